@@ -95,7 +95,7 @@ class QuestionPlanner:
         template = load_prompt(PLAN_PROMPT)
         frame = template.render(**values)
         budget = PLANNER_TOKENS - estimate_tokens(frame.system) - estimate_tokens(frame.user)
-        schemas = describe_buckets(lexicons, question_context.vocabulary, max(budget, _MIN_SCHEMA_TOKENS))
+        schemas = describe_buckets(lexicons, question_context.vocabulary, question, max(budget, _MIN_SCHEMA_TOKENS))
         return None if schemas is None else template.render(**(values | {"schemas": schemas}))
 
     def _render_fitting(

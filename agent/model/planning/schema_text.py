@@ -1,11 +1,12 @@
 """Describes buckets to a model within a budget of tokens: what there is, in which types, with which values."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from agent.decomposition import VocabularyLookup
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.token_counts import estimate_tokens
+from storage.search.analyser import fold_text
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary
 from storage.search.numbers import to_json_number
@@ -17,7 +18,6 @@ _MAX_VALUE_CHARS = 40
 _MAX_DESCRIPTION_CHARS = 120
 _MAX_ROUTE_FIELDS = 12  # of a bucket, named to the router
 _MAX_SYNONYMS = 4
-_MAX_SYNONYM_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,16 @@ _DETAILS = (  # the most detailed that fits is taken
 
 
 def describe_buckets(
-    lexicons: Mapping[BucketId, BucketLexicon], vocabulary: VocabularyLookup, budget_tokens: int
+    lexicons: Mapping[BucketId, BucketLexicon], vocabulary: VocabularyLookup, question: str, budget_tokens: int
 ) -> str | None:
-    """Returns the schemas of the buckets in as much detail as the budget allows; None if it is too small."""
+    """Returns the schemas of the buckets in as much detail as the budget allows; None if it is too small.
+
+    Of the synonyms of a field only those are named that share a word with the question: most are inferred, and others
+    would mislead.
+    """
+    asked_words = frozenset(fold_text(question).split())
     for detail in _DETAILS:
-        text = "\n".join(_describe_bucket(lexicon, vocabulary, detail) for lexicon in lexicons.values())
+        text = "\n".join(_describe_bucket(lexicon, vocabulary, asked_words, detail) for lexicon in lexicons.values())
         if estimate_tokens(text) <= budget_tokens:
             return text
     return None
@@ -70,24 +75,26 @@ def _describe_briefly(lexicon: BucketLexicon, field_count: int) -> str:
 
 def _about(lexicon: BucketLexicon) -> str:
     schema = lexicon.schema
-    title = schema.title if schema.title and schema.title != schema.bucket else ""
-    called = f"also called {', '.join(schema.synonyms[:_MAX_SYNONYMS])}" if schema.synonyms else ""
+    own_names = {fold_text(schema.bucket), fold_text(schema.bucket).removesuffix("s")}
+    names = [name for name in (schema.title, *schema.synonyms[:_MAX_SYNONYMS]) if fold_text(name) not in own_names]
+    called = f"also called {', '.join(dict.fromkeys(filter(None, names)))}" if any(names) else ""
     described = _shorten(schema.description, _MAX_DESCRIPTION_CHARS)
-    return "; ".join(filter(None, (f"{lexicon.document_count} documents", title, called, described)))
+    return "; ".join(filter(None, (f"{lexicon.document_count} documents", called, described)))
 
 
-def _describe_bucket(lexicon: BucketLexicon, vocabulary: VocabularyLookup, detail: SchemaDetail) -> str:
+def _describe_bucket(
+    lexicon: BucketLexicon, vocabulary: VocabularyLookup, asked_words: Set[str], detail: SchemaDetail
+) -> str:
     bucket = lexicon.schema.bucket
     known = {field.field: field for field in vocabulary.fields_of(bucket)}
     lines = [f"## {bucket}: {_about(lexicon)}"]
     if not lexicon.schema.fields:
         lines.append("(no fields: only the title and the text can be searched)")
     for field in lexicon.schema.fields:
-        lines.append(_describe_field(field, known.get(field.name), detail, lexicon.document_count))
-        lines += [
-            "  " + _describe_field(column, known.get(FieldName(f"{field.name}.{column.name}")), detail, 0, field.name)
-            for column in field.columns
-        ]
+        lines.append(_describe_field(field, known.get(field.name), asked_words, detail, lexicon.document_count))
+        for column in field.columns:
+            known_column = known.get(FieldName(f"{field.name}.{column.name}"))
+            lines.append("  " + _describe_field(column, known_column, asked_words, detail, 0, field.name))
     titles = vocabulary.titles_of(bucket)
     if titles and detail.few_values:
         examples = _quote_values((title.value for title in titles), detail.few_values)
@@ -96,14 +103,18 @@ def _describe_bucket(lexicon: BucketLexicon, vocabulary: VocabularyLookup, detai
 
 
 def _describe_field(
-    field: SchemaField, known: FieldVocabulary | None, detail: SchemaDetail, document_count: int, rows: str = ""
+    field: SchemaField,
+    known: FieldVocabulary | None,
+    asked_words: Set[str],
+    detail: SchemaDetail,
+    document_count: int,
+    rows: str = "",
 ) -> str:
     name = f"{rows}.{field.name}" if rows else field.name
     parts = [_type_of(field), _range_of(field, known), _values_of(field, known, detail)]
-    if detail.has_synonyms:
-        called = [field.title] if field.title and field.title != field.name else []
-        called += field.plain_synonyms[:_MAX_SYNONYMS]
-        parts.append(f"also called {_shorten(', '.join(called), _MAX_SYNONYM_CHARS)}" if called else "")
+    called = list(_other_names(field, asked_words))
+    if called and detail.has_synonyms:
+        parts.append(f"also called {', '.join(called[:_MAX_SYNONYMS])}")
     if detail.has_descriptions and field.description:
         parts.append(_shorten(field.description, _MAX_DESCRIPTION_CHARS))
     if field.reference is not None:
@@ -111,6 +122,15 @@ def _describe_field(
     if known is not None and document_count and known.document_count < document_count:
         parts.append(f"{document_count - known.document_count} documents lack it")
     return f"- {name}: {'; '.join(filter(None, parts))}"
+
+
+def _other_names(field: SchemaField, asked_words: Set[str]) -> Iterator[str]:
+    """Yields the label, if it says more than the name, and the synonyms that share a word with the question."""
+    own_name = fold_text(field.name.replace("_", " "))
+    label = fold_text(field.label)
+    if label != own_name and not own_name.startswith(label):
+        yield field.label
+    yield from (synonym for synonym in field.plain_synonyms if asked_words & set(fold_text(synonym).split()))
 
 
 def _type_of(field: SchemaField) -> str:
@@ -165,7 +185,7 @@ def _shorten(text: str, limit: int) -> str:
 
 
 def pick_lexicons(
-    lexicons: Mapping[BucketId, BucketLexicon], buckets: Collection[str] | Sequence[str]
+    lexicons: Mapping[BucketId, BucketLexicon], buckets: Collection[str]
 ) -> dict[BucketId, BucketLexicon]:
     """Returns the lexicons of these buckets, in their order; those that do not exist are left out."""
     return {BucketId(bucket): lexicons[BucketId(bucket)] for bucket in buckets if bucket in lexicons}
