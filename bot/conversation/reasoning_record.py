@@ -83,6 +83,14 @@ def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]
         yield f"compared with the rules: {_DIFFERENCE_WORDS.get(difference['kind'], difference['kind'])}"
 
 
+def describe_plans(reasoning: Mapping[str, Json]) -> Iterator[str]:
+    """Yields the two plans, where they differ, for operators."""
+    difference = reasoning.get("plan_difference")
+    if difference and difference["kind"] != "same":
+        yield f"plan of the model: {difference['model_plan']}"
+        yield f"plan of the rules: {difference['rule_plan']}"
+
+
 def _describe_stage(stage: Mapping[str, Json]) -> str:
     fallback = f", fell back ({stage['fallback']})" if stage["fallback"] else ""
     return f"{stage['name']}: {stage['ms']:,.1f} ms{fallback}"
