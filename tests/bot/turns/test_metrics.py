@@ -22,7 +22,7 @@ def a_call(*, is_failed: bool = False, cost_usd: float | None = None) -> Measure
 
 
 def samples_of(metrics: TurnMetrics) -> dict[tuple[str, ...], float]:
-    """Values by name and labels, which are in the order of their names; without the buckets of histograms and times of creation."""
+    """Values by name and labels, which are in the order of their names. Leaves out buckets and times of creation."""
     return {
         (sample.name, *(sample.labels[name] for name in sorted(sample.labels))): sample.value
         for family in text_string_to_metric_families(metrics.render_text().decode())
