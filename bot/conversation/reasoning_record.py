@@ -63,6 +63,12 @@ def _difference_to_json(difference: PlanDifference) -> JsonObject:
     return {"kind": difference.kind, "model_plan": difference.model_plan, "rule_plan": difference.rule_plan}
 
 
+def debug_fields_of(reasoning: Mapping[str, Json]) -> JsonObject:
+    """The fields that `--debug` adds to a result: the model calls, and what else the reasoner did."""
+    other_fields = {name: value for name, value in reasoning.items() if name != "calls"}
+    return {"calls": reasoning.get("calls", []), "reasoning": other_fields}
+
+
 def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
     """Yields lines of raw text: the stages with their times, then what a model did. `reasoning` may be empty.
 

@@ -170,7 +170,6 @@ def test_debug_adds_to_the_json_what_the_reasoner_did(parley: Parley) -> None:
     ended = parley("ask", "How many receipts are there?", "--json", "--debug")
 
     assert ended.json.keys() - plain.keys() == {"calls", "reasoning"}
-    assert ended.json["calls"] == []
-    assert ended.json["reasoning"]["plan_difference"] is None
+    assert (ended.json["calls"], ended.json["reasoning"]) == ([], {})
     assert "reasoner rule" in ended.stderr
     assert "decompose: " in ended.stderr

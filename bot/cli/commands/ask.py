@@ -147,13 +147,10 @@ async def run_turn(
 
 
 def result_of(turn: "FinishedTurn", *, debug: bool) -> dict[str, Any]:
-    """The turn's result; with `debug` also its model calls, and the rest of what its reasoner did."""
-    result = dict(turn.result)
-    if debug:
-        reasoning = {"calls": [], "fallbacks": {}, "complexity": "", "sub_queries": [], "plan_difference": None}
-        reasoning |= turn.reasoning
-        result |= {"calls": reasoning.pop("calls"), "reasoning": reasoning}
-    return result
+    """The turn's result; with `debug` also what its reasoner did."""
+    from bot.conversation.reasoning_record import debug_fields_of
+
+    return {**turn.result, **(debug_fields_of(turn.reasoning) if debug else {})}
 
 
 def _print_steps(result: Mapping[str, Any], reasoning: Mapping[str, Any]) -> None:
