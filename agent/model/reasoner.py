@@ -49,7 +49,7 @@ class ModelReasoner:
                 question, question_context, lexicons, _searched_buckets(by_rules)
             )
         except (ModelUnavailable, UnusableReply) as exc:
-            question_context.reasoning_log.record_fallback(_DECOMPOSE, str(exc))
+            question_context.reasoning_log.record_failure(_DECOMPOSE, exc)
             return by_rules
         if isinstance(planned, RoutedQuestion):
             return _plan_text_answer(question, planned)

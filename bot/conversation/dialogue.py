@@ -8,6 +8,7 @@ from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.context import AgentContext
+from agent.errors import SpendingCapReached
 from agent.evidence.word_meanings import TextEmbedder
 from agent.limits import AnswerLimits
 from agent.outcome import (
@@ -24,6 +25,7 @@ from agent.outcome import (
     StartOverOutcome,
 )
 from agent.reasoner import Reasoner
+from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
@@ -35,6 +37,8 @@ from bot.conversation.notices import (
     ASK_PRIVATELY_NOTICE,
     CONTINUE_PRIVATELY_LABEL,
     CONTINUES_PRIVATELY_NOTICE,
+    MODEL_BUDGET_REMARK,
+    MODEL_UNAVAILABLE_REMARK,
     NO_BUCKET_NOTICE,
     NO_WEB_NOTICE,
     NOT_GRANTED_NOTICE,
@@ -87,7 +91,7 @@ from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationState, ConversationStore
 
 MAX_QUESTION_CHARS: Final = 10_000  # code points
-_AGENT_TIMEOUT: Final = timedelta(seconds=60)
+_WARM_UP_TIMEOUT: Final = timedelta(seconds=60)
 _WARM_UP_QUESTION: Final = (
     "Which documnets speak of it?"  # the misspelt word makes the warm-up build the spelling data too
 )
@@ -119,6 +123,7 @@ class _TurnContext:
     limits: AnswerLimits
     report_progress: ProgressCallback
     report_attempt: AttemptCallback
+    reasoning_log: ReasoningLog
 
     def result_request_for(self, question: str) -> ResultRequest:
         return result_request_of(self.inbound, self.turn, question, self.limits)
@@ -135,6 +140,7 @@ class ConversationDialogue:
         *,
         agent: QuestionAgent,
         reasoner: Reasoner,
+        warm_up_reasoner: Reasoner,
         index: SearchIndex,
         database: SqlDatabase,
         access: AccessResolver,
@@ -143,13 +149,15 @@ class ConversationDialogue:
         exports: ExportFiles,
         attachments: ConversationAttachments,
         surfaces: SurfaceRegistry,
+        answer_timeout: timedelta,
         reranker: Reranker | None = None,
         embedder: TextEmbedder | None = None,
     ) -> None:
-        self._agent, self._reasoner, self._reranker, self._embedder = agent, reasoner, reranker, embedder
+        self._agent, self._reasoner, self._warm_up_reasoner = agent, reasoner, warm_up_reasoner
+        self._reranker, self._embedder = reranker, embedder
         self._index, self._access, self._now = index, access, database.utc_now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
-        self._attachments, self._surfaces = attachments, surfaces
+        self._attachments, self._surfaces, self._answer_timeout = attachments, surfaces, answer_timeout
         self._conversations = ConversationStore(database)
 
     async def warm_up_agent(self) -> None:
@@ -160,12 +168,12 @@ class ConversationDialogue:
         scope = await self._access.scope_for_audience(OperatorAudience())
         context = AgentContext(
             index=self._index.within_scope(scope),
-            reasoner=self._reasoner,
+            reasoner=self._warm_up_reasoner,
             reranker=self._reranker,
             embedder=self._embedder,
             now=self._now(),
         )
-        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+        async with asyncio.timeout(_WARM_UP_TIMEOUT.total_seconds()):
             await self._agent.answer(_WARM_UP_QUESTION, context)
 
     async def answer_turn(
@@ -175,10 +183,12 @@ class ConversationDialogue:
         limits: AnswerLimits,
         report_progress: ProgressCallback,
         report_attempt: AttemptCallback,
+        reasoning_log: ReasoningLog,
     ) -> TurnResult:
         """Answers a message or a click. Raises what the index and the database raise.
 
-        A `BotError`, such as an expired choice, becomes a result with one plain sentence.
+        A `BotError`, such as an expired choice, becomes a result with one plain sentence. `reasoning_log` is filled
+        meanwhile.
         """
         inbound = await self._directories.refresh_inbound(inbound)
         scope = await self._access.scope_for_audience(inbound.audience)
@@ -198,6 +208,7 @@ class ConversationDialogue:
                 limits=limits,
                 report_progress=report_progress,
                 report_attempt=report_attempt,
+                reasoning_log=reasoning_log,
             )
             lines = _file_lines((*unfetched_files, *content.unread_files), content.remarks)
             try:
@@ -244,7 +255,7 @@ class ConversationDialogue:
         )
         if question_about_files is not None:
             buckets = frozenset({ATTACHMENTS_BUCKET})
-        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+        async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.answer(question_about_files or question, replace(context, buckets=buckets))
         return await self._build_turn_result(question, outcome, turn_context)
 
@@ -283,6 +294,7 @@ class ConversationDialogue:
             may_go_private=turn_context.may_go_private,
             report_progress=turn_context.report_progress,
             report_attempt=turn_context.report_attempt,
+            reasoning_log=turn_context.reasoning_log,
         )
 
     # -- clicks
@@ -347,7 +359,7 @@ class ConversationDialogue:
         if visible is None:
             return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
         context = replace(await self._build_context(turn_context), just_answer=just_answer)
-        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+        async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.resume(visible, context)
         notes = (
             PARTLY_VISIBLE_NOTICE if visible != plan else "",
@@ -376,8 +388,11 @@ class ConversationDialogue:
         self, question: str, outcome: Outcome, turn_context: _TurnContext, *, notes: Sequence[str] = ()
     ) -> TurnResult:
         """Returns an outcome's result. `notes` come first: they say what has changed since a button was offered."""
+        remark = _model_remark_for(turn_context.reasoning_log)
         if isinstance(outcome, ExportOutcome):
-            return await self._write_export(question, outcome, turn_context, notes=notes)
+            return await self._write_export(question, outcome, turn_context, notes=(*notes, remark and f"_{remark}_"))
+        if isinstance(outcome, (Answer, Clarify)) and remark:
+            outcome = replace(outcome, assumptions=(*outcome.assumptions, remark))
         offer = await self._store_offer(question, outcome, turn_context)
         result = result_to_json(turn_context.result_request_for(question), outcome, offer=offer)
         return TurnResult(
@@ -418,6 +433,17 @@ class ConversationDialogue:
             state=state_after_outcome(turn_context.state, turn_context.turn, question, outcome),
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
         )
+
+
+def _model_remark_for(log: ReasoningLog) -> str:
+    """Returns why rules answered in place of the model; empty if they did not, or if the model was not asked."""
+    match log.unavailability:
+        case None:
+            return ""
+        case SpendingCapReached():
+            return MODEL_BUDGET_REMARK
+        case _:
+            return MODEL_UNAVAILABLE_REMARK
 
 
 def private_question_of(
