@@ -294,7 +294,7 @@ def _tool_calls_of(message: _MessagePart) -> Sequence[ToolCall]:
 
 
 def _usage_of(counts: _UsageCounts | None) -> TokenUsage | None:
-    """litellm fills in zeros where the server counted nothing."""
+    """Zeros are what litellm fills in where the server counted nothing."""
     if counts is None or not counts.prompt_tokens:
         return None
     return TokenUsage(input_tokens=counts.prompt_tokens, output_tokens=counts.completion_tokens or 0)
@@ -313,7 +313,7 @@ def _failure_of(error: Exception) -> CallFailed:
 
 
 def _kind_of(message: str, status: int | None, *, has_response: bool) -> FailureKind:
-    """litellm gives status 500 to a refused connection and to an unreadable reply, and 400 to an unknown provider."""
+    """A refused connection and an unreadable reply have status 500 in litellm, and an unknown provider has 400."""
     if status in _REFUSED_ACCESS or _UNKNOWN_PROVIDER_MESSAGE in message:
         return FailureKind.REFUSED_ACCESS
     if status in _REFUSED_REQUEST:
