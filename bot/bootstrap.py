@@ -57,6 +57,7 @@ from storage.sql.errors import SqlError
 from storage.sql.stores.attachments import AttachedFileStore
 from storage.sql.stores.grants import GrantStore, LocalGroupStore
 from storage.sql.stores.inbox import TurnInbox
+from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
 from storage.sql.stores.sources import StoredSource
 
 if TYPE_CHECKING:
@@ -203,6 +204,14 @@ async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFindi
         database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
         stack.push_async_callback(database.close)
         return await checkup(settings, AppInstallations(product, database, settings.secret_keys))
+
+
+async def list_prompt_usage(settings: Settings) -> Sequence[PromptUsage]:
+    """How often each version of each prompt was sent, the latest used first. Raises `SqlError`."""
+    async with AsyncExitStack() as stack:
+        database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
+        stack.push_async_callback(database.close)
+        return await ModelCallStore(database).summarise_prompts()
 
 
 @contextmanager
