@@ -82,5 +82,5 @@ def test_a_prompt_that_is_not_whole_is_refused(text: str, reason: str) -> None:
 
 
 def test_a_missing_prompt_is_named_beside_those_that_are_there() -> None:
-    with pytest.raises(UnreadablePrompt, match="no prompt 'nothing', only .*plan_question"):
+    with pytest.raises(UnreadablePrompt, match=r"no prompt 'nothing', only .*plan_question"):
         load_prompt("nothing")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion
-from agent.model.planning.word_coverage import find_uncovered_words
+from agent.model.planning.word_coverage import find_uncovered_words, names_its_documents
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from storage.search.conditions import (
     AndCondition,
@@ -36,7 +36,8 @@ def is_completely_linked(decomposition: Decomposition, lexicons: Mapping[BucketI
     if decomposition.is_followup:  # what a follow-up keeps of the question before is a judgement
         return False
     alternatives = {each.leg: each for each in decomposition.alternatives}
-    if find_uncovered_words(decomposition.plan, lexicons):
+    plan = decomposition.plan
+    if find_uncovered_words(plan, lexicons) or not names_its_documents(plan, lexicons):
         return False
     if any(not isinstance(assumption, _HARMLESS_ASSUMPTIONS) for assumption in decomposition.assumptions):
         return False

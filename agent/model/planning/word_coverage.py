@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
+    CONTAINER_NOUNS,
     COURTESY_WORDS,
     DOCUMENT_NOUNS,
-    FILLER_WORDS,
     HAVE_WORDS,
     LINKING_VERBS,
     NEGATIONS,
@@ -37,7 +37,7 @@ from storage.search.plan import Leg, Plan
 
 _WORDS_WITHOUT_CONTENT = (
     STOP_WORDS
-    | FILLER_WORDS
+    | CONTAINER_NOUNS
     | QUESTION_WORDS
     | REQUEST_VERBS
     | LINKING_VERBS
@@ -77,6 +77,22 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
         if not _is_covered(
             token, covered, covered_words, computes=computes, is_ordered=is_ordered, is_negated=is_negated
         )
+    )
+
+
+def names_its_documents(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """Whether the question has a noun for the documents of each part that is about a set; of one bucket needs none."""
+    if len(lexicons) <= 1:
+        return True
+    return all(
+        any(
+            token.stem in lexicons[bucket].noun_stems
+            for bucket in leg.search.buckets
+            if bucket in lexicons
+            for token in tokenize_question(plan.question, lexicons[bucket].analyser)
+        )
+        for leg in plan.legs
+        if leg.answer_form.names_a_set
     )
 
 
