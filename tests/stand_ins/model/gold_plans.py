@@ -49,8 +49,9 @@ class GoldPlanner:
 
 def plan_by_gold(query: Mapping[str, Json]) -> QuestionPlanOutput:
     """Returns the plan of a query of the evaluation sets (their README says what the gold holds)."""
-    question, gold = str(query["query"]), query["gold"]
-    conditions: list[Mapping[str, Json]] = (gold.get("filter") or {}).get("all", [])
+    question = str(query["query"])
+    gold_filter = cast(Mapping[str, list[Mapping[str, Json]]] | None, query["gold"].get("filter"))
+    conditions = gold_filter.get("all", []) if gold_filter else []
     form, functions, fields = "passages", list[str](), list[str]()
     queries = [question]
     if query["kind"] == "list":

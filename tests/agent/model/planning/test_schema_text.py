@@ -12,6 +12,7 @@ from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import FieldVocabulary, IndexVocabulary, ValueCount
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.snowball_analyser import analyser_for
+from tests.agent.model.plan_outputs import a_part, a_plan_output
 from tests.agent.model.scripted_model import ScriptedModel
 
 TYPES = (FieldType.CATEGORY, FieldType.DATE, FieldType.MONEY, FieldType.NUMBER, FieldType.TEXT)
@@ -84,17 +85,16 @@ def test_forty_buckets_of_thirty_fields_need_a_router() -> None:
 async def test_the_prompt_of_the_planner_fits_after_the_router() -> None:
     context = a_context(40, 30)
     chosen = ["bucket_07", "bucket_31", "bucket_12"]
-    model = ScriptedModel(
-        {"reasoning": "", "language": "en", "buckets": chosen, "answer_from": "fields", "is_complex": False,
-         "search_query": ""},
-        {"reasoning": "", "language": "en", "continues_conversation": False, "parts": [], "combine": "one",
-         "output": "default", "not_understood": []},
-    )  # fmt: skip
+    route = {
+        "reasoning": "", "language": "en", "buckets": chosen, "answer_from": "fields", "is_complex": False,
+        "search_query": "",
+    }  # fmt: skip
+    model = ScriptedModel(route, a_plan_output(a_part("list", "bucket_07")).model_dump(mode="json"))
 
     await QuestionPlanner(model, ModelOptions()).plan_question(QUESTION, context, lexicons_of(context), ())
 
-    route, plan = model.requests[:2]
-    assert route.prompt.startswith("route_question@")
+    asked_route, plan = model.requests
+    assert asked_route.prompt.startswith("route_question@")
     assert plan.prompt.startswith("plan_question@")
     assert sum(estimate_tokens(message.content) for message in plan.messages) <= PLANNER_TOKENS
     assert all(f"## {bucket}:" in plan.messages[-1].content for bucket in chosen)
