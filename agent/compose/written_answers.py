@@ -72,10 +72,8 @@ def _compose_lines(facts: WrittenAnswerFacts, markers: Mapping[tuple[str, int, i
 
 
 def _compose_sentence(sentence: WrittenSentence, markers: Mapping[tuple[str, int, int], int]) -> str:
-    """The sentence, its quotation, and its markers. Everything that the model wrote is escaped."""
+    """The sentence and its markers. Everything that the model wrote is escaped."""
     text = escape_markdown(sentence.claim.text)
-    if sentence.claim.quote and sentence.claim.quote not in sentence.claim.text:
-        text += f" “{escape_markdown(sentence.claim.quote)}”"
     cited = "".join(f"[{marker}]" for marker in sorted({markers[_place_of(cited)] for cited in sentence.quotes}))
     return f"{text} {cited}" if cited else text
 
