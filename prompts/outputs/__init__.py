@@ -2,5 +2,6 @@
 
 from prompts.outputs.question_plan import QuestionPlanOutput
 from prompts.outputs.question_route import QuestionRouteOutput
+from prompts.outputs.written_answer import JointAnswerOutput, WrittenAnswerOutput
 
-__all__ = ["QuestionPlanOutput", "QuestionRouteOutput"]
+__all__ = ["JointAnswerOutput", "QuestionPlanOutput", "QuestionRouteOutput", "WrittenAnswerOutput"]
