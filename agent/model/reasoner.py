@@ -9,12 +9,11 @@ from agent.decomposition import (
     LegAlternatives,
     PlannedQuestion,
     QuestionContext,
-    UnrecognisedQuestion,
 )
 from agent.errors import ModelUnavailable, UnusableReply
 from agent.gateway.language_model import LanguageModel
 from agent.model.options import ModelOptions, ModelUse
-from agent.model.planning.complete_plans import is_completely_linked
+from agent.model.planning.complete_plans import is_completely_linked, needs_judgement
 from agent.model.planning.plan_comparison import compare_plans, join_agreeing_plans, offer_other_reading
 from agent.model.planning.plan_linking import LinkedPlan
 from agent.model.planning.question_planner import QuestionPlanner, RoutedQuestion
@@ -42,7 +41,7 @@ class ModelReasoner:
         by_rules = await self._rules.decompose_question(question, question_context)
         lexicons = self._rules.lexicons_for(question_context)
         is_complete = is_completely_linked(by_rules, lexicons)
-        if not _needs_judgement(by_rules) or (self._options.when is ModelUse.NEEDED and is_complete):
+        if not needs_judgement(by_rules) or (self._options.when is ModelUse.NEEDED and is_complete):
             return by_rules
         try:
             planned = await self._planner.plan_question(
@@ -83,15 +82,6 @@ def _choose_plan(
     if rules_are_complete and not linked.problems:
         return offer_other_reading(planned, by_rules)
     return planned
-
-
-def _needs_judgement(by_rules: Decomposition) -> bool:
-    """Whether the message is a question about documents; commands, thanks and references to a list are not."""
-    if isinstance(by_rules, UnrecognisedQuestion):
-        return bool(by_rules.unknown_words)
-    if isinstance(by_rules, PlannedQuestion):
-        return not by_rules.is_undo and not by_rules.references
-    return False
 
 
 def _searched_buckets(by_rules: Decomposition) -> Sequence[BucketId]:

@@ -137,7 +137,7 @@ class LegInquiry:
             leg=self.leg,
             count=CountRequest(search),
             missing_counts=dict(_missing_count_requests(search, self.question_context)),
-            word_counts={word: _word_count_request(search, word) for word in self.alternatives.droppable_words},
+            word_counts={word: word_count_request(search, word) for word in self.alternatives.droppable_words},
         )
 
     def request_topics(self) -> LegRequests:
@@ -173,7 +173,7 @@ def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegReq
         facets=requests.facets or (inquiry.request_facets() if asks_about_words else ()),
         equal_reading_counts=tuple(CountRequest(reading.search) for reading in equal_readings),
         fallback_reading_counts=tuple(CountRequest(reading.search) for reading in alternatives.fallback_readings),
-        misspelt_word_counts=tuple(_word_count_request(whole, written) for written, _ in misspelt),
+        misspelt_word_counts=tuple(word_count_request(whole, written) for written, _ in misspelt),
     )
 
 
@@ -186,7 +186,7 @@ def _build_text_requests(leg: Leg, named_search: Search, text: str, question_con
         count=CountRequest(leg.search),
         passage_requests=build_passage_requests(named_search, ranking, text, FETCHED_PASSAGES),
         outlines=OutlineRequest(named_search, subject),
-        word_counts={word: _word_count_request(whole, word) for word in ranking.content_stems},
+        word_counts={word: word_count_request(whole, word) for word in ranking.content_stems},
         asked_stems=ranking.asked_stems,
         content_stems=ranking.content_stems,
         schema_phrases=ranking.schema_phrases,
@@ -207,7 +207,8 @@ def _build_text_requests(leg: Leg, named_search: Search, text: str, question_con
     )
 
 
-def _word_count_request(search: Search, word: str) -> CountRequest:
+def word_count_request(search: Search, word: str) -> CountRequest:
+    """Counts the documents of the search's buckets that hold the word."""
     clauses = tuple(Clause(bucket=bucket, required_terms=(word,)) for bucket in search.buckets)
     return CountRequest(Search(clauses=clauses))
 

@@ -25,7 +25,7 @@ from agent.reasoning_log import ReasoningLog
 from agent.retrieval.search_context import ignore_partial_answer
 from agent.review.leg_review import Enough, LegClarification, LegDraft, LegReview, More, build_leg_result
 from agent.review.written_answer import AnswerLayout, UnansweredFacts, WrittenAnswerFacts, WrittenSentence
-from prompts.outputs.written_answer import WrittenAnswerOutput, OutputVerdict
+from prompts.outputs.written_answer import OutputVerdict, WrittenAnswerOutput
 from storage.search.analyser import fold_text
 from storage.search.plan import Leg
 

@@ -14,7 +14,7 @@ from agent.reasoning_log import ReasoningLog
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.written_answer import AnswerLayout, WrittenAnswerFacts, WrittenSentence
 from agent.verify import verify_leg
-from prompts.outputs.written_answer import WrittenAnswerOutput, OutputLayout, SentenceOutput, OutputVerdict
+from prompts.outputs.written_answer import OutputLayout, OutputVerdict, SentenceOutput, WrittenAnswerOutput
 from storage.search.plan import FindSteps, Leg
 
 VERDICTS: Mapping[OutputVerdict, bool] = {OutputVerdict.YES: True, OutputVerdict.NO: False}
