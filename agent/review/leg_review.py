@@ -103,6 +103,7 @@ class LegReview:
     ignored_words: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     draft: LegDraft | None = None  # of the round before
+    language: str = "en"  # ISO 639-1, of the reply
 
     @property
     def count(self) -> int:
