@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from agent.assumptions import AnyTextSearched
+from agent.compose.replies import WRITING_PROGRESS
 from agent.errors import ModelUnavailable, StreamCut, UnusableReply
 from agent.forms.find_passages import NoAnswerFacts
 from agent.gateway.json_stream import JsonArrayStream
@@ -125,6 +126,7 @@ class EvidenceAnswerer:
         """Returns the reply; if its stream is cut, that to a second request. Raises `ModelUnavailable`,
         `UnusableReply`.
         """
+        call.review.session.context.report_progress(WRITING_PROGRESS)
         if call.review.session.context.report_partial_answer is ignore_partial_answer:
             return _ReceivedReply(await self._request_whole(call))
         shown = ShownSentences(call=call, threshold=self._options.completeness)
