@@ -37,6 +37,7 @@ from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
+from bot.language_model.summary_polishing import SummaryPolisher, open_summary_polisher
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
@@ -137,6 +138,9 @@ async def open_application(
         if model is None and settings.model.is_used:
             model = gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
             load_model = gateway.load
+        model_calls, polisher = ModelCallArchive(database, TenantId(settings.tenant), log), None
+        if model is not None:
+            polisher = await stack.enter_async_context(open_summary_polisher(model, database, model_calls, log))
         tracer = await stack.enter_async_context(_open_turn_tracer(settings, log))
         rules = _load_rule_reasoner(embedder)
         if reasoner is None and model is not None:
@@ -146,6 +150,8 @@ async def open_application(
             agent=agent or _default_agent(),
             reasoner=reasoner or rules,
             warm_up_reasoner=rules,
+            model_calls=model_calls,
+            summary_polisher=polisher,
             load_model=load_model,
         )
         if tracer is not None:
@@ -325,6 +331,7 @@ def _build_turn_processor(
     stop_requests: StopRequests,
     turn_actions: TurnActionHandler,
     model_calls: ModelCallArchive,
+    summary_polisher: SummaryPolisher | None,
 ) -> TurnProcessor:
     return TurnProcessor(
         inbox=inbox,
@@ -343,6 +350,7 @@ def _build_turn_processor(
         ),
         turn_actions=turn_actions,
         model_calls=model_calls,
+        summary_polisher=summary_polisher,
         surfaces=backends.surfaces,
         clock=backends.database.utc_now,
         log=backends.log,
@@ -355,6 +363,8 @@ def _build_application(
     agent: QuestionAgent,
     reasoner: Reasoner,
     warm_up_reasoner: Reasoner,
+    model_calls: ModelCallArchive,
+    summary_polisher: SummaryPolisher | None,
     load_model: Callable[[], Awaitable[None]],
 ) -> Application:
     """`warm_up_reasoner` calls no model."""
@@ -396,7 +406,6 @@ def _build_application(
         feedback=feedback,
         stop_requests=stop_requests,
     )
-    model_calls = ModelCallArchive(database, TenantId(settings.tenant), log)
     turn_processor = _build_turn_processor(
         backends=backends,
         services=services,
@@ -406,6 +415,7 @@ def _build_application(
         stop_requests=stop_requests,
         turn_actions=turn_actions,
         model_calls=model_calls,
+        summary_polisher=summary_polisher,
     )
 
     async def warm_up() -> None:
