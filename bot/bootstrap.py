@@ -36,6 +36,7 @@ from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
+from bot.language_model.checkup import check_models
 from bot.language_model.spending import MonthlyBudget
 from bot.language_model.summary_polishing import SummaryPolisher, open_summary_polisher
 from bot.settings import Settings
@@ -227,6 +228,20 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
     if settings.trace_endpoint is not None and find_spec("opentelemetry.sdk") is None:
         problems.append(f"OTEL_EXPORTER_OTLP_ENDPOINT: {_NO_TRACING_LIBRARY}")
     return problems
+
+
+async def run_model_checkup(settings: Settings) -> Sequence[CheckupFinding]:
+    """The findings about the configured models; none without a model. Makes a call to each."""
+    if not settings.model.is_used:
+        return ()
+    from agent.gateway.gateway import ModelGateway
+    from agent.gateway.litellm_client import LiteLlmClient
+
+    gateway = ModelGateway(settings.model.gateway_options, LiteLlmClient())
+    try:
+        return await check_models(gateway, settings.model)
+    finally:
+        await gateway.close()
 
 
 async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:

@@ -1,7 +1,8 @@
 """What replies of models look like, as classes that check them. `prompt_library` finds them here by name."""
 
 from prompts.outputs.conversation_summary import ConversationSummaryOutput
+from prompts.outputs.model_check import ModelCheckOutput
 from prompts.outputs.question_plan import QuestionPlanOutput
 from prompts.outputs.question_route import QuestionRouteOutput
 
-__all__ = ["ConversationSummaryOutput", "QuestionPlanOutput", "QuestionRouteOutput"]
+__all__ = ["ConversationSummaryOutput", "ModelCheckOutput", "QuestionPlanOutput", "QuestionRouteOutput"]
