@@ -8,6 +8,7 @@ import pytest
 
 from tests.agent.model.plan_outputs import a_condition, a_part, a_plan_output
 from tests.cli.conftest import ProcessResult, run_parley
+from tests.cli.test_eval import DOCUMENTS, QUESTIONS, SCHEMA, write_json_lines
 from tests.stand_ins.model.replies import HttpFault
 from tests.stand_ins.model.request_bodies import ChatBody, SchemaFormatBody
 from tests.stand_ins.model.server import API_KEY, ScriptedModelServer
@@ -116,3 +117,32 @@ async def test_doctor_asks_the_small_model_too(tmp_path: Path, model_server: Scr
 
     assert [finding["what"] for finding in ended.json["model"]] == ["openai/main-model", "openai/small-model"]
     assert [request.model for request in model_server.chat_requests] == ["main-model", "small-model"]
+
+
+@pytest.fixture
+def eval_data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write_json_lines(folder / "slips_docs.jsonl", DOCUMENTS)
+    write_json_lines(folder / "slips_queries.jsonl", QUESTIONS[:1])
+    (folder / "slips.schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    return folder
+
+
+async def test_an_evaluation_tells_calls_costs_and_plan_differences(
+    tmp_path: Path, eval_data: Path, model_server: ScriptedModelServer
+) -> None:
+    plan = a_plan_output(a_part("list", "slips", a_condition("vendor", "is", "Kestrel", words="Kestrel")))
+    model_server.answer_chat = lambda _: plan.model_dump_json()
+    words = ("eval", str(eval_data), "--metadata", "--no-alone")
+
+    modelled = await run_with_model(model_server.url, tmp_path, *words, "--reasoner", "model")
+    by_rules = await run_with_model(model_server.url, tmp_path, *words, "--reasoner", "rule", "--json")
+    without = await run_with_model(model_server.url, tmp_path, *words, "--reasoner", "model", PARLEY_MODEL="")
+
+    assert "metadata: language model" in modelled.stdout
+    assert "slips  same" in modelled.stdout
+    assert len(model_server.chat_requests) == 1
+    column = by_rules.json["columns"]["metadata"]
+    assert (column["model"], column["questions"][0]["model_calls"]) == ([], 0)
+    assert (without.status, "needs PARLEY_MODEL" in without.stderr) == (1, True)
