@@ -539,9 +539,13 @@ def _load_rule_reasoner(embedder: "Embedder | None") -> "RuleReasoner":
 
 
 def _build_model_reasoner(model: LanguageModel, rules: "RuleReasoner", settings: Settings) -> Reasoner:
+    from agent.model.options import ModelMode
     from agent.model.reasoner import ModelReasoner
+    from agent.model.single_loop import LoopReasoner
 
-    return ModelReasoner(model, rules, settings.model.reasoner_options)
+    options = settings.model.reasoner_options
+    staged = ModelReasoner(model, rules, options)
+    return LoopReasoner(model, rules, staged, options) if options.mode is ModelMode.LOOP else staged
 
 
 def _default_extractor() -> Extractor:

@@ -68,10 +68,14 @@ class RetrievalSession:
         self.index_ms += ms
         self._collect_candidates(requests, answers)
         for request in record:
-            if len(self.attempts) < _MAX_ATTEMPTS:
-                self.attempts.append(_build_attempt(request, answers, ms))
-                self.context.report_attempt(self.attempts[-1])
+            self.record_attempt(_build_attempt(request, answers, ms))
         return answers
+
+    def record_attempt(self, attempt: SearchAttempt) -> None:
+        """Records and reports an attempt; beyond the first ones of a turn, attempts are not kept."""
+        if len(self.attempts) < _MAX_ATTEMPTS:
+            self.attempts.append(attempt)
+            self.context.report_attempt(attempt)
 
     def _collect_candidates(self, requests: Sequence[IndexRequest[object]], answers: IndexAnswers) -> None:
         for request in requests:

@@ -66,6 +66,7 @@ class LinkedPlan:
     problems: tuple[str, ...]
     wants_file: bool
     language: str
+    reasoning: str  # of the model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +131,7 @@ class PlanLinker:
             problems=tuple(dict.fromkeys(notes.problems)),
             wants_file=output.output == "file",
             language=output.language.strip().lower()[:2] or "en",
+            reasoning=output.reasoning,
         )
 
     def _link_leg(

@@ -9,9 +9,11 @@ from agent.reasoning_log import ModelCallRecord, ReasoningLog
 
 
 class ScriptedModel:
-    """Replies in order: a mapping as JSON, a text as it is; an exception is raised. Without a reply left, it fails."""
+    """Replies in order: a mapping as JSON, a text or a reply as it is; an exception is raised. Without a reply left, it
+    fails.
+    """
 
-    def __init__(self, *replies: Mapping[str, Json] | str | Exception) -> None:
+    def __init__(self, *replies: Mapping[str, Json] | str | ModelReply | Exception) -> None:
         self._replies = list(replies)
         self.requests: list[ModelRequest] = []
 
@@ -26,6 +28,8 @@ class ScriptedModel:
         )
         if isinstance(reply, Exception):
             raise reply
+        if isinstance(reply, ModelReply):
+            return reply
         text = reply if isinstance(reply, str) else json.dumps(reply)
         return ModelReply(text=text, model="scripted", input_tokens=100, output_tokens=10)
 
