@@ -121,6 +121,7 @@ class EvidenceAnswerer:
         try:
             received = await self._ask(call)
         except (ModelUnavailable, UnusableReply) as exc:
+            log.record_failure(_STAGE, exc)
             return self._fall_back(call, str(exc))
         return await self._decide(call, received)
 
