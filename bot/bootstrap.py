@@ -36,7 +36,9 @@ from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
+from bot.language_model.checkup import check_models
 from bot.language_model.spending import MonthlyBudget
+from bot.language_model.summary_polishing import SummaryPolisher, open_summary_polisher
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
@@ -137,6 +139,9 @@ async def open_application(
         if model is None and settings.model.is_used:
             model = gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
             load_model = gateway.load
+        model_calls, polisher = ModelCallArchive(database, TenantId(settings.tenant), log), None
+        if model is not None:
+            polisher = await stack.enter_async_context(open_summary_polisher(model, database, model_calls, log))
         tracer = await stack.enter_async_context(_open_turn_tracer(settings, log))
         rules = _load_rule_reasoner(embedder)
         if reasoner is None and model is not None:
@@ -146,6 +151,8 @@ async def open_application(
             agent=agent or _default_agent(),
             reasoner=reasoner or rules,
             warm_up_reasoner=rules,
+            model_calls=model_calls,
+            summary_polisher=polisher,
             load_model=load_model,
         )
         if tracer is not None:
@@ -221,6 +228,20 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
     if settings.trace_endpoint is not None and find_spec("opentelemetry.sdk") is None:
         problems.append(f"OTEL_EXPORTER_OTLP_ENDPOINT: {_NO_TRACING_LIBRARY}")
     return problems
+
+
+async def run_model_checkup(settings: Settings) -> Sequence[CheckupFinding]:
+    """The findings about the configured models; none without a model. Makes a call to each."""
+    if not settings.model.is_used:
+        return ()
+    from agent.gateway.gateway import ModelGateway
+    from agent.gateway.litellm_client import LiteLlmClient
+
+    gateway = ModelGateway(settings.model.gateway_options, LiteLlmClient())
+    try:
+        return await check_models(gateway, settings.model)
+    finally:
+        await gateway.close()
 
 
 async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:
@@ -325,6 +346,7 @@ def _build_turn_processor(
     stop_requests: StopRequests,
     turn_actions: TurnActionHandler,
     model_calls: ModelCallArchive,
+    summary_polisher: SummaryPolisher | None,
 ) -> TurnProcessor:
     return TurnProcessor(
         inbox=inbox,
@@ -343,6 +365,7 @@ def _build_turn_processor(
         ),
         turn_actions=turn_actions,
         model_calls=model_calls,
+        summary_polisher=summary_polisher,
         surfaces=backends.surfaces,
         clock=backends.database.utc_now,
         log=backends.log,
@@ -355,6 +378,8 @@ def _build_application(
     agent: QuestionAgent,
     reasoner: Reasoner,
     warm_up_reasoner: Reasoner,
+    model_calls: ModelCallArchive,
+    summary_polisher: SummaryPolisher | None,
     load_model: Callable[[], Awaitable[None]],
 ) -> Application:
     """`warm_up_reasoner` calls no model."""
@@ -396,7 +421,6 @@ def _build_application(
         feedback=feedback,
         stop_requests=stop_requests,
     )
-    model_calls = ModelCallArchive(database, TenantId(settings.tenant), log)
     turn_processor = _build_turn_processor(
         backends=backends,
         services=services,
@@ -406,6 +430,7 @@ def _build_application(
         stop_requests=stop_requests,
         turn_actions=turn_actions,
         model_calls=model_calls,
+        summary_polisher=summary_polisher,
     )
 
     async def warm_up() -> None:

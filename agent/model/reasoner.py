@@ -40,7 +40,10 @@ class ModelReasoner:
         self._answerer = EvidenceAnswerer(
             model,
             AnswerOptions(
-                completeness=options.completeness, max_rounds=options.max_rounds, max_calls=options.max_calls
+                completeness=options.completeness,
+                max_rounds=options.max_rounds,
+                max_calls=options.max_calls,
+                timeout_s=options.call_timeout_s,
             ),
         )
 

@@ -80,7 +80,7 @@ class LoopReasoner:
         try:
             answer = await conversation.run_conversation(prompt)
         except (ModelUnavailable, UnusableReply) as exc:
-            question_context.reasoning_log.record_fallback(STAGE, str(exc))
+            question_context.reasoning_log.record_failure(STAGE, exc)
             return None
         finally:
             session.record_stage(STAGE, started)

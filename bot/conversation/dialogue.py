@@ -38,6 +38,7 @@ from bot.conversation.notices import (
     CONTINUE_PRIVATELY_LABEL,
     CONTINUES_PRIVATELY_NOTICE,
     MODEL_BUDGET_REMARK,
+    MODEL_LOST_REMARK,
     MODEL_UNAVAILABLE_REMARK,
     NO_BUCKET_NOTICE,
     NO_WEB_NOTICE,
@@ -447,7 +448,7 @@ def _model_remark_for(log: ReasoningLog) -> str:
         case SpendingCapReached():
             return MODEL_BUDGET_REMARK
         case _:
-            return MODEL_UNAVAILABLE_REMARK
+            return MODEL_LOST_REMARK if log.used_model else MODEL_UNAVAILABLE_REMARK
 
 
 def private_question_of(

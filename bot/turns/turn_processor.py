@@ -45,6 +45,7 @@ from bot.ids import ConversationId, MessageId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
 from bot.progress import ignore_partial_answer
+from bot.language_model.summary_polishing import SummaryPolisher
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
 from bot.surface.outbox import OutboxFailed
@@ -99,6 +100,7 @@ class TurnProcessor:
         revisions: QuestionRevisions,
         turn_actions: TurnActionHandler,
         model_calls: ModelCallArchive,
+        summary_polisher: SummaryPolisher | None,
         surfaces: SurfaceRegistry,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
@@ -107,6 +109,7 @@ class TurnProcessor:
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stop_requests, self._revisions = question_limits, stop_requests, revisions
         self._turn_actions, self._model_calls, self._surfaces = turn_actions, model_calls, surfaces
+        self._summary_polisher = summary_polisher
         self._observers: list[TurnObserver] = []
 
     @property
@@ -472,6 +475,8 @@ class TurnProcessor:
         if not finished:
             raise LeaseLost()
         self._report_measurement(run, turn_result)
+        if self._summary_polisher is not None and turn_result.state is not None:
+            self._summary_polisher.start_polishing(run.turn_id, turn_result.state)
         return _finished_turn_from(run.inbound.conversation, turn_result)
 
     def _report_measurement(self, run: "_TurnRun", turn_result: TurnResult) -> None:

@@ -1,8 +1,18 @@
 """What replies of models look like, as classes that check them. `prompt_library` finds them here by name."""
 
+from prompts.outputs.conversation_summary import ConversationSummaryOutput
+from prompts.outputs.model_check import ModelCheckOutput
 from prompts.outputs.question_plan import QuestionPlanOutput
 from prompts.outputs.question_route import QuestionRouteOutput
 from prompts.outputs.tool_answer import ToolAnswerOutput
 from prompts.outputs.written_answer import JointAnswerOutput, WrittenAnswerOutput
 
-__all__ = ["JointAnswerOutput", "QuestionPlanOutput", "QuestionRouteOutput", "ToolAnswerOutput", "WrittenAnswerOutput"]
+__all__ = [
+    "ConversationSummaryOutput",
+    "JointAnswerOutput",
+    "ModelCheckOutput",
+    "QuestionPlanOutput",
+    "QuestionRouteOutput",
+    "ToolAnswerOutput",
+    "WrittenAnswerOutput",
+]
