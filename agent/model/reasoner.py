@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
+from agent.answer_combination import JointAnswer
 from agent.compose.composed_leg import ComposedLeg
 from agent.decomposition import (
     Decomposition,
@@ -14,6 +15,7 @@ from agent.decomposition import (
 from agent.errors import ModelUnavailable, UnusableReply
 from agent.gateway.language_model import LanguageModel
 from agent.model.answering.evidence_answerer import AnswerOptions, EvidenceAnswerer
+from agent.model.answering.leg_synthesis import combine_leg_answers
 from agent.model.options import ModelOptions, ModelUse
 from agent.model.planning.complete_plans import is_completely_linked, needs_judgement
 from agent.model.planning.plan_comparison import compare_plans, join_agreeing_plans, offer_other_reading
@@ -22,7 +24,9 @@ from agent.model.planning.question_planner import QuestionPlanner, RoutedQuestio
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.reasoning_log import SubQueryPurpose
 from agent.review.leg_review import Decision, LegClarification, LegFacts, LegReview, More
+from agent.review.review import ReviewedPlan
 from agent.rules.reasoner import RuleReasoner
+from agent.verify import VerifiedLeg
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import Clause, FindPassages, Leg, LegCombination, Plan, Search, SummariseDocuments
 
@@ -35,7 +39,7 @@ class ModelReasoner:
     name = "model"
 
     def __init__(self, model: LanguageModel, rules: RuleReasoner, options: ModelOptions) -> None:
-        self._rules, self._options = rules, options
+        self._model, self._rules, self._options = model, rules, options
         self._planner = QuestionPlanner(model, options)
         self._answerer = EvidenceAnswerer(
             model,
@@ -104,6 +108,13 @@ class ModelReasoner:
 
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return await self._rules.compose_leg(facts, review)
+
+    async def combine_answers(self, reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg]) -> JointAnswer | None:
+        """Implements `AnswerCombiner`."""
+        language = reviewed.reviews[0].language
+        return await combine_leg_answers(
+            self._model, reviewed, legs, language=language, max_calls=self._options.max_calls
+        )
 
 
 def _choose_plan(

@@ -56,6 +56,7 @@ _DAY_OF_MONTH = re.compile(
     rf"|\b(?P<name>{MONTH_PATTERN})\.?\s+(?P<number>[0-3]?\d)(?:st|nd|rd|th)?\b(?![.,]\d)",
     re.IGNORECASE,
 )
+_DAY_IN_DIGITS = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2}")  # the day may stand first or second
 _ORDINAL = re.compile(r"(?<![\w.,])(\d{1,3})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _TOKEN_WITH_DIGIT = re.compile(r"[^\s()\[\]{}<>|“”„«»\"*;]*\d[^\s()\[\]{}<>|“”„«»\"*;]*")
 _NUMBERS_ONLY = re.compile(r"[\d.,/:+×x%°'’–—-]+")
@@ -107,6 +108,8 @@ def find_unsupported_figure(sentence: str, evidence: str, language: str) -> str 
     `3`. `50 %` is not `0.5`. A month or a year is held by a day in it.
     """
     claimed = _scan_sentence(sentence, language)
+    if claimed == TextFigures():
+        return None
     known = _scan_evidence(evidence)
     unsupported = (
         *(figure for figure in claimed.numbers if not _holds_number(figure, known)),
@@ -129,8 +132,9 @@ def _scan_sentence(text: str, language: str) -> TextFigures:
 @lru_cache(maxsize=512)
 def _scan_evidence(text: str) -> _EvidenceFigures:
     """Scans a text in which `1 200` may be one number or two."""
-    apart, joined = (_scan_text(variant, _ALL_SPELLED_NUMBERS, decimal_comma=None)
-                     for variant in (text, _join_groups(text)))  # fmt: skip
+    apart = _scan_text(text, _ALL_SPELLED_NUMBERS, decimal_comma=None)
+    has_blanks = _BLANK_GROUPS.search(text) is not None
+    joined = _scan_text(_join_groups(text), _ALL_SPELLED_NUMBERS, decimal_comma=None) if has_blanks else apart
     words = set(_WORD.findall(_PERCENT_WORDS.sub("%", text)))
     signs = set(_WORD_OR_SIGN.findall(text))
     currencies = {CURRENCIES_BY_SIGN[sign] for sign in signs & CURRENCIES_BY_SIGN.keys()} | (signs & CURRENCY_CODES)
@@ -180,7 +184,7 @@ def _scan_text(text: str, spelled: Mapping[str, int], *, decimal_comma: bool | N
 def _take_periods(text: str) -> tuple[list[frozenset[tuple[date, date]]], str]:
     """Returns the periods as they may be read, and the text without them."""
     readings: dict[tuple[int, int], set[tuple[date, date]]] = {}
-    for day_first in (False, True):
+    for day_first in (False, True) if _DAY_IN_DIGITS.search(text) else (False,):
         for span in find_periods(text, day_first=day_first):
             readings.setdefault((span.start, span.end), set()).add((span.first_day, span.last_day))
     return [frozenset(found) for found in readings.values()], _blank_spans(text, readings)

@@ -21,7 +21,7 @@ _DELIMITER = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedQuestion:
+class EvidenceQuestion:
     """What is asked about the evidence. `question`, `summary` and `missing` are data."""
 
     question: str
@@ -33,7 +33,7 @@ class AskedQuestion:
     may_search_again: bool = True
 
 
-def render_answer_prompt(asked: AskedQuestion, items: Sequence[EvidenceItem], threshold: float) -> RenderedPrompt:
+def render_answer_prompt(asked: EvidenceQuestion, items: Sequence[EvidenceItem], threshold: float) -> RenderedPrompt:
     """Renders the prompt that reviews the items and answers from them. `threshold`: completeness that is enough."""
     return load_prompt(ANSWER_PROMPT).render(
         may_search_again=asked.may_search_again,

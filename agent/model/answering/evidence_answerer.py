@@ -16,7 +16,7 @@ from agent.forms.find_passages import NoAnswerFacts
 from agent.gateway.json_stream import JsonArrayStream
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.structured_output import build_structured_request, parse_structured, request_structured
-from agent.model.answering.answer_prompts import AskedQuestion, render_answer_prompt
+from agent.model.answering.answer_prompts import EvidenceQuestion, render_answer_prompt
 from agent.model.answering.citations import locate_cited_values
 from agent.model.answering.claim_checks import ClaimChecker
 from agent.model.answering.evidence import collect_evidence
@@ -94,7 +94,7 @@ class EvidenceAnswerer:
             and len(log.calls) + 1 < self._options.max_calls
             and not review.alternatives.is_confined
         )
-        asked = AskedQuestion(
+        asked = EvidenceQuestion(
             question=review.leg.question,
             language=language,
             today=review.question_context.now.date(),
