@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agent.answer_combination import AnswerCombiner
 from agent.compose.assemble import assemble_outcome, compose_legs, with_described_assumptions
 from agent.compose.help import answer_help_request
 from agent.compose.replies import (
@@ -89,7 +90,12 @@ async def _answer_plan(
     started = time.perf_counter()
     verified = [verify_leg(leg) for leg in composed]
     session.record_stage("verify", started)
-    return assemble_outcome(reviewed, verified, session.build_trace(SearchRoute.STRUCTURED))
+    joint = None
+    if isinstance(reasoner, AnswerCombiner) and len(verified) > 1 and reviewed.clarification is None:
+        started = time.perf_counter()
+        joint = await reasoner.combine_answers(reviewed, verified)
+        session.record_stage("combine", started)
+    return assemble_outcome(reviewed, verified, session.build_trace(SearchRoute.STRUCTURED), joint)
 
 
 async def resume(plan: Plan, context: AgentContext) -> Outcome:

@@ -6,8 +6,8 @@ addresses (`agent.verification`), or if it cites nothing.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from agent.compose.composed_leg import ComposedLeg
@@ -49,7 +49,7 @@ def verify_leg(composed: ComposedLeg) -> VerifiedLeg:
     kept: list[str] = []
     used: list[Citation] = []
     for sentence, claim in zip_longest(composed.sentences, composed.claims):
-        markers = _MARKER.findall(sentence)
+        markers = markers_in(sentence)
         sources = [by_marker[marker] for marker in markers if marker in by_marker]
         if len(sources) < len(markers) or not _passes(sentence, claim, sources):
             continue
@@ -61,6 +61,38 @@ def verify_leg(composed: ComposedLeg) -> VerifiedLeg:
     return VerifiedLeg(composed=composed, sentences=tuple(kept), citations=tuple(used))
 
 
+def number_citations(legs: Sequence[VerifiedLeg]) -> list[VerifiedLeg]:
+    """Returns the legs with their markers numbered from 1 across all of them."""
+    numbered: list[VerifiedLeg] = []
+    count = 0
+    for leg in legs:
+        numbers = {citation.marker: str(number) for number, citation in enumerate(leg.citations, count + 1)}
+        count += len(leg.citations)
+        prefix = _replace_markers(leg.composed.prefix, numbers)
+        numbered.append(
+            VerifiedLeg(
+                composed=replace(leg.composed, prefix=prefix) if prefix != leg.composed.prefix else leg.composed,
+                sentences=tuple(_replace_markers(sentence, numbers) for sentence in leg.sentences),
+                citations=tuple(replace(citation, marker=numbers[citation.marker]) for citation in leg.citations),
+            )
+        )
+    return numbered
+
+
+def _replace_markers(text: str, numbers: Mapping[str, str]) -> str:
+    return _MARKER.sub(lambda match: f"[{numbers.get(match[1], match[1])}]", text)
+
+
+def plain_text_of(sentence: str) -> str:
+    """Returns a composed sentence as a reader sees it, without its markers."""
+    return _ESCAPED_CHARACTER.sub(r"\1", _BOLD.sub("", _MARKER.sub("", sentence)))
+
+
+def markers_in(sentence: str) -> list[str]:
+    """Returns the markers of a composed sentence, in order."""
+    return _MARKER.findall(sentence)
+
+
 def _passes(sentence: str, claim: SupportedClaim | None, sources: Sequence[Citation]) -> bool:
     """Whether a model's claim has no fault. Of a template's sentence, only quotations are checked."""
     if claim is not None:
@@ -69,7 +101,7 @@ def _passes(sentence: str, claim: SupportedClaim | None, sources: Sequence[Citat
 
 
 def _is_supported(line: str, sources: Sequence[Citation]) -> bool:
-    plain = _ESCAPED_CHARACTER.sub(r"\1", _BOLD.sub("", _MARKER.sub("", line)))
+    plain = plain_text_of(line)
     evidence = fold_text(" ".join(f"{source.title} {source.text}" for source in sources))
     quotations = [fold_text(quotation) for quotation in _QUOTATION.findall(plain)]
     if any(quotation.rstrip(" …") not in evidence for quotation in quotations):

@@ -66,7 +66,7 @@ async def request_structured(
     """
     loop = asyncio.get_running_loop()
     started_s = loop.time()
-    request = _request_for(prompt, output_type, max_output_tokens=max_output_tokens, timeout_s=timeout_s)
+    request = build_structured_request(prompt, output_type, max_output_tokens=max_output_tokens, timeout_s=timeout_s)
     reply = await model.complete(request, log)
     first = _read_reply(reply, output_type, check)
     time_left_s = None if timeout_s is None else timeout_s - (loop.time() - started_s)
@@ -90,9 +90,10 @@ def parse_structured(text: str, output_type: type[T]) -> T:
     return reading
 
 
-def _request_for(
+def build_structured_request(
     prompt: RenderedPrompt, output_type: type[BaseModel], *, max_output_tokens: int, timeout_s: float | None
 ) -> ModelRequest:
+    """Returns the request for a reply that follows the class, for a caller that streams the reply."""
     texts = ((MessageRole.SYSTEM, prompt.system), (MessageRole.USER, prompt.user))
     return ModelRequest(
         prompt=prompt.label,

@@ -121,7 +121,7 @@ def _choose_plan(
             SubQueryPurpose(question=leg.question, purpose=leg.answer_form.tag) for leg in planned.plan.legs
         ]
     log.plan_difference = compare_plans(planned, by_rules, rules_are_complete=rules_are_complete)
-    *_, last_leg = planned.plan.legs
+    last_leg = next(reversed(planned.plan.legs))
     if linked.wants_file and last_leg.answer_form.lists_documents:
         return ExportRequest(plan=planned.plan, leg=last_leg.id, assumptions=planned.assumptions)
     if not isinstance(by_rules, PlannedQuestion):

@@ -44,6 +44,7 @@ from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
+from bot.progress import ignore_partial_answer
 from bot.language_model.summary_polishing import SummaryPolisher
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
@@ -396,12 +397,18 @@ class TurnProcessor:
         attempts: list[SearchAttempt] = []
         if run.claimed.turn.stopped_by is not None:
             return await self._stopped_result_of(run, run.claimed.turn.stopped_by, attempts)
-        report_progress = run.feed.publish_progress
+        feed = run.feed
         try:
             return await self._stop_requests.run_unless_stopped(
                 run.turn_id,
                 lambda: self._dialogue.answer_turn(
-                    run.inbound, run.turn_id, run.limits, report_progress, attempts.append, run.reasoning_log
+                    run.inbound,
+                    run.turn_id,
+                    run.limits,
+                    feed.publish_progress,
+                    attempts.append,
+                    run.reasoning_log,
+                    feed.publish_partial_answer if run.has_outbox else ignore_partial_answer,
                 ),
             )
         except TurnStopped as exc:

@@ -7,9 +7,8 @@ from datetime import date
 
 from babel import Locale, UnknownLocaleError
 
-from agent.gateway.messages import ChatMessage, MessageRole, ModelRequest, ModelRole, OutputSchema
 from agent.model.answering.evidence import EvidenceItem, clean_text
-from prompts.prompt_library import PromptTemplate, load_prompt
+from prompts.prompt_library import RenderedPrompt, load_prompt
 
 ANSWER_PROMPT, COMBINE_PROMPT = "answer_question", "combine_answers"
 _UNKNOWN_LANGUAGE = "the language of the question"
@@ -34,21 +33,9 @@ class AskedQuestion:
     may_search_again: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallSettings:
-    """The limits of one call."""
-
-    max_output_tokens: int
-    timeout_s: float
-
-
-def build_answer_request(
-    asked: AskedQuestion, items: Sequence[EvidenceItem], threshold: float, settings: CallSettings
-) -> ModelRequest:
-    """Returns the call that reviews the items and answers from them. `threshold`: completeness that is enough."""
-    return _build_request(
-        load_prompt(ANSWER_PROMPT),
-        settings,
+def render_answer_prompt(asked: AskedQuestion, items: Sequence[EvidenceItem], threshold: float) -> RenderedPrompt:
+    """Renders the prompt that reviews the items and answers from them. `threshold`: completeness that is enough."""
+    return load_prompt(ANSWER_PROMPT).render(
         may_search_again=asked.may_search_again,
         threshold=threshold,
         language=name_language(asked.language),
@@ -61,32 +48,12 @@ def build_answer_request(
     )
 
 
-def build_combine_request(
-    question: str, items: Sequence[EvidenceItem], language: str, settings: CallSettings
-) -> ModelRequest:
-    """Returns the call that joins the answers to the parts of a question."""
-    return _build_request(
-        load_prompt(COMBINE_PROMPT),
-        settings,
+def render_joint_prompt(question: str, items: Sequence[EvidenceItem], language: str) -> RenderedPrompt:
+    """Renders the prompt that joins the answers to the parts of a question."""
+    return load_prompt(COMBINE_PROMPT).render(
         language=name_language(language),
         items=[_escape_item(item) for item in items],
         question=escape_data(question),
-    )
-
-
-def _build_request(prompt: PromptTemplate, settings: CallSettings, **values: object) -> ModelRequest:
-    rendered = prompt.render(**values)
-    schema = prompt.output_schema
-    return ModelRequest(
-        prompt=rendered.label,
-        role=ModelRole(rendered.role),
-        messages=(
-            ChatMessage(role=MessageRole.SYSTEM, content=rendered.system),
-            ChatMessage(role=MessageRole.USER, content=rendered.user),
-        ),
-        output_schema=OutputSchema(name=rendered.name, schema=schema) if schema is not None else None,
-        max_output_tokens=settings.max_output_tokens,
-        timeout_s=settings.timeout_s,
     )
 
 

@@ -1,5 +1,6 @@
 """Turns a model's sentences into verified ones. The same checks hold for streamed and for whole replies."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ _MAX_GAPS = 3
 _MAX_GAP_CHARACTERS = 160
 _MAX_SENTENCE_CHARACTERS = 1_200
 _MIN_CONTRADICTING_ITEMS = 2
+_MARKERS = re.compile(r"\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")  # ids that the model wrote into its text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class ClaimChecker:
         items = self.evidence.find_items(sentence.evidence)
         if not items or len(sentence.text) > _MAX_SENTENCE_CHARACTERS:
             return None
-        text = " ".join(clean_text(sentence.text).split()).strip(f" {CELL_SEPARATOR}")
+        text = " ".join(_MARKERS.sub("", clean_text(sentence.text)).split()).strip(f" {CELL_SEPARATOR}")
         claim = SupportedClaim(
             text=text,
             sources=tuple(item.source for item in items),

@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from agent.assumptions import AnyTextSearched
+from agent.compose.replies import WRITING_PROGRESS
 from agent.errors import ModelUnavailable, StreamCut, UnusableReply
 from agent.forms.find_passages import NoAnswerFacts
+from agent.gateway.json_stream import JsonArrayStream
 from agent.gateway.language_model import LanguageModel
-from agent.model.answering.answer_prompts import AskedQuestion, CallSettings, build_answer_request
+from agent.gateway.structured_output import build_structured_request, parse_structured, request_structured
+from agent.model.answering.answer_prompts import AskedQuestion, render_answer_prompt
 from agent.model.answering.citations import locate_cited_values
 from agent.model.answering.claim_checks import ClaimChecker
 from agent.model.answering.evidence import collect_evidence
 from agent.model.answering.leg_call import VERDICTS, LegCall, ShownSentences, layout_of
-from agent.model.answering.reply_stream import ReplyStream
-from agent.model.answering.whole_reply import parse_reply, request_whole_reply
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.reasoning_log import ReasoningLog
 from agent.retrieval.search_context import ignore_partial_answer
@@ -45,11 +46,7 @@ class AnswerOptions:
     max_calls: int = 4  # of models in one turn, those for planning included
     evidence_tokens: int = 3_000
     max_output_tokens: int = 1_500
-    timeout_s: float = 30.0
-
-    @property
-    def call_settings(self) -> CallSettings:
-        return CallSettings(max_output_tokens=self.max_output_tokens, timeout_s=self.timeout_s)
+    timeout_s: float | None = None  # None: that of the gateway
 
 
 @dataclass(slots=True)
@@ -112,9 +109,7 @@ class EvidenceAnswerer:
             evidence=evidence,
             checker=ClaimChecker(evidence=evidence, question=review.leg.question, language=language),
             log=log,
-            request=build_answer_request(
-                asked, evidence.items, self._options.completeness, self._options.call_settings
-            ),
+            prompt=render_answer_prompt(asked, evidence.items, self._options.completeness),
             may_search_again=may_search_again,
             language=language,
         )
@@ -122,7 +117,7 @@ class EvidenceAnswerer:
             received = await self._ask(call)
         except (ModelUnavailable, UnusableReply) as exc:
             log.record_failure(_STAGE, exc)
-            return self._fall_back(call, str(exc))
+            return self._withdraw(call)
         return await self._decide(call, received)
 
     # -- asking
@@ -131,26 +126,42 @@ class EvidenceAnswerer:
         """Returns the reply; if its stream is cut, that to a second request. Raises `ModelUnavailable`,
         `UnusableReply`.
         """
+        call.review.session.context.report_progress(WRITING_PROGRESS)
         if call.review.session.context.report_partial_answer is ignore_partial_answer:
             return _ReceivedReply(await self._request_whole(call))
         shown = ShownSentences(call=call, threshold=self._options.completeness)
-        stream = ReplyStream(list_field="sentences")
+        stream, pieces = JsonArrayStream("sentences"), list[str]()
+        request = build_structured_request(
+            call.prompt,
+            WrittenAnswerOutput,
+            max_output_tokens=self._options.max_output_tokens,
+            timeout_s=self._options.timeout_s,
+        )
         try:
-            async with _closed_stream(self._model.stream_text(call.request, call.log)) as pieces:
-                async for piece in pieces:
-                    for element in stream.feed_text(piece):
-                        shown.add_element(element, stream.fields)
-            return _ReceivedReply(parse_reply(stream.text, WrittenAnswerOutput))
+            async with _closed_stream(self._model.stream_text(request, call.log)) as texts:
+                async for text in texts:
+                    pieces.append(text)
+                    for element in stream.feed(text):
+                        shown.add_element(element, stream.members)
+            return _ReceivedReply(parse_structured("".join(pieces), WrittenAnswerOutput))
         except (StreamCut, UnusableReply) as exc:
             try:
                 return _ReceivedReply(await self._request_whole(call))
             except (ModelUnavailable, UnusableReply):
                 if not shown.sentences or not isinstance(exc, StreamCut):
                     raise
-                return _ReceivedReply(shown.build_reply(stream.fields), is_cut_short=True)
+                return _ReceivedReply(shown.build_reply(stream.members), is_cut_short=True)
 
     async def _request_whole(self, call: LegCall) -> WrittenAnswerOutput:
-        return await request_whole_reply(self._model, call.request, call.log, WrittenAnswerOutput)
+        reply = await request_structured(
+            self._model,
+            call.prompt,
+            WrittenAnswerOutput,
+            call.log,
+            max_output_tokens=self._options.max_output_tokens,
+            timeout_s=self._options.timeout_s,
+        )
+        return reply.value
 
     # -- deciding
 
@@ -161,7 +172,8 @@ class EvidenceAnswerer:
         sentences = tuple(sentence for sentence in verified if sentence is not None)
         is_procedure = layout_of(reply, call.review.leg, ()) is AnswerLayout.STEPS  # of which no step may be left out
         if 2 * len(sentences) < len(verified) or (is_procedure and len(sentences) < len(verified)):
-            return self._fall_back(call, _UNSUPPORTED_REASON)
+            call.log.record_fallback(_STAGE, _UNSUPPORTED_REASON)
+            return self._withdraw(call)
         answer = await self._build_answer(call, received, sentences, missing) if sentences else None
         queries = _select_queries(reply.queries, call.review.leg)
         is_complete = reply.completeness >= self._options.completeness
@@ -216,9 +228,8 @@ class EvidenceAnswerer:
             route=SearchRoute.HYBRID if decision.route is SearchRoute.STRUCTURED else decision.route,
         )
 
-    def _fall_back(self, call: LegCall, reason: str) -> Enough | LegClarification:
-        """Returns the best answer of earlier rounds, or the decision of the rules; withdraws what was shown."""
-        call.log.record_fallback(_STAGE, reason)
+    def _withdraw(self, call: LegCall) -> Enough | LegClarification:
+        """Withdraws what was shown; returns the best answer of earlier rounds, or the decision of the rules."""
         call.review.session.context.report_partial_answer(call.review.leg.id, "")
         draft = call.review.draft
         return (draft.best_answer if draft is not None else None) or call.decision

@@ -7,7 +7,6 @@ from typing import Any as Json
 from pydantic import ValidationError
 
 from agent.compose.written_answers import compose_written_answer
-from agent.gateway.messages import ModelRequest
 from agent.model.answering.claim_checks import ClaimChecker
 from agent.model.answering.evidence import LegEvidence
 from agent.reasoning_log import ReasoningLog
@@ -15,6 +14,7 @@ from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.written_answer import AnswerLayout, WrittenAnswerFacts, WrittenSentence
 from agent.verify import verify_leg
 from prompts.outputs.written_answer import OutputLayout, OutputVerdict, SentenceOutput, WrittenAnswerOutput
+from prompts.prompt_library import RenderedPrompt
 from storage.search.plan import FindSteps, Leg
 
 VERDICTS: Mapping[OutputVerdict, bool] = {OutputVerdict.YES: True, OutputVerdict.NO: False}
@@ -29,7 +29,7 @@ class LegCall:
     evidence: LegEvidence
     checker: ClaimChecker
     log: ReasoningLog
-    request: ModelRequest
+    prompt: RenderedPrompt
     may_search_again: bool
     language: str
 

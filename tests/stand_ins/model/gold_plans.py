@@ -73,7 +73,7 @@ def plan_by_gold(query: Mapping[str, Json]) -> QuestionPlanOutput:
         | {
             "question": question,
             "buckets": [query["bucket"]],
-            "conditions": [one.model_dump() for one in _linked_conditions(conditions)],
+            "conditions": [linked.model_dump() for linked in _linked_conditions(conditions)],
         }
         | plan
     )
@@ -104,7 +104,7 @@ def _linked_conditions(conditions: Sequence[Mapping[str, Json]]) -> Iterator[Pla
             {
                 "field": condition["field"],
                 "op": _OPERATORS[condition["op"]],
-                "values": [_written(one) for one in values],
+                "values": [_written(member) for member in values],
                 "other_field": "",
                 "of_part": "",
                 "part_field": "",

@@ -21,7 +21,8 @@ from storage.search.plan import AnswerForm, FindPassages, Leg, LegCombination, P
 from storage.search.schema import Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
-from tests.agent.model.answering.scripted_model import AnsweringReasoner, ScriptedModel
+from tests.agent.model.answering.answering_reasoner import AnsweringReasoner
+from tests.agent.model.scripted_model import ScriptedModel
 from tests.builders import TENANT
 
 HANDBOOKS = BucketId("handbooks")

@@ -1,64 +1,15 @@
-"""A language model whose replies a test writes, and a reasoner that asks it as the model reasoner does."""
+"""A reasoner that asks the answerer as the model reasoner does, and replies of a model to write in tests."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any as Json
 
-from agent.errors import StreamCut
-from agent.gateway.messages import ModelReply, ModelRequest
 from agent.model.answering.evidence_answerer import AnswerOptions, EvidenceAnswerer
-from agent.reasoning_log import ModelCallRecord, ReasoningLog
+from agent.reasoning_log import ReasoningLog
 from agent.review.leg_review import Decision, LegReview, More
 from agent.rules.reasoner import RuleReasoner
 from storage.search.plan import LegCombination
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutText:
-    """The text that comes before a stream is cut."""
-
-    text: str
-
-
-@dataclass(slots=True)
-class ScriptedModel:
-    """Gives the replies in order. A text that is an exception is raised; a `CutText` ends in `StreamCut`."""
-
-    replies: list[str | CutText | Exception]
-    requests: list[ModelRequest] = field(default_factory=list[ModelRequest])
-    streamed: list[bool] = field(default_factory=list[bool])
-    piece_characters: int = 7
-
-    async def complete(self, request: ModelRequest, log: ReasoningLog) -> ModelReply:
-        reply = self._take(request, log, is_streamed=False)
-        if isinstance(reply, CutText):
-            raise StreamCut("the model stopped")
-        return ModelReply(text=reply, model="scripted")
-
-    async def stream_text(self, request: ModelRequest, log: ReasoningLog) -> AsyncIterator[str]:
-        reply = self._take(request, log, is_streamed=True)
-        text = reply.text if isinstance(reply, CutText) else reply
-        for start in range(0, len(text), self.piece_characters):
-            await asyncio.sleep(0)
-            yield text[start : start + self.piece_characters]
-        if isinstance(reply, CutText):
-            raise StreamCut("the model stopped")
-
-    def _take(self, request: ModelRequest, log: ReasoningLog, *, is_streamed: bool) -> str | CutText:
-        self.requests.append(request)
-        self.streamed.append(is_streamed)
-        reply = self.replies.pop(0)
-        error = str(reply) if isinstance(reply, Exception) else ""
-        log.calls.append(ModelCallRecord(prompt=request.prompt, model="scripted", ms=1.0, error=error))
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    def user_text(self, call: int) -> str:
-        """The data of a call."""
-        return self.requests[call].messages[1].content
+from tests.agent.model.scripted_model import ScriptedModel
 
 
 class AnsweringReasoner(RuleReasoner):
