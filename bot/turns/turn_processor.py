@@ -44,8 +44,8 @@ from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
-from bot.progress import ignore_partial_answer
 from bot.language_model.summary_polishing import SummaryPolisher
+from bot.progress import ignore_partial_answer
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
 from bot.surface.outbox import OutboxFailed
