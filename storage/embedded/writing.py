@@ -18,6 +18,7 @@ from storage.embedded.term_tables import (
     remove_document,
     remove_outline,
 )
+from storage.embedded.vectors import insert_vectors
 from storage.search.analyser import Analyser
 from storage.search.codec import annotations_to_json, schema_to_json
 from storage.search.documents import Document, FieldValues, outline_text_of
@@ -35,7 +36,10 @@ AnalyserFactory = Callable[[str], Analyser]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """A document prepared outside the transaction. `vectors`: one row per passage; None without an embedder."""
+    """A document prepared outside the transaction.
+
+    `vectors`: one row per passage; None without an embedder, and if it failed. Then `embedder` is empty.
+    """
 
     document: Document
     values: FieldValues
@@ -48,8 +52,13 @@ class PreparedDocument:
 # -- documents
 
 
-def put_status_of(connection: sqlite3.Connection, header: BucketHeader, document: Document, embedder: str) -> PutStatus:
-    """Returns what `put` must do with the document. Unchanged content is put again if the embedder has changed."""
+def put_status_of(
+    connection: sqlite3.Connection, header: BucketHeader, document: Document, embedder: str | None
+) -> PutStatus:
+    """Returns what `put` must do with the document.
+
+    Unchanged content is put again if its vectors are not of `embedder`; None: whose they are does not matter.
+    """
     row = connection.execute(
         "SELECT bucket, digest, embedder FROM document WHERE doc_id = ?", (document.doc_id,)
     ).fetchone()
@@ -57,7 +66,7 @@ def put_status_of(connection: sqlite3.Connection, header: BucketHeader, document
         return PutStatus.ADDED
     if row[0] != header.id:
         return PutStatus.TAKEN
-    is_unchanged = bool(document.digest) and row[1:] == (document.digest, embedder)
+    is_unchanged = bool(document.digest) and row[1] == document.digest and embedder in (None, row[2])
     return PutStatus.SKIPPED if is_unchanged else PutStatus.REPLACED
 
 
@@ -113,15 +122,7 @@ def _write_passages(
     passage_numbers = _passage_numbers_of(connection, document)
     add_passages(connection, header.id, passage_numbers, prepared.terms)
     if prepared.vectors is not None:
-        float16_vectors = prepared.vectors.astype("float16")
-        connection.executemany(
-            "INSERT INTO vector(passage, bucket, embedder, data) VALUES(?, ?, ?, ?)",
-            [
-                (passage_number, header.id, prepared.embedder, float16_vectors[index].tobytes())
-                for index, passage_number in enumerate(passage_numbers)
-                if prepared.vectors[index].any()
-            ],
-        )
+        insert_vectors(connection, header.id, prepared.embedder, passage_numbers, prepared.vectors)
 
 
 def delete_documents(connection: sqlite3.Connection, doc_ids: Sequence[DocId], analysers: AnalyserFactory) -> int:
@@ -237,7 +238,7 @@ def _iterate_documents(connection: sqlite3.Connection, bucket: int) -> Iterator[
 def drop_bucket(connection: sqlite3.Connection, header: BucketHeader) -> None:
     delete_annotations = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
     connection.execute(delete_annotations, (header.id,))
-    for table in ("vector", "passage", "outline", "document"):
+    for table in ("vector", "vector_epoch", "passage", "outline", "document"):
         connection.execute(f"DELETE FROM {table} WHERE bucket = ?", (header.id,))  # noqa: S608 - a name of ours
     drop_term_tables(connection, header.id)
     connection.execute("DELETE FROM bucket WHERE id = ?", (header.id,))
