@@ -38,7 +38,7 @@ _TOOL_BY_REQUEST: Mapping[type, str] = {
     OutlineRequest: "search_text",
     SemanticPassageRequest: "search_semantic",
 }
-_RERANK_STAGE = "rerank"
+_EMBED_STAGE, _RERANK_STAGE = "embed", "rerank"
 _MAX_ATTEMPTS = 40  # recorded in one turn; counting many refinements is one attempt
 
 
@@ -66,12 +66,18 @@ class RetrievalSession:
         ms = (time.perf_counter() - started) * 1000
         self.round_trips += 1
         self.index_ms += ms
+        self._record_embedding_failure(answers.embedding_failure)
         self._collect_candidates(requests, answers)
         for request in record:
             if len(self.attempts) < _MAX_ATTEMPTS:
                 self.attempts.append(_build_attempt(request, answers, ms))
                 self.context.report_attempt(self.attempts[-1])
         return answers
+
+    def _record_embedding_failure(self, failure: str) -> None:
+        """Records once why passages were sought by words alone. The time is part of the round trip's."""
+        if failure and all(stage.name != _EMBED_STAGE for stage in self.stages):
+            self.stages.append(TraceStage(name=_EMBED_STAGE, ms=0.0, fallback=f"words: {failure}"))
 
     def _collect_candidates(self, requests: Sequence[IndexRequest[object]], answers: IndexAnswers) -> None:
         for request in requests:
