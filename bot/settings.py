@@ -18,7 +18,8 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from bot.access.subjects import parse_person
 from bot.errors import InvalidSettings, InvalidSubject
 from bot.ids import PersonId
-from bot.settings_section import CommaSeparated, SectionT, SettingsSection
+from bot.model_settings import LanguageModelSettings
+from bot.settings_section import CommaSeparated, SectionT, SettingsSection, validate_web_url
 
 SETTINGS_FILE = "parley.toml"
 SECTIONS_GROUP = "parley.settings"  # the entry points of the adapters' sections
@@ -26,8 +27,7 @@ _KEY_FILE = "secret.key"
 _HOME_VARIABLE, _KEY_VARIABLE = "PARLEY_HOME", "PARLEY_SECRET_KEY"
 _FLASHRANK_PATTERN = re.compile(r"flashrank:(\w[\w.-]*)")  # the model's name is a folder name
 # Documented variables that this version does not read yet; `doctor` reports them when they are set.
-_UNSUPPORTED_VARIABLES = ("PARLEY_MODEL", "PARLEY_MODEL_SMALL", "PARLEY_MODEL_FALLBACKS", "PARLEY_MODEL_API_BASE",
-            "PARLEY_MODEL_API_KEY", "PARLEY_TEAMS_OPENID_URL", "PARLEY_TEAMS_TOKEN_URL", "PARLEY_TEAMS_ISSUER",
+_UNSUPPORTED_VARIABLES = ("PARLEY_TEAMS_OPENID_URL", "PARLEY_TEAMS_TOKEN_URL", "PARLEY_TEAMS_ISSUER",
             "PARLEY_TEAMS_ALLOWED_TENANTS")  # fmt: skip
 
 
@@ -43,12 +43,6 @@ def _validate_account(text: str) -> str:
     if product not in ("slack", "teams") or not rest:
         raise ValueError(f"{text!r} is neither slack:TEAM nor teams:TENANT")
     return text
-
-
-def _validate_web_url(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise ValueError("it does not begin with http:// or https://")
-    return url.rstrip("/")
 
 
 def _validate_index_url(url: str) -> str:
@@ -77,7 +71,7 @@ def _validate_key_ring(keys: SecretStr) -> SecretStr:
 
 
 class Settings(SettingsSection):
-    """The settings of the bot itself, and the sections of the adapters. Build it with `load_settings`."""
+    """The settings of the bot itself, and the other sections. Build it with `load_settings`."""
 
     home: Path
     database_url: Annotated[str, AfterValidator(_validate_database_url)] | None = None
@@ -89,9 +83,10 @@ class Settings(SettingsSection):
     reranker: Annotated[str, AfterValidator(_validate_reranker)] = ""
     overload_limit: Annotated[int, Field(ge=1)] = 100
     read_limit: Annotated[int, Field(ge=1)] = 20
+    answer_timeout: Annotated[float, Field(ge=1, le=300)] = 60.0  # seconds for a whole question
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
-    public_url: Annotated[str, AfterValidator(_validate_web_url)] | None = None
+    public_url: Annotated[str, AfterValidator(validate_web_url)] | None = None
     secret_key: Annotated[SecretStr, AfterValidator(_validate_key_ring)] | None = None
     workers: Annotated[int, Field(ge=0, le=16)] = 1
     tenant: Annotated[str, Field(min_length=1)] = "default"
@@ -101,15 +96,21 @@ class Settings(SettingsSection):
     _sections: tuple[SettingsSection, ...] = ()
 
     def with_sections(self, sections: Sequence[SettingsSection]) -> "Settings":
-        """The same settings with these sections of adapters."""
+        """The same settings with these further sections."""
         settings = self.model_copy()
         settings._sections = tuple(sections)
         return settings
 
     @property
     def sections(self) -> tuple[SettingsSection, ...]:
-        """These settings, then the sections of the adapters."""
+        """These settings, then the section of the language model and those of the adapters."""
         return (self, *self._sections)
+
+    @property
+    def model(self) -> LanguageModelSettings:
+        """The settings of the language model; their defaults where they were not loaded."""
+        sections = (section for section in self._sections if isinstance(section, LanguageModelSettings))
+        return next(sections, LanguageModelSettings())
 
     def section(self, section_type: type[SectionT]) -> SectionT:
         """The section of this type. Raises `LookupError` where no adapter registers it."""
@@ -221,8 +222,9 @@ def survey_settings(home: Path | None = None, environ: Mapping[str, str] | None 
 
 
 def _load_section_types() -> list[type[SettingsSection]]:
-    """The adapters' sections, in the order of their names."""
-    return [entry_point.load() for entry_point in sorted(entry_points(group=SECTIONS_GROUP))]
+    """The section of the language model, then those of the adapters in the order of their names."""
+    adapter_types = [entry_point.load() for entry_point in sorted(entry_points(group=SECTIONS_GROUP))]
+    return [LanguageModelSettings, *adapter_types]
 
 
 def _collect_variables(section_types: Sequence[type[SettingsSection]]) -> Collection[str]:

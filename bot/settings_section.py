@@ -12,6 +12,13 @@ def _split_list(value: object) -> object:
 CommaSeparated = BeforeValidator(_split_list)
 
 
+def validate_web_url(url: str) -> str:
+    """Returns the URL without a slash at the end. Raises `ValueError`."""
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("it does not begin with http:// or https://")
+    return url.rstrip("/")
+
+
 class SettingsSection(BaseModel):
     """The settings of one owner. An adapter registers its section as an entry point in `parley.settings`.
 

@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 
 from agent.english.commands import is_thanks
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
+from agent.token_counts import estimate_tokens
 from storage.search.ids import DocId
 
 SUMMARY_BUDGET_TOKENS = 400
@@ -90,11 +91,6 @@ def render_summary(summary: ConversationSummary) -> str:
             break
         lines.append(line)
     return "\n".join(reversed(lines))
-
-
-def estimate_tokens(text: str) -> int:
-    """An upper estimate for common tokenisers: four bytes of UTF-8 per token."""
-    return -(-len(text.encode(errors="replace")) // 4)
 
 
 _SUMMARY_ADAPTER = TypeAdapter(ConversationSummary)  # the aliases of the fields are stored data

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.outcome import Answer, LegResult, OutcomeKind, Refused, SearchRoute, SearchTrace, StartOverOutcome
+from agent.token_counts import estimate_tokens
 from bot.conversation.summary import (
     SUMMARY_BUDGET_TOKENS,
     ConversationSummary,
-    estimate_tokens,
     render_summary,
     summary_from_json,
     summary_to_json,

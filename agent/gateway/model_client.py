@@ -1,0 +1,139 @@
+"""The protocol of a client that sends single requests to model servers, without retries. `LiteLlmClient` implements
+it.
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from agent.gateway.messages import ChatMessage, OutputSchema, ToolCall, ToolDefinition
+from agent.gateway.options import ModelPrice, ModelServer
+
+
+class FailureKind(StrEnum):
+    """Why a call failed, as far as what to do next depends on it. The value is for operators."""
+
+    REFUSED_REQUEST = "refused the request"  # 400, 413, 422: no other model would take it
+    REFUSED_ACCESS = "refused access"  # 401, 402, 403, 404: another model may answer
+    BUSY = "too many requests"  # 429
+    SERVER_ERROR = "server error"  # 408, 409, 5xx
+    UNREACHABLE = "unreachable"
+    BROKEN_REPLY = "unreadable reply"  # the server answered, but not as the API says
+    TIMED_OUT = "timed out"
+
+
+class CallFailed(Exception):
+    """One call to one model failed. The message is for operators: it may quote the server."""
+
+    def __init__(
+        self, kind: FailureKind, message: str = "", *, status: int | None = None, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """What the server counted."""
+
+    input_tokens: int
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatCall:
+    """One request for one model. `output_schema` and `temperature` are None where they are not to be sent."""
+
+    model: str
+    server: ModelServer
+    messages: tuple[ChatMessage, ...]
+    max_output_tokens: int
+    timeout_s: float
+    output_schema: OutputSchema | None = None
+    tools: tuple[ToolDefinition, ...] = ()
+    temperature: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatResult:
+    """The reply of one model. `usage` is None if the server counted nothing. `refusal`: why it declined to answer."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    is_truncated: bool = False
+    refusal: str = ""
+    usage: TokenUsage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamPiece:
+    """A piece of a streamed reply. Exactly the last piece of a complete stream `is_last`, and may bring the usage."""
+
+    text: str = ""
+    is_last: bool = False
+    usage: TokenUsage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingCall:
+    """`dimensions` is None for the model's own."""
+
+    model: str
+    server: ModelServer
+    texts: tuple[str, ...]
+    timeout_s: float
+    dimensions: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingResult:
+    """One vector for each text, in their order."""
+
+    vectors: tuple[tuple[float, ...], ...] = field(repr=False)
+    usage: TokenUsage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankCall:
+    """Asks how relevant each text is to the query."""
+
+    model: str
+    server: ModelServer
+    query: str
+    texts: tuple[str, ...]
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankResult:
+    """One score for each text, in their order; higher is more relevant."""
+
+    scores: tuple[float, ...]
+    usage: TokenUsage | None = None
+
+
+class ModelClient(Protocol):
+    """Sends one request and returns what came. Each method raises `CallFailed`, and stops the request if cancelled."""
+
+    async def load(self) -> None:
+        """Makes the client ready. The other methods need it."""
+        ...
+
+    async def close(self) -> None: ...
+
+    def price_of(self, model: str) -> ModelPrice | None:
+        """Returns the price that the client knows. None: unknown; a model that costs nothing has a price of 0."""
+        ...
+
+    async def complete_chat(self, call: ChatCall) -> ChatResult: ...
+
+    def stream_chat(self, call: ChatCall) -> AsyncGenerator[StreamPiece]:
+        """Ends without a last piece, or raises, if the stream is cut. `aclose` stops the request."""
+        ...
+
+    async def embed_texts(self, call: EmbeddingCall) -> EmbeddingResult: ...
+
+    async def score_texts(self, call: RerankCall) -> RerankResult: ...

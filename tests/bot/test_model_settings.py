@@ -1,0 +1,102 @@
+"""The settings of the language model, and what they make of the gateway and the reasoner."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.gateway.options import ModelPrice
+from agent.model.options import ModelMode, ModelUse
+from bot.errors import InvalidSettings
+from bot.model_settings import LanguageModelSettings
+from bot.settings import load_settings, survey_settings
+
+
+def model_settings_of(home: Path, **environ: str) -> LanguageModelSettings:
+    return load_settings(home, {f"PARLEY_{name}": value for name, value in environ.items()}).settings.model
+
+
+def test_without_a_name_no_model_is_used(tmp_path: Path) -> None:
+    settings = model_settings_of(tmp_path)
+
+    assert not settings.is_used
+    assert settings.find_problems() == []
+
+
+def test_the_gateway_gets_models_server_prices_and_limits(tmp_path: Path) -> None:
+    options = model_settings_of(
+        tmp_path,
+        MODEL="openai/big",
+        MODEL_SMALL="openai/tiny",
+        MODEL_FALLBACKS="a/one, b/two",
+        MODEL_API_BASE="http://localhost:11434/v1/",
+        MODEL_API_KEY="hush",
+        MODEL_PRICES="openai/big=0.5/1.5,emb=0.02",
+        MODEL_CONCURRENCY="3",
+        MODEL_STORE_TEXTS="on",
+    ).gateway_options
+
+    assert (options.models.main, options.models.small) == ("openai/big", "openai/tiny")
+    assert options.models.fallbacks == ("a/one", "b/two")
+    assert (options.server.api_base, options.server.api_key) == ("http://localhost:11434/v1", "hush")
+    assert options.prices == {
+        "openai/big": ModelPrice(input_usd=0.5, output_usd=1.5),
+        "emb": ModelPrice(input_usd=0.02, output_usd=0.0),
+    }
+    assert options.limits.concurrent_calls == 3
+    assert options.keeps_texts
+
+
+def test_the_reasoner_gets_its_limits(tmp_path: Path) -> None:
+    options = model_settings_of(
+        tmp_path,
+        MODEL="m",
+        MODEL_WHEN="always",
+        MODEL_MODE="loop",
+        MODEL_TOOL_CALLS="7",
+        MODEL_COMPLETENESS="0.6",
+        MODEL_ROUNDS="2",
+        MODEL_SUB_QUERIES="4",
+    ).reasoner_options
+
+    assert (options.when, options.mode) == (ModelUse.ALWAYS, ModelMode.LOOP)
+    assert (options.max_tool_calls, options.completeness) == (7, 0.6)
+    assert (options.max_rounds, options.max_sub_queries) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("PARLEY_MODEL_PRICES", "gpt-x", "is not MODEL=IN/OUT"),
+        ("PARLEY_MODEL_PRICES", "gpt-x=a/b", "is not MODEL=IN/OUT"),
+        ("PARLEY_MODEL_PRICES", "gpt-x=-1/2", "is not MODEL=IN/OUT"),
+        ("PARLEY_MODEL_PRICES", "gpt-x=nan/2", "is not MODEL=IN/OUT"),
+        ("PARLEY_MODEL_PRICES", "=1/2", "is not MODEL=IN/OUT"),
+        ("PARLEY_MODEL_WHEN", "never", "'needed' or 'always'"),
+        ("PARLEY_MODEL_MODE", "fast", "'staged' or 'loop'"),
+        ("PARLEY_MODEL_API_BASE", "localhost:1", "does not begin with http"),
+        ("PARLEY_MODEL_BUDGET", "-1", "greater than or equal to 0"),
+        ("PARLEY_MODEL_BUDGET", "inf", "finite number"),
+        ("PARLEY_MODEL_TIMEOUT", "0", "greater than 0"),
+        ("PARLEY_MODEL_COMPLETENESS", "1.5", "less than or equal to 1"),
+        ("PARLEY_ANSWER_TIMEOUT", "0", "greater than or equal to 1"),
+    ],
+)
+def test_an_invalid_setting_is_named_with_its_fault(tmp_path: Path, name: str, value: str, reason: str) -> None:
+    with pytest.raises(InvalidSettings, match=f"{name} is not valid .*{reason}"):
+        load_settings(tmp_path, {name: value})
+
+
+def test_settings_of_a_model_that_is_not_named_are_reported(tmp_path: Path) -> None:
+    settings = survey_settings(tmp_path, {"PARLEY_MODEL_SMALL": "tiny", "PARLEY_MODEL_BUDGET": "5"}).settings
+
+    assert settings.model.find_problems() == [
+        "PARLEY_MODEL_SMALL has no effect, since PARLEY_MODEL is not set",
+        "PARLEY_MODEL_BUDGET has no effect, since PARLEY_MODEL is not set",
+    ]
+
+
+def test_the_key_is_not_shown(tmp_path: Path) -> None:
+    settings = model_settings_of(tmp_path, MODEL="m", MODEL_API_KEY="hush")
+
+    assert "hush" not in repr(settings)
+    assert "hush" not in repr(settings.gateway_options)
