@@ -39,20 +39,20 @@ class Embedder(Protocol):
 
     @property
     def is_metered(self) -> bool:
-        """Whether calls cost money or take long. Then an index embeds what it has only when it is told to, and the
-        embedder keeps the vectors of passages, so that it costs nothing to embed them again.
-        """
+        """Whether calls cost money or take long. Then an index embeds what it has only when it is told to."""
         ...
 
     async def load_dimensions(self) -> int:
         """Return the length of a vector. Raises `EmbedderUnavailable`."""
         ...
 
-    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+    async def embed_texts(self, texts: Sequence[str], *, are_passages: bool = False) -> "Vectors":
         """Return the vectors of the texts: float32 of shape (len(texts), dimensions), each row L2-normalised.
 
         The vector of a text without words may be zero; that of a blank text is. A text has the same vector in every
         call, whatever the other texts are, and in every process that uses the model.
+
+        A metered embedder keeps the vectors of passages, so that it costs nothing to embed them again.
 
         Does not block the event loop. Calls may run at the same time. Never NaN. Raises `EmbedderUnavailable`.
         """
@@ -88,7 +88,7 @@ async def embed_passages(embedder: Embedder, documents: "Sequence[Document]") ->
         for document in documents
         for passage in document.passages
     ]
-    vectors = await embedder.embed_texts(texts)
+    vectors = await embedder.embed_texts(texts, are_passages=True)
     ends = accumulate(len(document.passages) for document in documents)
     return [vectors[end - len(document.passages) : end] for document, end in zip(documents, ends, strict=True)]
 
@@ -107,7 +107,7 @@ class WordLlamaEmbedder:
     async def load_dimensions(self) -> int:
         return self.dimensions
 
-    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+    async def embed_texts(self, texts: Sequence[str], *, are_passages: bool = False) -> "Vectors":
         return await asyncio.to_thread(self._embed_blocking, list(texts))
 
     def _embed_blocking(self, texts: list[str]) -> "Vectors":

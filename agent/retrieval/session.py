@@ -11,6 +11,7 @@ from typing import cast
 
 from agent.errors import RerankerUnavailable
 from agent.outcome import FoundPassage, SearchAttempt, SearchRoute, SearchTrace, TraceStage
+from agent.reasoning_log import collect_calls_in
 from agent.retrieval.search_context import SearchContext
 from storage.search.codec import search_to_json
 from storage.search.ids import ChunkId
@@ -62,7 +63,8 @@ class RetrievalSession:
     ) -> IndexAnswers:
         """Sends all requests in one round trip; the requests in `record` are recorded as attempts."""
         started = time.perf_counter()
-        answers = await self.context.index.answer_requests(*requests)
+        with collect_calls_in(self.context.reasoning_log):  # an index may embed the texts of requests by a model
+            answers = await self.context.index.answer_requests(*requests)
         ms = (time.perf_counter() - started) * 1000
         self.round_trips += 1
         self.index_ms += ms
@@ -103,9 +105,10 @@ class RetrievalSession:
         scores, fallback = None, None
         try:
             async with asyncio.timeout(self.context.limits.reranking_timeout.total_seconds()):
-                scores = await reranker.score_passages(
-                    question, [f"{passage.hit.title}\n{passage.hit.text}" for passage in passages]
-                )
+                with collect_calls_in(self.context.reasoning_log):
+                    scores = await reranker.score_passages(
+                        question, [f"{passage.hit.title}\n{passage.hit.text}" for passage in passages]
+                    )
         except TimeoutError:
             fallback = "rule: the reranker is late"
         except RerankerUnavailable:

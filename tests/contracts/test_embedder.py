@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -9,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.models.model_embedder import ModelEmbedder
+from bot.models.result_cache import ResultCache
 from storage.embedder import Embedder, WordLlamaEmbedder
+from tests.stand_ins.gateway_calls import ChecksumVectorSource
 from tests.stand_ins.word_vectors import ChecksumEmbedder
 
 if TYPE_CHECKING:
@@ -17,7 +22,12 @@ if TYPE_CHECKING:
 
 EmbedderFactory: TypeAlias = Callable[[], Embedder]
 
-EMBEDDERS: list[EmbedderFactory] = [WordLlamaEmbedder, ChecksumEmbedder]
+
+def build_model_embedder() -> ModelEmbedder:
+    return ModelEmbedder("checksum", ChecksumVectorSource(), ResultCache(Path(mkdtemp())))
+
+
+EMBEDDERS: list[EmbedderFactory] = [WordLlamaEmbedder, ChecksumEmbedder, build_model_embedder]
 TEXTS = ["a rubber tyre", "", "termination clause", "日本", "ein Vertrag über Reifen", "a rubber tyre", "B-120 3.0%"]
 HOSTILE_TEXTS = ["\ud800 broken", "words\x00", "é😀 \u202e", "x" * 100_000, "long words " * 50_000]
 BLANK_TEXTS = ["", " ", "\n\t  ", "\u2003"]

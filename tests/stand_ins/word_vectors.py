@@ -24,7 +24,7 @@ class ChecksumEmbedder:
     async def load_dimensions(self) -> int:
         return self.dimensions
 
-    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+    async def embed_texts(self, texts: Sequence[str], *, are_passages: bool = False) -> "Vectors":
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
             for word in _WORD.findall(text.casefold()):
@@ -45,7 +45,7 @@ class FailingEmbedder(ChecksumEmbedder):
         await self.embed_texts(["dimensions"])
         return self.dimensions
 
-    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+    async def embed_texts(self, texts: Sequence[str], *, are_passages: bool = False) -> "Vectors":
         for text in dict.fromkeys(texts):
             if text not in self.embedded_texts:
                 if not self.remaining_texts:
