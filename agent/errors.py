@@ -3,6 +3,7 @@
 AgentError                  its message is one plain sentence
 ├── RerankerUnavailable     the reranker cannot run: the passages keep the order made without it
 ├── ModelUnavailable        no language model answers: the rules take over the stage
+│   ├── SpendingCapReached  the tenant may spend no more on models for now
 │   └── StreamCut           a model stopped in the middle of its reply
 └── UnusableReply           a model's reply is not what was asked for: the rules take over the stage
 """
@@ -18,6 +19,10 @@ class RerankerUnavailable(AgentError):
 
 class ModelUnavailable(AgentError):
     """No configured language model answers now, or none may be called. The message says why in a few words."""
+
+
+class SpendingCapReached(ModelUnavailable):
+    """The call could cost more than the tenant may still spend."""
 
 
 class StreamCut(ModelUnavailable):

@@ -75,7 +75,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """What a model answered. `model` is the one that did, which may be a fallback."""
+    """What a model answered. `model` is the one that did, which may be a fallback. `refusal`: why it would not."""
 
     text: str
     model: str
@@ -83,3 +83,4 @@ class ModelReply:
     input_tokens: int = 0
     output_tokens: int = 0
     is_truncated: bool = False  # it reached `max_output_tokens`
+    refusal: str = ""

@@ -21,6 +21,8 @@ class FailureKind(StrEnum):
     UNREACHABLE = "unreachable"
     BROKEN_REPLY = "unreadable reply"  # the server answered, but not as the API says
     TIMED_OUT = "timed out"
+    NO_SLOT = "too many calls at once"  # of our own; the server was not asked
+    CUT = "stopped in the middle"
 
 
 class CallFailed(Exception):
@@ -51,10 +53,10 @@ class ChatCall:
     server: ModelServer
     messages: tuple[ChatMessage, ...]
     max_output_tokens: int
-    timeout_s: float
     output_schema: OutputSchema | None = None
     tools: tuple[ToolDefinition, ...] = ()
     temperature: float | None = None
+    asks_for_usage: bool = True  # at the end of a stream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +72,9 @@ class ChatResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPiece:
-    """A piece of a streamed reply. Exactly the last piece of a complete stream `is_last`, and may bring the usage."""
+    """A piece of the text of a streamed reply, or the usage, which comes last."""
 
     text: str = ""
-    is_last: bool = False
     usage: TokenUsage | None = None
 
 
@@ -84,7 +85,6 @@ class EmbeddingCall:
     model: str
     server: ModelServer
     texts: tuple[str, ...]
-    timeout_s: float
     dimensions: int | None = None
 
 
@@ -104,7 +104,6 @@ class RerankCall:
     server: ModelServer
     query: str
     texts: tuple[str, ...]
-    timeout_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +130,7 @@ class ModelClient(Protocol):
     async def complete_chat(self, call: ChatCall) -> ChatResult: ...
 
     def stream_chat(self, call: ChatCall) -> AsyncGenerator[StreamPiece]:
-        """Ends without a last piece, or raises, if the stream is cut. `aclose` stops the request."""
+        """Raises `CallFailed` also where the stream ends before the model says so. `aclose` stops the request."""
         ...
 
     async def embed_texts(self, call: EmbeddingCall) -> EmbeddingResult: ...

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
+
+from agent.gateway.messages import ModelRole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,11 +21,35 @@ class ModelServer:
 class ModelNames:
     """The models of each role, as litellm names them: `openai/gpt-5-mini`, `ollama_chat/qwen3`, `hosted_vllm/NAME`."""
 
-    main: str
+    main: str = ""  # empty: only texts are embedded or scored
     small: str = ""  # empty: the main model
     embedding: str = ""  # empty: texts cannot be embedded
     rerank: str = ""  # empty: passages cannot be scored
     fallbacks: tuple[str, ...] = ()  # tried in this order after the main or the small model
+
+    def chat_models(self, role: ModelRole) -> tuple[str, ...]:
+        """The models to try for a role, in order."""
+        return tuple(dict.fromkeys((*self.models_of(role), *self.fallbacks)))
+
+    def models_of(self, role: ModelRole) -> tuple[str, ...]:
+        """The model of a role; none if none is set."""
+        match role:
+            case ModelRole.MAIN:
+                model = self.main
+            case ModelRole.SMALL:
+                model = self.small or self.main
+            case ModelRole.EMBEDDING:
+                model = self.embedding
+            case ModelRole.RERANK:
+                model = self.rerank
+            case _:
+                assert_never(role)
+        return (model,) if model else ()
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        names = (self.main, self.small, self.embedding, self.rerank, *self.fallbacks)
+        return frozenset(name for name in names if name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
