@@ -1,5 +1,6 @@
 """The outcomes of a question: `Answer`, `Clarify`, `ExportOutcome`, `StartOverOutcome` or `Refused`."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -160,6 +161,7 @@ class TraceStage:
     name: str
     ms: float
     fallback: str | None = None
+    ended_at: float = field(default_factory=time.time, compare=False)  # in seconds since 1970, UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

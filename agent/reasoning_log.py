@@ -1,11 +1,13 @@
 """What a reasoner did in one turn besides its result: calls of language models, and stages that rules took over."""
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from agent.outcome import ModelUsage
+from agent.errors import AgentError, ModelUnavailable
+from agent.outcome import ModelUsage, TraceStage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,7 @@ class ModelCallRecord:
     error: str = ""  # why the call failed; empty: it did not
     request_text: str = ""  # the texts are only kept if a setting says so
     reply_text: str = ""
+    ended_at: float = field(default_factory=time.time, compare=False)  # in seconds since 1970, UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +35,40 @@ class PlanDifference:
     rule_plan: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubQueryPurpose:
+    """A part into which a question was split, and what it is for."""
+
+    question: str
+    purpose: str
+
+
 @dataclass(slots=True)
 class ReasoningLog:
-    """Filled while a turn runs; one per turn."""
+    """Filled while a turn runs; one per turn. It also holds what a turn did that failed in the end."""
 
     calls: list[ModelCallRecord] = field(default_factory=list[ModelCallRecord])
+    stages: list[TraceStage] = field(default_factory=list[TraceStage])  # in the order in which they ended
     fallbacks: dict[str, str] = field(default_factory=dict[str, str])  # stage to the reason why rules took it over
+    complexity: str = ""  # why the question is complex; empty: it is not, or no model was asked
+    sub_queries: list[SubQueryPurpose] = field(default_factory=list[SubQueryPurpose])
     plan_difference: PlanDifference | None = None
+    unavailability: ModelUnavailable | None = None  # the first failure to get any answer of a model
 
     def record_fallback(self, stage: str, reason: str) -> None:
         """Notes that the rules took over a stage. The first reason of a stage stays."""
         self.fallbacks.setdefault(stage, reason)
+
+    def record_failure(self, stage: str, failure: AgentError) -> None:
+        """Notes that the rules took over a stage because of `failure`. The asker is told if no model answered."""
+        self.record_fallback(stage, str(failure))
+        if isinstance(failure, ModelUnavailable) and self.unavailability is None:
+            self.unavailability = failure
+
+    @property
+    def used_model(self) -> bool:
+        """Whether a model answered at least once."""
+        return any(not call.error for call in self.calls)
 
     @property
     def usage(self) -> ModelUsage:

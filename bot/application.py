@@ -1,7 +1,7 @@
 """The one object that surfaces and the command line are given."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,6 +20,7 @@ from bot.conversation.download import download_route_for
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.ids import ConversationId, TurnId
+from bot.language_model.call_archive import ModelCallArchive
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
@@ -58,6 +59,8 @@ class Application:
     personal_history: PersonalHistory
     feedback: AnswerFeedback
     turn_actions: TurnActionHandler
+    model_calls: ModelCallArchive
+    warm_up: Callable[[], Awaitable[None]]  # loads what the first question needs
     directories: ProductDirectories
     exports: ExportFiles
     attachments: ConversationAttachments
@@ -114,7 +117,7 @@ class Application:
         `warm_up`: also loads in the background what the first question needs. `maintenance` False: another process
         syncs and removes files.
         """
-        first_job = self.dialogue.warm_up_agent if warm_up else None
+        first_job = self.warm_up if warm_up else None
         async with run_periodic_jobs(
             self.turn_processor,
             self.exports,

@@ -5,10 +5,10 @@ opening and closing.
 import os
 import socket
 import sys
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,6 +18,7 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 from agent.errors import RerankerUnavailable
+from agent.gateway.language_model import LanguageModel
 from agent.limits import AnswerLimits
 from agent.reasoner import Reasoner
 from agent.retrieval.relevance import Reranker
@@ -33,6 +34,8 @@ from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
 from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
+from bot.language_model.call_archive import ModelCallArchive
+from bot.language_model.spending import MonthlyBudget
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
@@ -57,12 +60,21 @@ from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.sources import StoredSource
 
 if TYPE_CHECKING:
+    from agent.gateway.gateway import ModelGateway
+    from agent.rules.reasoner import RuleReasoner
     from storage.embedder import Embedder
     from storage.ingest.sources.source import DocumentSource
 
 
+_RESERVATION_MARGIN = timedelta(minutes=1)  # beyond the deadline of a call, for streams and embeddings
+
+
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+async def _load_nothing() -> None:
+    """There is no model to load."""
 
 
 @asynccontextmanager
@@ -74,13 +86,14 @@ async def open_application(
     index: SearchIndex | None = None,
     agent: QuestionAgent | None = None,
     reasoner: Reasoner | None = None,
+    model: LanguageModel | None = None,
     reranker: Reranker | None = None,
     extractor: Extractor | None = None,
     outboxes: Mapping[str, Outbox] | None = None,
     log: FilteringBoundLogger | None = None,
 ) -> AsyncGenerator[Application]:
     """The application, open for the length of the block. Given objects are used and stay open; missing ones are built
-    and closed.
+    and closed. Without a `model`, and without one in the settings, no language model is used.
 
     `outboxes` by surface, for surfaces without a `register_surface` call. Raises `SqlError`, `IndexUnavailable`.
     """
@@ -116,9 +129,44 @@ async def open_application(
             log=log,
             process_name=f"{socket.gethostname()}:{os.getpid()}",
         )
+        load_model = _load_nothing
+        if model is None and settings.model.is_used:
+            model = gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
+            load_model = gateway.load
+        rules = _load_rule_reasoner(embedder)
+        if reasoner is None and model is not None:
+            reasoner = _build_model_reasoner(model, rules, settings, embedder)
         yield _build_application(
-            backends=backends, agent=agent or _default_agent(), reasoner=reasoner or _default_reasoner(embedder)
+            backends=backends,
+            agent=agent or _default_agent(),
+            reasoner=reasoner or rules,
+            warm_up_reasoner=rules,
+            load_model=load_model,
         )
+
+
+@asynccontextmanager
+async def open_model_gateway(
+    settings: Settings, database: SqlDatabase, log: FilteringBoundLogger
+) -> "AsyncGenerator[ModelGateway]":
+    """The gateway to the configured models, under the tenant's budget. It loads litellm on first use."""
+    from agent.gateway.gateway import ModelGateway
+    from agent.gateway.litellm_client import LiteLlmClient
+
+    budget_usd, budget = settings.model.budget, None
+    if budget_usd is not None:
+        budget = MonthlyBudget(
+            database,
+            TenantId(settings.tenant),
+            budget_usd=budget_usd,
+            reservation_lifetime=timedelta(seconds=settings.model.timeout) + _RESERVATION_MARGIN,
+            log=log,
+        )
+    gateway = ModelGateway(settings.model.gateway_options, LiteLlmClient(), budget)
+    try:
+        yield gateway
+    finally:
+        await gateway.close()
 
 
 async def list_unreachable_backends(settings: Settings) -> list[str]:
@@ -240,6 +288,7 @@ def _build_turn_processor(
     limits: AnswerLimits,
     stop_requests: StopRequests,
     turn_actions: TurnActionHandler,
+    model_calls: ModelCallArchive,
 ) -> TurnProcessor:
     return TurnProcessor(
         inbox=inbox,
@@ -257,13 +306,22 @@ def _build_turn_processor(
             database=backends.database,
         ),
         turn_actions=turn_actions,
+        model_calls=model_calls,
         surfaces=backends.surfaces,
         clock=backends.database.utc_now,
         log=backends.log,
     )
 
 
-def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reasoner: Reasoner) -> Application:
+def _build_application(
+    *,
+    backends: _OpenedBackends,
+    agent: QuestionAgent,
+    reasoner: Reasoner,
+    warm_up_reasoner: Reasoner,
+    load_model: Callable[[], Awaitable[None]],
+) -> Application:
+    """`warm_up_reasoner` calls no model."""
     settings, database, index, log = backends.settings, backends.database, backends.index, backends.log
     services = _build_access_services(backends=backends)
     limits = AnswerLimits(overload_documents=settings.overload_limit, read_documents=settings.read_limit)
@@ -281,6 +339,8 @@ def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reaso
     dialogue = ConversationDialogue(
         agent=agent,
         reasoner=reasoner,
+        warm_up_reasoner=warm_up_reasoner,
+        answer_timeout=timedelta(seconds=settings.answer_timeout),
         reranker=backends.reranker,
         embedder=backends.embedder,
         index=index,
@@ -300,6 +360,7 @@ def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reaso
         feedback=feedback,
         stop_requests=stop_requests,
     )
+    model_calls = ModelCallArchive(database, TenantId(settings.tenant), log)
     turn_processor = _build_turn_processor(
         backends=backends,
         services=services,
@@ -308,7 +369,13 @@ def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reaso
         limits=limits,
         stop_requests=stop_requests,
         turn_actions=turn_actions,
+        model_calls=model_calls,
     )
+
+    async def warm_up() -> None:
+        await dialogue.warm_up_agent()
+        await load_model()
+
     return Application(
         settings=settings,
         clock=backends.clock,
@@ -332,6 +399,8 @@ def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reaso
         ),
         feedback=feedback,
         turn_actions=turn_actions,
+        model_calls=model_calls,
+        warm_up=warm_up,
         directories=services.directories,
         exports=services.exports,
         attachments=services.attachments,
@@ -402,10 +471,18 @@ def _default_agent() -> QuestionAgent:
     return loop
 
 
-def _default_reasoner(embedder: "Embedder | None") -> Reasoner:
+def _load_rule_reasoner(embedder: "Embedder | None") -> "RuleReasoner":
     from agent.rules.reasoner import RuleReasoner
 
     return RuleReasoner(embedder)
+
+
+def _build_model_reasoner(
+    model: LanguageModel, rules: "RuleReasoner", settings: Settings, embedder: "Embedder | None"
+) -> Reasoner:
+    from agent.model.reasoner import ModelReasoner
+
+    return ModelReasoner(model, rules, settings.model.reasoner_options, embedder)
 
 
 def _default_extractor() -> Extractor:

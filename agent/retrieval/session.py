@@ -119,14 +119,17 @@ class RetrievalSession:
     def record_stage(self, name: str, started: float, fallback: str | None = None) -> None:
         """Records a stage that began at `started` (from `time.perf_counter`); also why rules took it over, if so."""
         fallback = fallback or self.context.reasoning_log.fallbacks.get(name)
-        self.stages.append(TraceStage(name=name, ms=(time.perf_counter() - started) * 1000, fallback=fallback))
+        stage = TraceStage(name=name, ms=(time.perf_counter() - started) * 1000, fallback=fallback)
+        self.stages.append(stage)
+        self.context.reasoning_log.stages.append(stage)
 
     def build_trace(self, route: SearchRoute) -> SearchTrace:
+        """The trace so far. Its reasoner is `rule` unless a model answered."""
         return SearchTrace(
             route=route,
             attempts=tuple(self.attempts),
             stages=tuple(self.stages),
-            reasoner=self.reasoner_name,
+            reasoner=self.reasoner_name if self.context.reasoning_log.used_model else "rule",
             round_trips=self.round_trips,
             index_ms=self.index_ms,
             candidate_count=len(self.candidates),

@@ -24,6 +24,7 @@ from agent.outcome import (
     StartOverOutcome,
 )
 from agent.reasoner import Reasoner
+from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
@@ -87,7 +88,7 @@ from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationState, ConversationStore
 
 MAX_QUESTION_CHARS: Final = 10_000  # code points
-_AGENT_TIMEOUT: Final = timedelta(seconds=60)
+_WARM_UP_TIMEOUT: Final = timedelta(seconds=60)
 _WARM_UP_QUESTION: Final = (
     "Which documnets speak of it?"  # the misspelt word makes the warm-up build the spelling data too
 )
@@ -119,6 +120,7 @@ class _TurnContext:
     limits: AnswerLimits
     report_progress: ProgressCallback
     report_attempt: AttemptCallback
+    reasoning_log: ReasoningLog
 
     def result_request_for(self, question: str) -> ResultRequest:
         return result_request_of(self.inbound, self.turn, question, self.limits)
@@ -135,6 +137,7 @@ class ConversationDialogue:
         *,
         agent: QuestionAgent,
         reasoner: Reasoner,
+        warm_up_reasoner: Reasoner,
         index: SearchIndex,
         database: SqlDatabase,
         access: AccessResolver,
@@ -143,13 +146,15 @@ class ConversationDialogue:
         exports: ExportFiles,
         attachments: ConversationAttachments,
         surfaces: SurfaceRegistry,
+        answer_timeout: timedelta,
         reranker: Reranker | None = None,
         embedder: TextEmbedder | None = None,
     ) -> None:
-        self._agent, self._reasoner, self._reranker, self._embedder = agent, reasoner, reranker, embedder
+        self._agent, self._reasoner, self._warm_up_reasoner = agent, reasoner, warm_up_reasoner
+        self._reranker, self._embedder = reranker, embedder
         self._index, self._access, self._now = index, access, database.utc_now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
-        self._attachments, self._surfaces = attachments, surfaces
+        self._attachments, self._surfaces, self._answer_timeout = attachments, surfaces, answer_timeout
         self._conversations = ConversationStore(database)
 
     async def warm_up_agent(self) -> None:
@@ -160,12 +165,12 @@ class ConversationDialogue:
         scope = await self._access.scope_for_audience(OperatorAudience())
         context = AgentContext(
             index=self._index.within_scope(scope),
-            reasoner=self._reasoner,
+            reasoner=self._warm_up_reasoner,
             reranker=self._reranker,
             embedder=self._embedder,
             now=self._now(),
         )
-        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+        async with asyncio.timeout(_WARM_UP_TIMEOUT.total_seconds()):
             await self._agent.answer(_WARM_UP_QUESTION, context)
 
     async def answer_turn(
@@ -175,10 +180,12 @@ class ConversationDialogue:
         limits: AnswerLimits,
         report_progress: ProgressCallback,
         report_attempt: AttemptCallback,
+        reasoning_log: ReasoningLog,
     ) -> TurnResult:
         """Answers a message or a click. Raises what the index and the database raise.
 
-        A `BotError`, such as an expired choice, becomes a result with one plain sentence.
+        A `BotError`, such as an expired choice, becomes a result with one plain sentence. `reasoning_log` is filled
+        meanwhile.
         """
         inbound = await self._directories.refresh_inbound(inbound)
         scope = await self._access.scope_for_audience(inbound.audience)
@@ -198,6 +205,7 @@ class ConversationDialogue:
                 limits=limits,
                 report_progress=report_progress,
                 report_attempt=report_attempt,
+                reasoning_log=reasoning_log,
             )
             lines = _file_lines((*unfetched_files, *content.unread_files), content.remarks)
             try:
@@ -244,7 +252,7 @@ class ConversationDialogue:
         )
         if question_about_files is not None:
             buckets = frozenset({ATTACHMENTS_BUCKET})
-        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+        async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.answer(question_about_files or question, replace(context, buckets=buckets))
         return await self._build_turn_result(question, outcome, turn_context)
 
@@ -283,6 +291,7 @@ class ConversationDialogue:
             may_go_private=turn_context.may_go_private,
             report_progress=turn_context.report_progress,
             report_attempt=turn_context.report_attempt,
+            reasoning_log=turn_context.reasoning_log,
         )
 
     # -- clicks
@@ -347,7 +356,7 @@ class ConversationDialogue:
         if visible is None:
             return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
         context = replace(await self._build_context(turn_context), just_answer=just_answer)
-        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+        async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.resume(visible, context)
         notes = (
             PARTLY_VISIBLE_NOTICE if visible != plan else "",

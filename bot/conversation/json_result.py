@@ -25,6 +25,7 @@ from agent.outcome import (
     SearchTrace,
     StartOverOutcome,
 )
+from bot.conversation.reasoning_record import usage_fields_of
 from bot.conversation.reply_builder import StoredOffer
 from bot.ids import ChoiceId, ConversationId, TurnId
 from bot.surface.replies import FilePart
@@ -131,9 +132,8 @@ def _empty_result(request: ResultRequest) -> JsonObject:
         "files": [],
         "attempts": [],
         "route": None,
-        "reasoner": "rule",
         "stages": [],
-        **_model_usage_json(ModelUsage()),
+        **usage_fields_of("rule", ModelUsage()),
         "ms": round(request.elapsed_ms, 1),
     }
 
@@ -349,18 +349,9 @@ def _file_json(file: FilePart) -> JsonObject:
 def _trace_fields(trace: SearchTrace) -> JsonObject:
     return {
         "route": trace.route.value,
-        "reasoner": trace.reasoner,
         "attempts": attempts_to_json(trace.attempts),
         "stages": [{"name": s.name, "ms": round(s.ms, 1), "fallback": s.fallback} for s in trace.stages],
-        **_model_usage_json(trace.model_usage),
-    }
-
-
-def _model_usage_json(usage: ModelUsage) -> JsonObject:
-    return {
-        "model_calls": usage.calls,
-        "tokens": {"in": usage.input_tokens, "out": usage.output_tokens},
-        "cost_usd": usage.cost_usd,
+        **usage_fields_of(trace.reasoner, trace.model_usage),
     }
 
 

@@ -1,12 +1,14 @@
 """The outcome of a turn before it is posted, and its JSON, which the inbox stores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any as Json
 
 from agent.limits import AnswerLimits
+from agent.reasoning_log import ReasoningLog
 from bot.conversation.answer_provenance import AnswerProvenance, provenance_from_json, provenance_to_json
 from bot.conversation.json_result import ResultRequest, failure_to_json
+from bot.conversation.reasoning_record import logged_fields_of, reasoning_to_json
 from bot.conversation.reply_builder import notice_reply_for
 from bot.ids import ChoiceId, TurnId
 from bot.surface.attachments import format_unfetched_notice
@@ -35,6 +37,7 @@ class TurnResult:
     chosen_part: ChosenPart | None = None
     provenance: AnswerProvenance | None = None
     ending: str | None = None  # overrides the outcome as the stored ending
+    reasoning: Mapping[str, Json] = field(default_factory=dict[str, Json])  # see `reasoning_to_json`
 
     @property
     def error(self) -> str | None:
@@ -61,6 +64,12 @@ def result_request_of(
         max_hits=answer_limits.reported_hits,
         max_doc_ids=answer_limits.reported_documents,
     )
+
+
+def with_reasoning(turn_result: TurnResult, log: ReasoningLog) -> TurnResult:
+    """The result with what the turn's reasoner did, which a failed turn has no other record of."""
+    result = turn_result.result | (logged_fields_of(log) if log.calls else {})
+    return replace(turn_result, result=result, reasoning=reasoning_to_json(log))
 
 
 def with_skipped_files(turn_result: TurnResult, names: Sequence[str]) -> TurnResult:
@@ -102,6 +111,7 @@ def turn_result_to_json(turn_result: TurnResult) -> dict[str, Json]:
         "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
         "rests_on": None if provenance is None else provenance_to_json(provenance, turn_result.result),
         "ending": turn_result.ending,
+        **({"reasoning": turn_result.reasoning} if turn_result.reasoning else {}),
     }
 
 
@@ -129,4 +139,5 @@ def _turn_result_from_fields(data: Mapping[str, Json]) -> TurnResult:
         chosen_part=None if chosen is None else ChosenPart(label=chosen["label"], by=chosen["by"]),
         provenance=None if provenance is None else provenance_from_json(provenance, data["result"]),
         ending=data.get("ending"),
+        reasoning=data.get("reasoning", {}),
     )

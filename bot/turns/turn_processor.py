@@ -17,6 +17,7 @@ from structlog.typing import FilteringBoundLogger
 
 from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
+from agent.reasoning_log import ReasoningLog
 from bot.access.limits import LIMITED_ENDING, QuestionLimits
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.dialogue import ConversationDialogue
@@ -36,10 +37,13 @@ from bot.conversation.turn_result import (
     failed_turn_result,
     turn_result_from_json,
     turn_result_to_json,
+    with_reasoning,
     with_skipped_files,
 )
 from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
+from bot.language_model.call_archive import ModelCallArchive
+from bot.language_model.measured_call import measure_call
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
 from bot.surface.outbox import OutboxFailed
@@ -47,6 +51,7 @@ from bot.surface.replies import ChosenPart, NoticePart, Reply
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.task_groups import lone_error
 from bot.turns.delivery import TURN_LEASE, LeaseLost, NullDelivery, ProgressFeed, TurnDelivery
+from bot.turns.measurements import TurnMeasurement
 from bot.turns.revisions import QuestionRevisions, deletion_turn_result
 from bot.turns.stop_requests import StopRequests, TurnStopped, stopped_turn_result
 from bot.turns.turn_actions import TurnActionHandler
@@ -56,7 +61,7 @@ from storage.sql.group_commit import AcceptedTurn
 from storage.sql.stores.inbox import ClaimedTurn, ClaimLost, TurnInbox
 from storage.sql.stores.turns import StoredAttempt, Turn
 
-TurnObserver = Callable[[str, str, float], None]  # surface, outcome, and duration in seconds
+TurnObserver = Callable[[TurnMeasurement], None]
 
 _TURN_TIMEOUT: Final = timedelta(minutes=10)  # of a whole turn; long enough to export a million rows
 _RETRY_DELAYS: Final = (timedelta(seconds=3), timedelta(seconds=20))  # before the second and the third attempt
@@ -73,6 +78,7 @@ class FinishedTurn:
     conversation: ConversationId
     reply: Reply
     result: Mapping[str, Json]
+    reasoning: Mapping[str, Json] = field(default_factory=dict[str, Json])  # see `reasoning_to_json`
     error: str | None = None
     cause: Exception | None = None  # of `error`, where it was raised in this process
 
@@ -91,6 +97,7 @@ class TurnProcessor:
         stop_requests: StopRequests,
         revisions: QuestionRevisions,
         turn_actions: TurnActionHandler,
+        model_calls: ModelCallArchive,
         surfaces: SurfaceRegistry,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
@@ -98,7 +105,7 @@ class TurnProcessor:
         self._inbox, self._dialogue, self._clarifications = inbox, dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stop_requests, self._revisions = question_limits, stop_requests, revisions
-        self._turn_actions, self._surfaces = turn_actions, surfaces
+        self._turn_actions, self._model_calls, self._surfaces = turn_actions, model_calls, surfaces
         self._observers: list[TurnObserver] = []
 
     @property
@@ -304,9 +311,8 @@ class TurnProcessor:
             await self._retry_later(run, exc)
             return None
         is_file_failure = isinstance(run.inbound.body, FullTextRequest) and isinstance(exc, OutboxFailed)
-        turn_result = failed_turn_result(
-            run.inbound, run.turn_id, FILE_NOT_SENT_NOTICE if is_file_failure else sentence_for(exc)
-        )
+        sentence = FILE_NOT_SENT_NOTICE if is_file_failure else sentence_for(exc)
+        turn_result = with_reasoning(failed_turn_result(run.inbound, run.turn_id, sentence), run.reasoning_log)
         await run.delivery.deliver_reply(turn_result.reply)
         return replace(await self._finish_turn(run, turn_result, is_delivered=run.has_outbox), cause=failure)
 
@@ -373,9 +379,15 @@ class TurnProcessor:
                 turn_result = await self._run_dialogue(run)
         except BotError as exc:
             turn_result = failed_turn_result(run.inbound, run.turn_id, str(exc))
+        finally:
+            await asyncio.shield(self._save_model_calls(run))
+        turn_result = with_reasoning(turn_result, run.reasoning_log)
         return with_skipped_files(
             replace(turn_result, result=turn_result.result | {"ms": run.elapsed_ms}), run.inbound.skipped_files
         )
+
+    async def _save_model_calls(self, run: "_TurnRun") -> None:
+        await self._model_calls.save_calls(run.turn_id, run.inbound.conversation, run.reasoning_log.calls)
 
     async def _run_dialogue(self, run: "_TurnRun") -> TurnResult:
         attempts: list[SearchAttempt] = []
@@ -386,7 +398,7 @@ class TurnProcessor:
             return await self._stop_requests.run_unless_stopped(
                 run.turn_id,
                 lambda: self._dialogue.answer_turn(
-                    run.inbound, run.turn_id, run.limits, report_progress, attempts.append
+                    run.inbound, run.turn_id, run.limits, report_progress, attempts.append, run.reasoning_log
                 ),
             )
         except TurnStopped as exc:
@@ -452,9 +464,22 @@ class TurnProcessor:
         )
         if not finished:
             raise LeaseLost()
-        for observer in self._observers:
-            observer(run.inbound.surface, turn_result.result["outcome"], run.elapsed_ms / 1000)
+        self._report_measurement(run, turn_result)
         return _finished_turn_from(run.inbound.conversation, turn_result)
+
+    def _report_measurement(self, run: "_TurnRun", turn_result: TurnResult) -> None:
+        measurement = TurnMeasurement(
+            turn=run.turn_id,
+            surface=run.inbound.surface,
+            outcome=turn_result.result["outcome"],
+            seconds=run.elapsed_ms / 1000,
+            ended_at=time.time(),
+            stages=tuple(run.reasoning_log.stages),
+            fallback_stages=tuple(run.reasoning_log.fallbacks),
+            calls=tuple(map(measure_call, run.reasoning_log.calls)),
+        )
+        for notify_observer in self._observers:
+            notify_observer(measurement)
 
     async def _retry_later(self, run: "_TurnRun", exc: Exception) -> None:
         if isinstance(exc, IndexUnavailable):
@@ -513,6 +538,9 @@ class TurnProcessor:
             choices=len(result["choices"]),
             attempts=len(result["attempts"]),
             stages={stage["name"]: stage["ms"] for stage in result["stages"]},
+            model_calls=result["model_calls"],
+            tokens=result["tokens"],
+            cost_usd=result["cost_usd"],
             ms=run.elapsed_ms,
         )
 
@@ -534,6 +562,7 @@ class _TurnRun:
     feed: ProgressFeed
     limits: AnswerLimits
     is_last_attempt: bool
+    reasoning_log: ReasoningLog = field(default_factory=ReasoningLog)
     started_s: float = field(default_factory=time.perf_counter)
 
     @property
@@ -608,5 +637,6 @@ def _finished_turn_from(conversation: ConversationId, turn_result: TurnResult) -
         conversation=conversation,
         reply=turn_result.reply,
         result=turn_result.result,
+        reasoning=turn_result.reasoning,
         error=turn_result.error,
     )

@@ -13,6 +13,7 @@ from typing import Final
 from structlog.typing import FilteringBoundLogger
 
 from bot.ids import TurnId
+from bot.language_model.call_archive import CallsObserver
 from bot.surface.surface import DirectoryChange
 from bot.task_groups import lone_error
 from bot.turns.turn_processor import TurnObserver
@@ -20,6 +21,7 @@ from bot.turns.worker_protocol import (
     ApplyChangeCommand,
     ChangeAppliedReport,
     EndWorkerCommand,
+    ModelCallsReport,
     StopTurnCommand,
     TurnEndedReport,
     TurnStoredCommand,
@@ -71,10 +73,11 @@ async def open_worker_pool(
     stop: asyncio.Event,
     log: FilteringBoundLogger,
     on_turn_ended: TurnObserver,
+    on_model_calls: CallsObserver,
     on_ready_count: Callable[[int], None],
 ) -> AsyncGenerator[WorkerProcessPool]:
     """Starts `count` processes, and waits a short time until they are ready. `on_turn_ended` is called for each of
-    their turns, `on_ready_count` with the number of ready processes.
+    their turns, `on_model_calls` with the calls of each, `on_ready_count` with the number of ready processes.
 
     They end after `stop` is set, or with the block; they finish their current turns first.
     """
@@ -85,7 +88,14 @@ async def open_worker_pool(
         on_ready_count(len(ready_workers))
 
     workers = [
-        _WorkerProcess(command, environ, log=log, on_turn_ended=on_turn_ended, on_ready_changed=update_ready_count)
+        _WorkerProcess(
+            command,
+            environ,
+            log=log,
+            on_turn_ended=on_turn_ended,
+            on_model_calls=on_model_calls,
+            on_ready_changed=update_ready_count,
+        )
         for _ in range(count)
     ]
     on_ready_count(0)
@@ -125,10 +135,12 @@ class _WorkerProcess:
         *,
         log: FilteringBoundLogger,
         on_turn_ended: TurnObserver,
+        on_model_calls: CallsObserver,
         on_ready_changed: "Callable[[_WorkerProcess, bool], None]",
     ) -> None:
         self._command, self._environ, self._log = command, environ, log
-        self._on_turn_ended, self._on_ready_changed = on_turn_ended, on_ready_changed
+        self._on_turn_ended, self._on_model_calls = on_turn_ended, on_model_calls
+        self._on_ready_changed = on_ready_changed
         self.first_start = asyncio.Event()  # the first one is ready, or has died
         self._end_requested = asyncio.Event()
         self._stdin: asyncio.StreamWriter | None = None
@@ -211,8 +223,10 @@ class _WorkerProcess:
                 self._is_ready = True
                 self.first_start.set()
                 self._on_ready_changed(self, True)
-            case TurnEndedReport(surface=surface, outcome=outcome, seconds=seconds):
-                self._on_turn_ended(surface, outcome, seconds)
+            case TurnEndedReport(measurement=measurement):
+                self._on_turn_ended(measurement)
+            case ModelCallsReport(calls=calls):
+                self._on_model_calls(calls)
             case ChangeAppliedReport(number=number):
                 if number in self._pending_changes:
                     self._pending_changes[number].set()

@@ -6,6 +6,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from bot.language_model.measured_call import MeasuredCall
+from bot.turns.measurements import TurnMeasurement
+
 
 class TurnStoredCommand(BaseModel):
     """A turn was stored."""
@@ -49,16 +52,21 @@ class ChangeAppliedReport(BaseModel):
 
 
 class TurnEndedReport(BaseModel):
-    """A turn has ended, after `seconds`."""
-
     kind: Literal["ended"] = "ended"
-    surface: str
-    outcome: str
-    seconds: float
+    measurement: TurnMeasurement
+
+
+class ModelCallsReport(BaseModel):
+    """A turn, or work after it, made these calls."""
+
+    kind: Literal["model_calls"] = "model_calls"
+    calls: tuple[MeasuredCall, ...]
 
 
 WorkerCommand: TypeAlias = TurnStoredCommand | StopTurnCommand | ApplyChangeCommand | EndWorkerCommand  # to the workers
-WorkerReport: TypeAlias = WorkerReadyReport | ChangeAppliedReport | TurnEndedReport  # from the workers
+WorkerReport: TypeAlias = (  # from the workers
+    WorkerReadyReport | ChangeAppliedReport | TurnEndedReport | ModelCallsReport
+)
 
 _COMMAND_ADAPTER: Final[TypeAdapter[WorkerCommand]] = TypeAdapter(Annotated[WorkerCommand, Field(discriminator="kind")])
 _REPORT_ADAPTER: Final[TypeAdapter[WorkerReport]] = TypeAdapter(Annotated[WorkerReport, Field(discriminator="kind")])

@@ -16,7 +16,6 @@ from bot.cli.speaker import TERMINAL_SURFACE
 if TYPE_CHECKING:
     from bot.application import Application
     from bot.surface.surface import WorkerSupport
-    from bot.turns.turn_processor import TurnObserver
     from bot.turns.worker_protocol import ApplyChangeCommand, WorkerReport
 
 # The receiving process has priority, because the chat product repeats a message that is not acknowledged in time.
@@ -37,7 +36,7 @@ async def _process_turns(bot: "Application") -> None:
     async with AsyncExitStack() as stack:
         command_pipe, reports = await stack.enter_async_context(_open_pipes())
         worker_support = await _register_worker_surfaces(bot, stack)
-        bot.turn_processor.add_observer(_ended_observer_for(reports))
+        _report_measurements(bot, reports)
         stack.enter_context(StopSignals(stop))
         freeze_startup_objects()
         _write_report(reports, WorkerReadyReport())
@@ -158,9 +157,10 @@ def _write_report(reports: asyncio.WriteTransport, message: "WorkerReport") -> N
     reports.write(encode_message(message))
 
 
-def _ended_observer_for(reports: asyncio.WriteTransport) -> "TurnObserver":
-    from bot.turns.worker_protocol import TurnEndedReport
+def _report_measurements(bot: "Application", reports: asyncio.WriteTransport) -> None:
+    from bot.turns.worker_protocol import ModelCallsReport, TurnEndedReport
 
-    return lambda surface, outcome, seconds: _write_report(
-        reports, TurnEndedReport(surface=surface, outcome=outcome, seconds=seconds)
+    bot.turn_processor.add_observer(
+        lambda measurement: _write_report(reports, TurnEndedReport(measurement=measurement))
     )
+    bot.model_calls.add_observer(lambda calls: _write_report(reports, ModelCallsReport(calls=tuple(calls))))

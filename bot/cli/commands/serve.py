@@ -52,6 +52,7 @@ async def _serve_surfaces(bot: "Application", worker_command: Sequence[str]) -> 
 
     metrics, stop = TurnMetrics(), asyncio.Event()
     bot.turn_processor.add_observer(metrics.record_turn)
+    bot.model_calls.add_observer(metrics.record_calls)
     async with AsyncExitStack() as stack:
         # Without the terminal: its turns belong to the process of the person who types there.
         surfaces = build_surfaces(bot, exclude=TERMINAL_SURFACE)
@@ -94,6 +95,7 @@ async def _run_answer_workers(
         stop=stop,
         log=bot.log,
         on_turn_ended=metrics.record_turn,
+        on_model_calls=metrics.record_calls,
         on_ready_count=metrics.set_ready_workers,
     ) as worker_pool:
         bot.turn_workers.add_listener(worker_pool.wake_workers)

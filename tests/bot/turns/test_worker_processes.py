@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from pydantic import TypeAdapter
 from structlog.typing import FilteringBoundLogger
 
+from agent.outcome import TraceStage
 from bot.ids import TurnId
+from bot.language_model.measured_call import MeasuredCall
+from bot.turns.measurements import TurnMeasurement
 from bot.turns.worker_processes import WorkerProcessPool, open_worker_pool
 from tests.bot.conftest import wait_until
 
@@ -32,9 +36,31 @@ for line in sys.stdin:
         print('{"kind": "ended", "sur', end="", flush=True)
         sys.exit(3)
     if told["kind"] == "end":
-        report(kind="ended", surface="slack", outcome="answer", seconds=0.5)
+        report(kind="ended", measurement=json.loads(sys.argv[2]))
+        report(kind="model_calls", calls=json.loads(sys.argv[3]))
         break
 """
+
+CALL = MeasuredCall(
+    prompt="plan_question@3",
+    model="openai/big",
+    is_failed=False,
+    seconds=0.8,
+    ended_at=1.9e9,
+    input_tokens=1200,
+    output_tokens=80,
+    cost_usd=None,
+)
+MEASUREMENT = TurnMeasurement(
+    turn="t1",
+    surface="slack",
+    outcome="answer",
+    seconds=0.5,
+    ended_at=1.9e9,
+    stages=(TraceStage(name="decompose", ms=1.5, fallback="timed out"),),
+    fallback_stages=("decompose",),
+    calls=(CALL,),
+)
 
 
 @dataclass
@@ -43,14 +69,12 @@ class PoolObserver:
 
     diary: Path
     ready_counts: list[int] = field(default_factory=list[int])
-    ended_turns: list[tuple[str, str, float]] = field(default_factory=list[tuple[str, str, float]])
+    ended_turns: list[TurnMeasurement] = field(default_factory=list[TurnMeasurement])
+    model_calls: list[MeasuredCall] = field(default_factory=list[MeasuredCall])
     log_lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
 
     def received_commands(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.diary.read_text().splitlines()] if self.diary.exists() else []
-
-    def record_turn(self, surface: str, outcome: str, seconds: float) -> None:
-        self.ended_turns.append((surface, outcome, seconds))
 
     @property
     def log(self) -> FilteringBoundLogger:
@@ -66,14 +90,16 @@ class PoolObserver:
 async def open_test_pool(
     seen: PoolObserver, script: str = WORKER_SCRIPT, count: int = 1
 ) -> AsyncGenerator[WorkerProcessPool]:
-    command = (sys.executable, "-c", script, str(seen.diary))
+    measurement, calls = (TypeAdapter(object).dump_json(value).decode() for value in (MEASUREMENT, [CALL]))
+    command = (sys.executable, "-c", script, str(seen.diary), measurement, calls)
     async with open_worker_pool(
         command,
         os.environ,
         count=count,
         stop=asyncio.Event(),
         log=seen.log,
-        on_turn_ended=seen.record_turn,
+        on_turn_ended=seen.ended_turns.append,
+        on_model_calls=seen.model_calls.extend,
         on_ready_count=seen.ready_counts.append,
     ) as pool:
         yield pool
@@ -99,7 +125,8 @@ async def test_turns_that_end_in_workers_are_counted_including_the_last(tmp_path
     async with open_test_pool(observer, count=2):
         assert observer.ready_counts[-1] == 2
 
-    assert observer.ended_turns == [("slack", "answer", 0.5)] * 2
+    assert observer.ended_turns == [MEASUREMENT] * 2
+    assert observer.model_calls == [CALL] * 2
     assert observer.ready_counts[-1] == 0
 
 

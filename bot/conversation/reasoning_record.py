@@ -1,0 +1,116 @@
+"""What a reasoner did in a turn: as JSON that is stored with the turn, and as lines that people read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any as Json
+from typing import Final
+
+from agent.compose.phrases.conditions import format_count
+from agent.outcome import ModelUsage
+from agent.reasoning_log import ModelCallRecord, PlanDifference, ReasoningLog
+
+JsonObject = dict[str, Json]
+
+_DIFFERENCE_WORDS: Final[Mapping[str, str]] = {
+    "same": "the rules make the same plan",
+    "bucket": "the rules would search other buckets",
+    "conditions": "the rules would search with other conditions",
+    "form": "the rules would answer in another form",
+    "parts": "the rules would split the question otherwise",
+    "rules_incomplete": "the rules do not understand all of the question",
+}
+
+
+def usage_fields_of(reasoner: str, usage: ModelUsage) -> JsonObject:
+    """The fields of a result about the reasoner and its model."""
+    return {
+        "reasoner": reasoner,
+        "model_calls": usage.calls,
+        "tokens": {"in": usage.input_tokens, "out": usage.output_tokens},
+        "cost_usd": usage.cost_usd,
+    }
+
+
+def logged_fields_of(log: ReasoningLog) -> JsonObject:
+    """The same fields, also for a turn that failed or was stopped."""
+    return usage_fields_of("model" if log.used_model else "rule", log.usage)
+
+
+def reasoning_to_json(log: ReasoningLog) -> JsonObject:
+    """Empty if no model was called and no stage fell back. Has no texts of calls."""
+    if not (log.calls or log.fallbacks or log.plan_difference):
+        return {}
+    return {
+        "calls": [_call_to_json(call) for call in log.calls],
+        "fallbacks": dict(log.fallbacks),
+        "complexity": log.complexity,
+        "sub_queries": [{"question": part.question, "purpose": part.purpose} for part in log.sub_queries],
+        "plan_difference": None if log.plan_difference is None else _difference_to_json(log.plan_difference),
+    }
+
+
+def _call_to_json(call: ModelCallRecord) -> JsonObject:
+    return {
+        "prompt": call.prompt,
+        "model": call.model,
+        "ms": round(call.ms, 1),
+        "tokens": {"in": call.input_tokens, "out": call.output_tokens},
+        "cost_usd": call.cost_usd,
+        "error": call.error or None,
+    }
+
+
+def _difference_to_json(difference: PlanDifference) -> JsonObject:
+    return {"kind": difference.kind, "model_plan": difference.model_plan, "rule_plan": difference.rule_plan}
+
+
+def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
+    """Yields lines of raw text: the stages with their times, then what a model did. `reasoning` may be empty.
+
+    `result` has the format of `parley ask --json`. The lines tell the kind of a plan difference, not the plans.
+    """
+    yield from (_describe_stage(stage) for stage in result["stages"])
+    names = {stage["name"] for stage in result["stages"]}
+    for name, reason in reasoning.get("fallbacks", {}).items():
+        if name not in names:
+            yield f"{name}: fell back ({reason})"
+    if reasoning.get("calls"):
+        yield _describe_usage(result)
+        yield from map(_describe_call, reasoning["calls"])
+    if reasoning.get("complexity"):
+        yield f"complex: {reasoning['complexity']}"
+    yield from _describe_sub_queries(reasoning.get("sub_queries", ()))
+    if difference := reasoning.get("plan_difference"):
+        yield f"compared with the rules: {_DIFFERENCE_WORDS.get(difference['kind'], difference['kind'])}"
+
+
+def _describe_stage(stage: Mapping[str, Json]) -> str:
+    fallback = f", fell back ({stage['fallback']})" if stage["fallback"] else ""
+    return f"{stage['name']}: {stage['ms']:,.1f} ms{fallback}"
+
+
+def _describe_usage(result: Mapping[str, Json]) -> str:
+    tokens = _describe_tokens(result["tokens"])
+    return f"{format_count(result['model_calls'], 'model call')}: {tokens}, cost {format_cost(result['cost_usd'])}"
+
+
+def _describe_call(call: Mapping[str, Json]) -> str:
+    failure = f", failed: {call['error']}" if call["error"] else ""
+    return (
+        f"{call['prompt']} to {call['model']}: {call['ms']:,.0f} ms, {_describe_tokens(call['tokens'])}, "
+        f"cost {format_cost(call['cost_usd'])}{failure}"
+    )
+
+
+def _describe_tokens(tokens: Mapping[str, int]) -> str:
+    return f"{tokens['in']:,} + {tokens['out']:,} tokens"
+
+
+def _describe_sub_queries(sub_queries: Sequence[Mapping[str, Json]]) -> Iterator[str]:
+    for number, part in enumerate(sub_queries, start=1):
+        purpose = f" ({part['purpose']})" if part["purpose"] else ""
+        yield f"part {number}: {part['question']}{purpose}"
+
+
+def format_cost(cost_usd: float | None) -> str:
+    """ "$0.0123", "$0.000045"; "unknown" without a price."""
+    return "unknown" if cost_usd is None else f"${cost_usd:.{4 if cost_usd >= 0.01 else 6}f}"
