@@ -5,8 +5,8 @@ opening and closing.
 import os
 import socket
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -36,6 +36,7 @@ from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
+from bot.models.model_sources import OpenedEmbedders, open_embedders, open_reranker
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
@@ -98,19 +99,22 @@ async def open_application(
     `outboxes` by surface, for surfaces without a `register_surface` call. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        log, embedder = log or _open_log(settings, stack), _load_embedder(settings)
+        log, gateway = log or _open_log(settings, stack), None
         if database is None:
             database = await SqlDatabase.open(settings.effective_database_url, clock=clock)
             stack.push_async_callback(database.close)
+        if settings.needs_gateway:
+            gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
+        embedders = await stack.enter_async_context(open_embedders(settings, gateway))
         if index is None:
-            index = await _open_index(settings, embedder)
+            index = await _open_index(settings, embedders.index_embedder)
             stack.push_async_callback(index.close)
         if reranker is None:
-            reranker = stack.enter_context(open_reranker(settings))
+            reranker = stack.enter_context(open_reranker(settings, gateway))
         extractor = extractor or _default_extractor()
         attachment_indexes = AttachmentIndexes(
             settings.home / "attached",
-            partial(_open_embedded, settings, embedder),
+            partial(_open_embedded, settings, embedders.index_embedder),
             AttachedFileStore(database),
             log,
             extractor=extractor,
@@ -124,24 +128,23 @@ async def open_application(
             extractor=extractor,
             attachment_indexes=attachment_indexes,
             reranker=reranker,
-            embedder=embedder,
+            embedders=embedders,
+            gateway=gateway,
             surfaces=SurfaceRegistry(outboxes),
             log=log,
             process_name=f"{socket.gethostname()}:{os.getpid()}",
         )
-        load_model = _load_nothing
         if model is None and settings.model.is_used:
-            model = gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
-            load_model = gateway.load
-        rules = _load_rule_reasoner(embedder)
+            model = gateway
+        rules = _load_rule_reasoner(embedders.word_embedder)
         if reasoner is None and model is not None:
-            reasoner = _build_model_reasoner(model, rules, settings, embedder)
+            reasoner = _build_model_reasoner(model, rules, settings, embedders.word_embedder)
         yield _build_application(
             backends=backends,
             agent=agent or _default_agent(),
             reasoner=reasoner or rules,
             warm_up_reasoner=rules,
-            load_model=load_model,
+            load_model=_load_nothing if gateway is None else gateway.load,
         )
 
 
@@ -149,7 +152,7 @@ async def open_application(
 async def open_model_gateway(
     settings: Settings, database: SqlDatabase, log: FilteringBoundLogger
 ) -> "AsyncGenerator[ModelGateway]":
-    """The gateway to the configured models, under the tenant's budget. It loads litellm on first use."""
+    """The gateway to the models of all roles, under the tenant's budget. It loads litellm on first use."""
     from agent.gateway.gateway import ModelGateway
     from agent.gateway.litellm_client import LiteLlmClient
 
@@ -162,7 +165,7 @@ async def open_model_gateway(
             reservation_lifetime=timedelta(seconds=settings.model.timeout) + _RESERVATION_MARGIN,
             log=log,
         )
-    gateway = ModelGateway(settings.model.gateway_options, LiteLlmClient(), budget)
+    gateway = ModelGateway(settings.gateway_options, LiteLlmClient(), budget)
     try:
         yield gateway
     finally:
@@ -170,7 +173,9 @@ async def open_model_gateway(
 
 
 async def list_unreachable_backends(settings: Settings) -> list[str]:
-    """A sentence about each of the database, the index and the reranker that cannot be opened or does not answer."""
+    """A sentence about each of the database, the index, the embedder and the reranker that cannot be opened or does not
+    answer, and about each bucket with vectors of another embedder.
+    """
     problems: list[str] = []
     try:
         async with AsyncExitStack() as stack:
@@ -179,20 +184,55 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
             await database.ping()
     except (SqlError, OSError) as exc:
         problems.append(str(exc))
-    try:
-        async with AsyncExitStack() as stack:
-            index = await _open_index(settings, _load_embedder(settings))
-            stack.push_async_callback(index.close)
-            await index.ping()
-    except (SearchError, OSError) as exc:
-        problems.append(str(exc))
-    try:
-        with open_reranker(settings) as reranker:
+    async with AsyncExitStack() as stack:
+        gateway = await stack.enter_async_context(_open_unlimited_gateway(settings))
+        embedders = await stack.enter_async_context(open_embedders(settings, gateway))
+        problems += await _find_index_problems(settings, embedders.index_embedder)
+        try:
+            if embedders.index_embedder is not None:
+                await embedders.index_embedder.load_dimensions()
+        except SearchError as exc:
+            problems.append(f"PARLEY_EMBEDDER: {exc}")
+        try:
+            reranker = stack.enter_context(open_reranker(settings, gateway))
             if reranker is not None:
                 await reranker.score_passages("question", ["passage"])
-    except RerankerUnavailable as exc:
-        problems.append(f"PARLEY_RERANKER: {exc}")
+        except RerankerUnavailable as exc:
+            problems.append(f"PARLEY_RERANKER: {exc}")
     return problems
+
+
+@asynccontextmanager
+async def _open_unlimited_gateway(settings: Settings) -> "AsyncGenerator[ModelGateway | None]":
+    """A gateway without a budget, for a checkup, if the settings need one."""
+    if not settings.needs_gateway:
+        yield None
+        return
+    from agent.gateway.gateway import ModelGateway
+    from agent.gateway.litellm_client import LiteLlmClient
+
+    gateway = ModelGateway(settings.gateway_options, LiteLlmClient())
+    try:
+        yield gateway
+    finally:
+        await gateway.close()
+
+
+async def _find_index_problems(settings: Settings, embedder: "Embedder | None") -> list[str]:
+    try:
+        async with AsyncExitStack() as stack:
+            index = await _open_index(settings, embedder)
+            stack.push_async_callback(index.close)
+            await index.ping()
+            states = await index.load_vector_states()
+    except (SearchError, OSError) as exc:
+        return [str(exc)]
+    return [
+        f"{bucket} is searched by words alone in part or whole, since its vectors are of"
+        f" {state.embedder or 'no embedder'}: parley bucket reindex {bucket}"
+        for bucket, state in states.items()
+        if not state.is_current
+    ]
 
 
 async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:
@@ -203,18 +243,6 @@ async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFindi
         database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
         stack.push_async_callback(database.close)
         return await checkup(settings, AppInstallations(product, database, settings.secret_keys))
-
-
-@contextmanager
-def open_reranker(settings: Settings) -> Generator[Reranker | None]:
-    """The configured reranker, with its model from the home. The model is loaded on first use."""
-    if settings.flashrank_model is None:
-        yield None
-        return
-    from bot.reranker import FlashrankReranker
-
-    with closing(FlashrankReranker(settings.flashrank_model, settings.models_path)) as reranker:
-        yield reranker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +256,8 @@ class _OpenedBackends:
     extractor: Extractor
     attachment_indexes: AttachmentIndexes
     reranker: Reranker | None
-    embedder: "Embedder | None"
+    embedders: OpenedEmbedders
+    gateway: "ModelGateway | None"
     surfaces: SurfaceRegistry
     log: FilteringBoundLogger
     process_name: str  # unique among the processes that share the database
@@ -342,7 +371,8 @@ def _build_application(
         warm_up_reasoner=warm_up_reasoner,
         answer_timeout=timedelta(seconds=settings.answer_timeout),
         reranker=backends.reranker,
-        embedder=backends.embedder,
+        embedder=backends.embedders.word_embedder,
+        uses_index_cosines=backends.embedders.are_equal,
         index=index,
         database=database,
         access=services.access,
@@ -455,14 +485,6 @@ async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder
 
     tenant = TenantId(settings.tenant)
     return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=embedder)
-
-
-def _load_embedder(settings: Settings) -> "Embedder | None":
-    if settings.embedder == "none":
-        return None
-    from storage.embedder import WordLlamaEmbedder
-
-    return WordLlamaEmbedder()
 
 
 def _default_agent() -> QuestionAgent:

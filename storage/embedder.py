@@ -42,6 +42,10 @@ class Embedder(Protocol):
         """Whether calls cost money or take long. Then an index embeds what it has only when it is told to."""
         ...
 
+    async def load(self) -> None:
+        """Load what embedding needs, once; the first time may take seconds. Raises `EmbedderUnavailable`."""
+        ...
+
     async def load_dimensions(self) -> int:
         """Return the length of a vector. Raises `EmbedderUnavailable`."""
         ...
@@ -68,10 +72,14 @@ class EmbeddedQueries:
 
 
 async def embed_queries(embedder: Embedder | None, texts: Sequence[str]) -> EmbeddedQueries:
-    """Return the vectors of texts that people search for; none without an embedder, and if it fails or is late."""
+    """Return the vectors of texts that people search for; none without an embedder, and if it fails or is late.
+
+    The time that it takes to load the embedder does not count.
+    """
     if embedder is None or not texts:
         return EmbeddedQueries(vectors={})
     try:
+        await embedder.load()
         async with asyncio.timeout(QUERY_TIMEOUT.total_seconds()):
             vectors = await embedder.embed_texts(texts)
     except TimeoutError:
@@ -103,6 +111,10 @@ class WordLlamaEmbedder:
     def __init__(self) -> None:
         self._model: _WordLlamaModel | None = None
         self._lock = threading.Lock()
+
+    async def load(self) -> None:
+        if self._model is None:
+            await asyncio.to_thread(self._get_model)
 
     async def load_dimensions(self) -> int:
         return self.dimensions

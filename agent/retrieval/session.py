@@ -87,7 +87,7 @@ class RetrievalSession:
                 continue
             hits = answers[request]
             self.candidates.update(hit.chunk_id for hit in hits)
-            if isinstance(request, SemanticPassageRequest):
+            if isinstance(request, SemanticPassageRequest) and self.context.uses_index_cosines:
                 cosines = self.cosines_by_query.setdefault(request.text, {})
                 cosines.update((hit.chunk_id, hit.score) for hit in hits)
 

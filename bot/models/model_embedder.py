@@ -29,6 +29,10 @@ _PROBE_TEXT = "dimensions"  # embedded to learn the length of a vector
 class TextVectorSource(Protocol):
     """The part of `ModelGateway` that embeds."""
 
+    async def load(self) -> None:
+        """Loads what calls need; the first time takes seconds."""
+        ...
+
     async def embed_texts(self, texts: Sequence[str], log: ReasoningLog) -> Sequence[Sequence[float]]:
         """Returns the vector of each text, in their order. Raises `ModelUnavailable`."""
         ...
@@ -57,6 +61,9 @@ class ModelEmbedder:
         self._dimensions: int | None = None
         self._calls = asyncio.Semaphore(concurrency)
         self._query_vectors: LRUCache[str, Vector] = LRUCache(_MAX_QUERIES)
+
+    async def load(self) -> None:
+        await self._source.load()
 
     async def load_dimensions(self) -> int:
         if self._dimensions is None:

@@ -20,6 +20,8 @@ class ChecksumVectorSource:
         )
         self.batches = list[list[str]]()
 
+    async def load(self) -> None: ...
+
     @property
     def texts(self) -> list[str]:
         return [text for batch in self.batches for text in batch]

@@ -21,6 +21,8 @@ class ChecksumEmbedder:
     def __init__(self, name: str = "checksum:64", *, dimensions: int = 64, is_metered: bool = False) -> None:
         self.name, self.dimensions, self.is_metered = name, dimensions, is_metered
 
+    async def load(self) -> None: ...
+
     async def load_dimensions(self) -> int:
         return self.dimensions
 

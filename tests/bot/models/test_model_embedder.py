@@ -97,6 +97,8 @@ class BrokenSource:
     def __init__(self, vectors: Sequence[Sequence[float]]) -> None:
         self._vectors = vectors
 
+    async def load(self) -> None: ...
+
     async def embed_texts(self, texts: Sequence[str], log: ReasoningLog) -> Sequence[Sequence[float]]:
         return self._vectors
 

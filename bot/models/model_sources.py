@@ -1,0 +1,78 @@
+"""What embeds and reranks, as the settings name it."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.retrieval.relevance import Reranker
+from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from agent.gateway.gateway import ModelGateway
+    from storage.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedEmbedders:
+    """The embedder of the index, and the one that compares words and short texts in answers.
+
+    The second is never metered: a question needs it many times, and its limits are measured with WordLlama.
+    """
+
+    index_embedder: "Embedder | None"
+    word_embedder: "Embedder | None"
+
+    @property
+    def are_equal(self) -> bool:
+        return self.index_embedder is self.word_embedder
+
+
+@asynccontextmanager
+async def open_embedders(settings: Settings, gateway: "ModelGateway | None") -> AsyncGenerator[OpenedEmbedders]:
+    """`gateway` may be None unless the settings name an embedding model. The models are loaded on first use."""
+    if settings.embedder == "none":
+        yield OpenedEmbedders(index_embedder=None, word_embedder=None)
+        return
+    from storage.embedder import WordLlamaEmbedder
+
+    word_embedder = WordLlamaEmbedder()
+    if settings.embedding_model is None or gateway is None:
+        yield OpenedEmbedders(index_embedder=word_embedder, word_embedder=word_embedder)
+        return
+    from bot.models.model_embedder import ModelEmbedder
+    from bot.models.result_cache import ResultCache
+
+    with closing(ResultCache(settings.home)) as cache:
+        index_embedder = ModelEmbedder(
+            settings.embedding_model,
+            gateway,
+            cache,
+            requested_dimensions=settings.embedder_dimensions,
+            concurrency=settings.model.concurrency,
+        )
+        yield OpenedEmbedders(index_embedder=index_embedder, word_embedder=word_embedder)
+
+
+@contextmanager
+def open_reranker(settings: Settings, gateway: "ModelGateway | None") -> Generator[Reranker | None]:
+    """The configured reranker. `gateway` may be None unless the settings name a reranking model."""
+    if settings.reranking_model is not None and gateway is not None:
+        from bot.models.model_reranker import ModelReranker
+
+        yield ModelReranker(settings.reranking_model, gateway)
+        return
+    with open_flashrank_reranker(settings) as reranker:
+        yield reranker
+
+
+@contextmanager
+def open_flashrank_reranker(settings: Settings) -> Generator[Reranker | None]:
+    """The reranker that runs in this process, if one is set, with its model from the home, loaded on first use."""
+    if settings.flashrank_model is None:
+        yield None
+        return
+    from bot.reranker import FlashrankReranker
+
+    with closing(FlashrankReranker(settings.flashrank_model, settings.models_path)) as reranker:
+        yield reranker
