@@ -36,6 +36,7 @@ from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
+from bot.models.configured_models import ConfiguredModels
 from bot.models.model_sources import OpenedEmbedders, open_embedders, open_reranker
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
@@ -430,6 +431,7 @@ def _build_application(
         feedback=feedback,
         turn_actions=turn_actions,
         model_calls=model_calls,
+        models=ConfiguredModels(gateway=backends.gateway, embedder=backends.embedders.model_embedder),
         warm_up=warm_up,
         directories=services.directories,
         exports=services.exports,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FAMILY_PREFIX = "vectors of "
 _MAX_TEXT_CHARS = 20_000  # code points; the rest of a longer text is not embedded
-_BATCH_TEXTS = 64  # of one call of the gateway
+BATCH_TEXTS = 64  # of one call of the gateway
 _MAX_QUERIES = 1_000  # whose vectors stay in memory; a turn asks for the same text several times
 _PROBE_TEXT = "dimensions"  # embedded to learn the length of a vector
 
@@ -56,6 +56,7 @@ class ModelEmbedder:
         concurrency: int = 4,
     ) -> None:
         """`requested_dimensions`: the length of vectors that the source asks the model for; None: the model's own."""
+        self.model = model
         self.name = model if requested_dimensions is None else f"{model}:{requested_dimensions}"
         self._source, self._cache = source, cache
         self._dimensions: int | None = None
@@ -98,7 +99,7 @@ class ModelEmbedder:
         keys = {text: result_key_of(text) for text in texts}
         vectors = await self._load_kept_vectors(keys)
         missing = [text for text in texts if text not in vectors]
-        batches = [missing[start : start + _BATCH_TEXTS] for start in range(0, len(missing), _BATCH_TEXTS)]
+        batches = [missing[start : start + BATCH_TEXTS] for start in range(0, len(missing), BATCH_TEXTS)]
         for fetched in await _finish_all([self._fetch_and_keep(batch, keys) for batch in batches]):
             vectors |= fetched
         return vectors

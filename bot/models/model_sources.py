@@ -10,6 +10,7 @@ from bot.settings import Settings
 
 if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
+    from bot.models.model_embedder import ModelEmbedder
     from storage.embedder import Embedder
 
 
@@ -22,6 +23,7 @@ class OpenedEmbedders:
 
     index_embedder: "Embedder | None"
     word_embedder: "Embedder | None"
+    model_embedder: "ModelEmbedder | None" = None  # the index's, if it is a model of the gateway
 
     @property
     def are_equal(self) -> bool:
@@ -51,7 +53,7 @@ async def open_embedders(settings: Settings, gateway: "ModelGateway | None") -> 
             requested_dimensions=settings.embedder_dimensions,
             concurrency=settings.model.concurrency,
         )
-        yield OpenedEmbedders(index_embedder=index_embedder, word_embedder=word_embedder)
+        yield OpenedEmbedders(index_embedder=index_embedder, word_embedder=word_embedder, model_embedder=index_embedder)
 
 
 @contextmanager
