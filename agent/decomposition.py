@@ -135,6 +135,22 @@ class OrdinalReference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassedValues:
+    """A condition of a leg whose values another search gives first: "the vendor with the highest total".
+
+    `source` groups its set; the values are its first groups.
+    """
+
+    leg: LegId
+    bucket: BucketId
+    field: FieldName
+    source: Leg
+    is_list: bool = False  # the field has several values
+    is_negated: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFieldCondition:
     """A condition that a follow-up keeps from the last plan."""
 
@@ -169,6 +185,7 @@ class PlannedQuestion:
     kept_conditions: tuple[KeptCondition, ...] = ()  # from the last plan
     is_followup: bool = False  # continues the last plan; a new topic resets the count of clarifications
     references: tuple[OrdinalReference, ...] = ()  # resolved before the plan is searched
+    passed_values: tuple[PassedValues, ...] = ()  # looked up before the plan is searched
     fallback: "PlannedQuestion | None" = None  # used if no leg of the plan finds a document
     is_undo: bool = False  # returns to the plan before the last one
     compared_count: int | None = None  # documents compared, if there are more of them

@@ -30,6 +30,7 @@ from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, Sear
 from agent.reasoner import Reasoner
 from agent.retrieval.ordinal_references import resolve_ordinal_references
 from agent.retrieval.session import RetrievalSession
+from agent.review.passed_values import pass_values_on
 from agent.review.review import review_plan
 from agent.verify import verify_leg
 from storage.search.errors import InnerSetTooLarge
@@ -62,6 +63,7 @@ async def answer(question: str, context: AgentContext) -> Outcome:
         case PlannedQuestion():
             try:
                 decomposition = await resolve_ordinal_references(session, decomposition)
+                decomposition = await pass_values_on(session, decomposition)
             except InnerSetTooLarge as exc:
                 return clarify_large_inner_set(decomposition.plan, exc, session, question_context)
             return await _answer_plan(session, decomposition, question_context, context.reasoner)

@@ -139,7 +139,7 @@ async def open_application(
             model = gateway
         rules = _load_rule_reasoner(embedders.word_embedder)
         if reasoner is None and model is not None:
-            reasoner = _build_model_reasoner(model, rules, settings, embedders.word_embedder)
+            reasoner = _build_model_reasoner(model, rules, settings)
         yield _build_application(
             backends=backends,
             agent=agent or _default_agent(),
@@ -501,12 +501,10 @@ def _load_rule_reasoner(embedder: "Embedder | None") -> "RuleReasoner":
     return RuleReasoner(embedder)
 
 
-def _build_model_reasoner(
-    model: LanguageModel, rules: "RuleReasoner", settings: Settings, embedder: "Embedder | None"
-) -> Reasoner:
+def _build_model_reasoner(model: LanguageModel, rules: "RuleReasoner", settings: Settings) -> Reasoner:
     from agent.model.reasoner import ModelReasoner
 
-    return ModelReasoner(model, rules, settings.model.reasoner_options, embedder)
+    return ModelReasoner(model, rules, settings.model.reasoner_options)
 
 
 def _default_extractor() -> Extractor:

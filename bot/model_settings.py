@@ -72,7 +72,7 @@ class LanguageModelSettings(SettingsSection):
             models=ModelNames(main=self.name, small=self.small, fallbacks=self.fallbacks),
             server=ModelServer(api_base=self.api_base or "", api_key=key),
             prices=self.price_by_model,
-            limits=CallLimits(concurrent_calls=self.concurrency),
+            limits=CallLimits(concurrent_calls=self.concurrency, chat_timeout_s=self.timeout),
             keeps_texts=self.store_texts,
         )
 

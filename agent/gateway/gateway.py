@@ -88,7 +88,7 @@ class ModelGateway:
         """Returns the whole reply; more text than `max_output_tokens` can hold is cut off. Raises `ModelUnavailable`;
         of it `SpendingCapReached` if the tenant may spend no more.
         """
-        schedule = await self._schedule_for(self._options.models.chat_models(request.role), request.timeout_s)
+        schedule = await self._schedule_for_chat(request)
         while (model_try := await schedule.next_try()) is not None:
             call = self._chat_call(model_try.model, request)
             try:
@@ -105,7 +105,7 @@ class ModelGateway:
         back like in `complete`. Raises `ModelUnavailable`; `StreamCut` if the stream ends early, after the pieces that
         came. Closing the generator stops the request.
         """
-        schedule = await self._schedule_for(self._options.models.chat_models(request.role), request.timeout_s)
+        schedule = await self._schedule_for_chat(request)
         while (model_try := await schedule.next_try()) is not None:
             call = self._chat_call(model_try.model, request)
             running_call: RunningCall | None = None
@@ -200,6 +200,10 @@ class ModelGateway:
             except CallFailed as failure:
                 schedule.record_failure(failure)
         raise schedule.unavailability()
+
+    async def _schedule_for_chat(self, request: ModelRequest) -> TrySchedule:
+        timeout_s = self._options.limits.chat_timeout_s if request.timeout_s is None else request.timeout_s
+        return await self._schedule_for(self._options.models.chat_models(request.role), timeout_s)
 
     async def _schedule_for(self, models: Sequence[str], timeout_s: float) -> TrySchedule:
         if not models:

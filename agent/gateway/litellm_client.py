@@ -41,6 +41,7 @@ _TIMEOUT_S = 600.0
 _TOKENS_A_PRICE = 1_000_000
 _REFUSED_REQUEST, _REFUSED_ACCESS = frozenset({400, 413, 422}), frozenset({401, 402, 403, 404})
 _BUSY = 429
+_UNKNOWN_PROVIDER_MESSAGE = "LLM Provider NOT provided"
 _CONNECTION_MESSAGES = ("Connection error", "Cannot connect to host", "Name or service not known")
 
 
@@ -157,7 +158,18 @@ def _import_library() -> Json:
     library = cast(Json, litellm)
     library.suppress_debug_info = True
     library.DEFAULT_MAX_RETRIES = 0  # `aembedding` takes this where `max_retries` is 0
+    _finish_import(library)
     return library
+
+
+def _finish_import(library: Json) -> None:
+    """Does here what openai and litellm put off until the first calls, where it would block the event loop."""
+    openai = library.exceptions.openai
+    openai.resources.chat.completions.AsyncCompletions  # noqa: B018 - imports what it names
+    for reply_type in (openai.types.chat.ChatCompletion, openai.types.chat.ChatCompletionChunk):
+        reply_type.model_rebuild()
+    for reply_type in (library.ModelResponse, library.types.utils.ModelResponseStream, library.EmbeddingResponse):
+        reply_type()
 
 
 class _ReplyPart(BaseModel):
@@ -294,16 +306,16 @@ def _failure_of(error: Exception) -> CallFailed:
     headers = cast(Mapping[str, str] | None, getattr(error, "litellm_response_headers", None))
     message = str(error)
     return CallFailed(
-        _kind_of(type(error).__name__, message, status, has_response=headers is not None),
+        _kind_of(message, status, has_response=headers is not None),
         message,
         status=status,
         retry_after_s=_seconds_of((headers or {}).get("retry-after")),
     )
 
 
-def _kind_of(error_name: str, message: str, status: int | None, *, has_response: bool) -> FailureKind:
+def _kind_of(message: str, status: int | None, *, has_response: bool) -> FailureKind:
     """litellm gives status 500 to a refused connection and to an unreadable reply, and 400 to an unknown provider."""
-    if error_name == "LiteLLMUnknownProvider" or status in _REFUSED_ACCESS:
+    if status in _REFUSED_ACCESS or _UNKNOWN_PROVIDER_MESSAGE in message:
         return FailureKind.REFUSED_ACCESS
     if status in _REFUSED_REQUEST:
         return FailureKind.REFUSED_REQUEST

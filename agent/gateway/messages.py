@@ -70,7 +70,7 @@ class ModelRequest:
     output_schema: OutputSchema | None = None
     tools: tuple[ToolDefinition, ...] = ()
     max_output_tokens: int = 2000
-    timeout_s: float = 30.0  # for the call with all its retries and fallbacks
+    timeout_s: float | None = None  # for the call with all its retries and fallbacks; None: the gateway's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,7 @@ class CallLimits:
     retry_after_cap_s: float = 10.0  # a server that asks for a longer pause is asked again after this one
     circuit_failures: int = 5  # calls in a row that fail before a model is left alone
     circuit_pause_s: float = 30.0  # how long it is left alone before one call tries again
+    chat_timeout_s: float = 30.0  # for a call with all its retries and fallbacks, if the request sets no other
     embedding_timeout_s: float = 60.0  # for a batch of texts, with its retries
     rerank_timeout_s: float = 10.0  # with its retries
     embedding_batch: int = 64  # texts a request

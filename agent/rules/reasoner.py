@@ -1,6 +1,6 @@
 """The rule reasoner: links values to the scoped dictionary and routes by the best and most complete reading."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.assumptions import CorrectedSpelling, ForeignLanguage, UnknownWords
@@ -35,6 +35,7 @@ from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.followups.followup_context import forget_counted_claims, skip_failed_refinement
 from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.lexicon_cache import LexiconCache
 from agent.rules.linking.label_similarity import LabelEmbeddings
 from agent.rules.planning.completed_question import plan_completed_question
@@ -64,11 +65,15 @@ class RuleReasoner:
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
-        lexicons = self._lexicon_cache.lexicons_for(question_context)
+        lexicons = self.lexicons_for(question_context)
         plain_message = simplify_message(question, lexicons)
         similarities = await self._label_embeddings.compare_words(plain_message.text, lexicons)
         reader = QuestionReader(lexicons, question_context.now.date(), similarities)
         return self._decompose_question(question, plain_message, question_context, reader)
+
+    def lexicons_for(self, question_context: QuestionContext) -> Mapping[BucketId, BucketLexicon]:
+        """Returns what words may mean in each visible bucket."""
+        return self._lexicon_cache.lexicons_for(question_context)
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
@@ -141,7 +146,7 @@ class RuleReasoner:
         self, question: str, question_context: QuestionContext
     ) -> tuple[BucketId, Sequence[tuple[str, AnswerForm]]]:
         """Returns the best bucket and the recognisers that accept the question there, in order, with their forms."""
-        lexicons = self._lexicon_cache.lexicons_for(question_context)
+        lexicons = self.lexicons_for(question_context)
         reader = QuestionReader(lexicons, question_context.now.date())
         reading = reader.readings_of(normalize_summary_request(question))[0]
         return reading.bucket, tuple(recognise_forms(reading, lexicons[reading.bucket]))

@@ -8,6 +8,7 @@ from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.context import AgentContext
+from agent.errors import SpendingCapReached
 from agent.evidence.word_meanings import TextEmbedder
 from agent.limits import AnswerLimits
 from agent.outcome import (
@@ -36,6 +37,8 @@ from bot.conversation.notices import (
     ASK_PRIVATELY_NOTICE,
     CONTINUE_PRIVATELY_LABEL,
     CONTINUES_PRIVATELY_NOTICE,
+    MODEL_BUDGET_REMARK,
+    MODEL_UNAVAILABLE_REMARK,
     NO_BUCKET_NOTICE,
     NO_WEB_NOTICE,
     NOT_GRANTED_NOTICE,
@@ -388,8 +391,11 @@ class ConversationDialogue:
         self, question: str, outcome: Outcome, turn_context: _TurnContext, *, notes: Sequence[str] = ()
     ) -> TurnResult:
         """Returns an outcome's result. `notes` come first: they say what has changed since a button was offered."""
+        remark = _model_remark_for(turn_context.reasoning_log)
         if isinstance(outcome, ExportOutcome):
-            return await self._write_export(question, outcome, turn_context, notes=notes)
+            return await self._write_export(question, outcome, turn_context, notes=(*notes, remark and f"_{remark}_"))
+        if isinstance(outcome, (Answer, Clarify)) and remark:
+            outcome = replace(outcome, assumptions=(*outcome.assumptions, remark))
         offer = await self._store_offer(question, outcome, turn_context)
         result = result_to_json(turn_context.result_request_for(question), outcome, offer=offer)
         return TurnResult(
@@ -430,6 +436,17 @@ class ConversationDialogue:
             state=state_after_outcome(turn_context.state, turn_context.turn, question, outcome),
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
         )
+
+
+def _model_remark_for(log: ReasoningLog) -> str:
+    """Returns why rules answered in place of the model; empty if they did not, or if the model was not asked."""
+    match log.unavailability:
+        case None:
+            return ""
+        case SpendingCapReached():
+            return MODEL_BUDGET_REMARK
+        case _:
+            return MODEL_UNAVAILABLE_REMARK
 
 
 def private_question_of(

@@ -23,6 +23,8 @@ FILE_NOT_SENT_NOTICE: Final = "All of it could not be sent as a file. Please pre
 NOT_DELIVERED_NOTICE: Final = "The answer could not be delivered."
 OFFER_EXPIRED_NOTICE: Final = "This offer has expired; ask again for a new one."
 QUESTION_DELETED_NOTICE: Final = "The question was deleted, and its answer with it."
+MODEL_UNAVAILABLE_REMARK: Final = "answered without the language model, which does not answer now"
+MODEL_BUDGET_REMARK: Final = "answered without the language model, since this month's budget is used up"
 INITIAL_PROGRESS: Final = "Looking …"
 
 

@@ -63,6 +63,12 @@ def _difference_to_json(difference: PlanDifference) -> JsonObject:
     return {"kind": difference.kind, "model_plan": difference.model_plan, "rule_plan": difference.rule_plan}
 
 
+def debug_fields_of(reasoning: Mapping[str, Json]) -> JsonObject:
+    """The fields that `--debug` adds to a result: the model calls, and what else the reasoner did."""
+    other_fields = {name: value for name, value in reasoning.items() if name != "calls"}
+    return {"calls": reasoning.get("calls", []), "reasoning": other_fields}
+
+
 def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
     """Yields lines of raw text: the stages with their times, then what a model did. `reasoning` may be empty.
 
@@ -81,6 +87,14 @@ def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]
     yield from _describe_sub_queries(reasoning.get("sub_queries", ()))
     if difference := reasoning.get("plan_difference"):
         yield f"compared with the rules: {_DIFFERENCE_WORDS.get(difference['kind'], difference['kind'])}"
+
+
+def describe_plans(reasoning: Mapping[str, Json]) -> Iterator[str]:
+    """Yields the two plans, where they differ, for operators."""
+    difference = reasoning.get("plan_difference")
+    if difference and difference["kind"] != "same":
+        yield f"plan of the model: {difference['model_plan']}"
+        yield f"plan of the rules: {difference['rule_plan']}"
 
 
 def _describe_stage(stage: Mapping[str, Json]) -> str:

@@ -14,6 +14,7 @@ from agent.outcome import StartOverOutcome
 from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.json_result import result_to_json
+from bot.conversation.reasoning_record import describe_reasoning
 from bot.conversation.turn_result import TurnResult, result_request_of, turn_result_from_json
 from bot.errors import AnswerNoLongerVisible, AnswerNotFound, DocumentsUnreachable, NotYourAnswer, TurnAlreadyEnded
 from bot.ids import ConversationId, PersonId, TurnId
@@ -56,10 +57,13 @@ class SearchStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSteps:
+    """How an answer was found. `reasoning_lines`, raw text: the stages, and what a language model did."""
+
     route: str
     reasoner: str
     elapsed_ms: float
     steps: tuple[SearchStep, ...]
+    reasoning_lines: tuple[str, ...] = ()
 
 
 MAX_FULL_TEXT_TRIES: Final = 5  # tries to show the full text of one turn
@@ -123,7 +127,11 @@ class TurnActionHandler:
         )
         result = turn_result.result
         return TurnSteps(
-            route=result["route"] or "", reasoner=result["reasoner"] or "", elapsed_ms=result["ms"], steps=steps
+            route=result["route"] or "",
+            reasoner=result["reasoner"] or "",
+            elapsed_ms=result["ms"],
+            steps=steps,
+            reasoning_lines=tuple(describe_reasoning(result, turn_result.reasoning)),
         )
 
     async def check_full_text(self, turn: TurnId, actor: TurnActor) -> None:

@@ -20,6 +20,7 @@ WORDING = {
     "bot/conversation/exports.py": "progress",
     "bot/conversation/notices.py": "sentences of the application",
     "bot/conversation/personal_history.py": "the export of a person's data",
+    "bot/conversation/reasoning_record.py": "the steps of a turn",
     "bot/conversation/reply_builder.py": "replies from outcomes",
     "bot/conversation/summary.py": "the summary for the reasoner",
     "bot/turns/turn_actions.py": "the steps of a turn",

@@ -1,5 +1,6 @@
 """Fakes of the bot's neighbours: an agent that lists and asks back, a chat that keeps its messages, a clock."""
 
+import asyncio
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from agent.outcome import (
     StartOverOutcome,
 )
 from agent.reasoner import Reasoner
+from agent.reasoning_log import ReasoningLog
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.surface.attachments import AttachmentSource
 from bot.surface.directory import Directory
@@ -53,12 +55,15 @@ class ListingAgent:
     """Lists all visible documents. Above the limit it asks back, with a choice for each vendor, the export, and the
     other actions.
 
-    `failures` are raised first, one per call.
+    `failures` are raised first, one per call. `reason` is called before that with the log of the turn. If it `hangs`,
+    it does not return.
     """
 
     def __init__(self) -> None:
         self.failures: list[Exception] = []
         self.contexts: list[AgentContext] = []
+        self.reason: Callable[[ReasoningLog], None] = lambda log: None
+        self.hangs = False
 
     async def answer(self, question: str, context: AgentContext) -> Outcome:
         if question == "start over":
@@ -78,6 +83,9 @@ class ListingAgent:
 
     async def resume(self, plan: Plan, context: AgentContext) -> Outcome:
         self.contexts.append(context)
+        self.reason(context.reasoning_log)
+        if self.hangs:
+            await asyncio.Event().wait()
         if self.failures:
             raise self.failures.pop(0)
         context.report_progress("Counting …")
@@ -114,6 +122,7 @@ class ListingAgent:
         )
 
     async def _export(self, plan: Plan, context: AgentContext) -> Outcome:
+        self.reason(context.reasoning_log)
         count = CountRequest(plan.leg_by_id(LEG).search)
         answers = await context.index.answer_requests(count)
         return ExportOutcome(

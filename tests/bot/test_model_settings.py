@@ -32,6 +32,7 @@ def test_the_gateway_gets_models_server_prices_and_limits(tmp_path: Path) -> Non
         MODEL_API_KEY="hush",
         MODEL_PRICES="openai/big=0.5/1.5,emb=0.02",
         MODEL_CONCURRENCY="3",
+        MODEL_TIMEOUT="12.5",
         MODEL_STORE_TEXTS="on",
     ).gateway_options
 
@@ -42,7 +43,7 @@ def test_the_gateway_gets_models_server_prices_and_limits(tmp_path: Path) -> Non
         "openai/big": ModelPrice(input_usd=0.5, output_usd=1.5),
         "emb": ModelPrice(input_usd=0.02, output_usd=0.0),
     }
-    assert options.limits.concurrent_calls == 3
+    assert (options.limits.concurrent_calls, options.limits.chat_timeout_s) == (3, 12.5)
     assert options.keeps_texts
 
 

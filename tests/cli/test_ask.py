@@ -163,3 +163,13 @@ def test_an_error_names_a_home_that_cannot_be_written(tmp_path: Path) -> None:
 
     assert ended.status == 1
     assert str(tmp_path / "file" / "home") in ended.stderr
+
+
+def test_debug_adds_to_the_json_what_the_reasoner_did(parley: Parley) -> None:
+    plain = parley("ask", "How many receipts are there?", "--json").json
+    ended = parley("ask", "How many receipts are there?", "--json", "--debug")
+
+    assert ended.json.keys() - plain.keys() == {"calls", "reasoning"}
+    assert (ended.json["calls"], ended.json["reasoning"]) == ([], {})
+    assert "reasoner rule" in ended.stderr
+    assert "decompose: " in ended.stderr

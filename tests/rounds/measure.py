@@ -1,7 +1,7 @@
-"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--wrong] [--out FILE]`.
+"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--jobs N] [--sample N] [--wrong]`.
 
 Each round's program writes documents and questions; the documents are loaded into a scratch home, one bucket for each
-file or folder, and the questions are asked as `parley ask` asks them.
+file or folder, and the questions are asked as `parley ask` asks them: with the model of `PARLEY_MODEL`, if it is set.
 """
 
 import argparse
@@ -71,8 +71,15 @@ async def load_round_documents(bot: Application, folders: Iterable[Path]) -> Non
                 raise RuntimeError(f"{path}: {report.failures[0]}")
 
 
-async def judge_questions(bot: Application, questions: Sequence[RoundQuestion]) -> list[JudgedReply]:
-    return [await _judge_question(bot, question) for question in questions]
+async def judge_questions(bot: Application, questions: Sequence[RoundQuestion], *, jobs: int = 1) -> list[JudgedReply]:
+    """Asks the questions, `jobs` at a time, each in a conversation of its own; the replies are in their order."""
+    free = asyncio.Semaphore(jobs)
+
+    async def judge(question: RoundQuestion) -> JudgedReply:
+        async with free:
+            return await _judge_question(bot, question)
+
+    return await asyncio.gather(*map(judge, questions))
 
 
 async def _judge_question(bot: Application, question: RoundQuestion) -> JudgedReply:
@@ -103,8 +110,13 @@ async def _ask_turn(bot: Application, body: TextMessage | ButtonClick, conversat
     return (await run_turn(bot, options, body, conversation)).result
 
 
-async def measure_rounds(names: Sequence[str], home: Path, *, in_one_home: bool) -> dict[str, list[JudgedReply]]:
-    """Judges the questions of each round, with its documents alone in a home or with those of all the others."""
+async def measure_rounds(
+    names: Sequence[str], home: Path, *, in_one_home: bool, jobs: int = 1, sample: int | None = None
+) -> dict[str, list[JudgedReply]]:
+    """Judges the questions of each round, with its documents alone in a home or with those of all the others.
+
+    `sample`: only so many of a round, evenly spread over its questions.
+    """
     folders = {name: generate_round(name, home / "rounds") for name in names}
     judged: dict[str, list[JudgedReply]] = {}
     groups = [list(folders)] if in_one_home else [[name] for name in folders]
@@ -114,8 +126,15 @@ async def measure_rounds(names: Sequence[str], home: Path, *, in_one_home: bool)
         async with open_application(settings, clock=read_round_clock) as bot:
             await load_round_documents(bot, [folders[name] for name in group])
             for name in group:
-                judged[name] = await judge_questions(bot, read_round_questions(folders[name]))
+                questions = _pick_evenly(read_round_questions(folders[name]), sample)
+                judged[name] = await judge_questions(bot, questions, jobs=jobs)
     return judged
+
+
+def _pick_evenly(questions: Sequence[RoundQuestion], count: int | None) -> Sequence[RoundQuestion]:
+    if count is None or count >= len(questions):
+        return questions
+    return [questions[index * len(questions) // count] for index in range(count)]
 
 
 def _print_figures(judged: dict[str, list[JudgedReply]]) -> None:
@@ -156,11 +175,17 @@ def main() -> None:
     parser.add_argument("--all-in-one", action="store_true", help="load the documents of all rounds into one home")
     parser.add_argument("--wrong", action="store_true", help="print every reply that is not right")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--jobs", type=int, default=1, help="questions at a time")
+    parser.add_argument("--sample", type=int, help="only so many questions of a round, evenly spread")
     options = parser.parse_args()
     names = options.names or sorted(path.parent.name for path in ROUNDS.glob("*/generate.py"))
     started = time.perf_counter()
     with TemporaryDirectory(prefix="parley-rounds-") as folder:
-        judged = asyncio.run(measure_rounds(names, Path(folder), in_one_home=options.all_in_one))
+        judged = asyncio.run(
+            measure_rounds(
+                names, Path(folder), in_one_home=options.all_in_one, jobs=options.jobs, sample=options.sample
+            )
+        )
     _print_figures(judged)
     if options.wrong:
         _print_replies(judged)

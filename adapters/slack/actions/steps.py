@@ -22,6 +22,7 @@ from bot.turns.turn_actions import SearchStep, TurnActionHandler, TurnSteps
 
 _MAX_STEP_CHARACTERS = 300  # of the criteria of one step
 _STEPS_PER_BLOCK = 8
+_LINES_PER_BLOCK, _MAX_REASONING_LINES = 10, 50
 
 
 class StepsListener:
@@ -52,6 +53,10 @@ def turn_steps_view(steps: TurnSteps) -> Mapping[str, Json]:
         f"{steps.elapsed_ms:,.0f} ms"
     )
     blocks: list[Block] = [plain_lines_block(summary)]
+    lines = steps.reasoning_lines[:_MAX_REASONING_LINES]
+    blocks += [
+        plain_lines_block(*lines[start : start + _LINES_PER_BLOCK]) for start in range(0, len(lines), _LINES_PER_BLOCK)
+    ]
     blocks += [
         bullet_list_block([_search_step_elements(step) for step in steps.steps[start : start + _STEPS_PER_BLOCK]])
         for start in range(0, len(steps.steps), _STEPS_PER_BLOCK)

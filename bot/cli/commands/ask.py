@@ -105,11 +105,11 @@ async def _ask_one_question(
 ) -> None:
     turn = await run_turn(bot, options, body, _conversation_id_of(conversation))
     if json_:
-        print_line(json.dumps(turn.result, ensure_ascii=False))
+        print_line(json.dumps(result_of(turn, debug=options.debug), ensure_ascii=False))
     elif turn.error is None:
         await _print_reply(bot, turn)
     if options.debug:
-        _print_steps(turn.result)
+        _print_steps(turn.result, turn.reasoning)
     if turn.error is not None:
         raise CommandFailed(turn.error) from turn.cause
 
@@ -146,10 +146,23 @@ async def run_turn(
     return await bot.run_turn(turn, limits=limits)
 
 
-def _print_steps(result: Mapping[str, Any]) -> None:
-    """Print the turn's stages, searches, passages and choices to stderr."""
-    steps = [f"{stage['name']} {stage['ms']} ms" for stage in result["stages"]]
-    lines = [f"turn {result['turn']} in {result['conversation']}", f"route {result['route']}: {', '.join(steps)}"]
+def result_of(turn: "FinishedTurn", *, debug: bool) -> dict[str, Any]:
+    """The turn's result; with `debug` also what its reasoner did."""
+    from bot.conversation.reasoning_record import debug_fields_of
+
+    return {**turn.result, **(debug_fields_of(turn.reasoning) if debug else {})}
+
+
+def _print_steps(result: Mapping[str, Any], reasoning: Mapping[str, Any]) -> None:
+    """Print the turn's stages, model calls, searches, passages and choices to stderr."""
+    from bot.conversation.reasoning_record import describe_plans, describe_reasoning
+
+    lines = [
+        f"turn {result['turn']} in {result['conversation']}",
+        f"route {result['route']}, reasoner {result['reasoner']}, {result['ms']} ms",
+        *describe_reasoning(result, reasoning),
+        *describe_plans(reasoning),
+    ]
     for attempt in result["attempts"]:
         arguments = json.dumps(attempt["arguments"], ensure_ascii=False)
         lines.append(f"{attempt['tool']} {arguments}: {attempt['documents']} documents, {attempt['ms']} ms")
@@ -224,7 +237,7 @@ async def _run_batch_line(bot: "Application", options: AskOptions, line: BatchLi
     except (BotError, CommandFailed) as exc:
         request = ResultRequest(question=line.query, conversation=conversation, turn=TurnId(""))
         return failure_to_json(request, str(exc)) | {"query_id": line.query_id}
-    return {**turn.result, "query_id": line.query_id}
+    return {**result_of(turn, debug=options.debug), "query_id": line.query_id}
 
 
 def _read_batch_lines(path: Path) -> list[BatchLine]:

@@ -245,8 +245,10 @@ def _grants_view(bucket: BucketOverview, *, groups: bool = False, notice: str = 
     )
 
 
-def _steps_view(*steps: SearchStep) -> Mapping[str, Json]:
-    return turn_steps_view(TurnSteps(route="long_text", reasoner="rule", elapsed_ms=41.7, steps=steps))
+def _steps_view(*steps: SearchStep, reasoner: str = "rule", lines: tuple[str, ...] = ()) -> Mapping[str, Json]:
+    return turn_steps_view(
+        TurnSteps(route="long_text", reasoner=reasoner, elapsed_ms=41.7, steps=steps, reasoning_lines=lines)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,19 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
         ),
     ),
     "modal-steps-none": ViewExample(turn_steps_view, _steps_view()),
+    "modal-steps-of-a-model": ViewExample(
+        turn_steps_view,
+        _steps_view(
+            SearchStep(tool="search_text", criteria="receipts: “grip”", documents=7, elapsed_ms=3.04),
+            reasoner="model",
+            lines=(
+                "decompose: 904.0 ms",
+                "compose: 0.4 ms, fell back (timed out)",
+                "1 model call: 1,200 + 80 tokens, cost unknown",
+                "plan_question@3 to local/<@U1>: 812 ms, 1,200 + 80 tokens, cost unknown",
+            ),
+        ),
+    ),
     "modal-told": ViewExample(notice_view, notice_view("You are no longer an admin.")),
 }
 

@@ -1,7 +1,7 @@
 """A model server, and gateways that are built for it and closed again."""
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -68,7 +68,7 @@ def open_gateway(
         names = models or ModelNames(main=MAIN, small=SMALL, embedding=EMBEDDING, rerank=RERANK)
         server = ModelServer(api_base=model_server.url, api_key=model_server.api_key or "")
         return ModelGateway(
-            GatewayOptions(**{"models": names, "server": server, "limits": limits or CallLimits()} | options),
+            replace(GatewayOptions(models=names, server=server, limits=limits or CallLimits()), **options),
             litellm_client,
             spending,
             observers=observers,
@@ -85,4 +85,4 @@ def a_request(text: str = "How many?", role: ModelRole = ModelRole.MAIN, **value
         ChatMessage(role=MessageRole.SYSTEM, content="Be brief."),
         ChatMessage(role=MessageRole.USER, content=text),
     )
-    return ModelRequest(**{"prompt": "count@1", "role": role, "messages": messages} | values)
+    return replace(ModelRequest(prompt="count@1", role=role, messages=messages), **values)

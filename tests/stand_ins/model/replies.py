@@ -40,6 +40,15 @@ class CutAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StalledAnswer:
+    """Sends a part of an answer, and then nothing more for `stall_s`; then the connection breaks."""
+
+    text: str = ""
+    stall_s: float = 60.0
+    piece_chars: int = 7
+
+
+@dataclass(frozen=True, kw_only=True)
 class StreamedError:
     """Streams a part of an answer, then an error as an event of the stream, as vLLM and proxies do."""
 
@@ -68,7 +77,7 @@ class RawAnswer:
     content_type: str = "text/html"
 
 
-ServerReply: TypeAlias = TextAnswer | CutAnswer | StreamedError | HttpFault | RawAnswer
+ServerReply: TypeAlias = TextAnswer | CutAnswer | StalledAnswer | StreamedError | HttpFault | RawAnswer
 
 
 def closed_port_url() -> str:

@@ -17,7 +17,15 @@ from typing import TypeAlias, assert_never
 
 from aiohttp import web
 
-from tests.stand_ins.model.replies import CutAnswer, HttpFault, RawAnswer, ServerReply, StreamedError, TextAnswer
+from tests.stand_ins.model.replies import (
+    CutAnswer,
+    HttpFault,
+    RawAnswer,
+    ServerReply,
+    StalledAnswer,
+    StreamedError,
+    TextAnswer,
+)
 from tests.stand_ins.model.request_bodies import (
     ChatBody,
     EmbeddingBody,
@@ -219,6 +227,9 @@ async def _send_fault(request: web.Request, reply: ServerReply) -> web.StreamRes
             return _error_response(reply)
         case RawAnswer():
             return web.Response(body=reply.body, content_type=reply.content_type)
+        case StalledAnswer():
+            await asyncio.sleep(reply.stall_s)
+            return await _break_connection(request)
         case TextAnswer() | CutAnswer() | StreamedError():
             return await _break_connection(request)
         case _:
@@ -230,9 +241,13 @@ async def _break_connection(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "1000"})
     await response.prepare(request)
     await response.write(b'{"id": "chatcmpl')
+    _close_transport(request)
+    return response
+
+
+def _close_transport(request: web.Request) -> None:
     if request.transport is not None:
         request.transport.close()
-    return response
 
 
 async def _send_chat_reply(request: web.Request, body: ChatBody, reply: ServerReply) -> web.StreamResponse:
@@ -242,11 +257,11 @@ async def _send_chat_reply(request: web.Request, body: ChatBody, reply: ServerRe
             if body.stream:
                 return await _stream_answer(request, body, reply)
             return web.json_response(_completion_of(body, reply))
-        case CutAnswer() | StreamedError() if body.stream:
+        case CutAnswer() | StalledAnswer() | StreamedError() if body.stream:
             return await _stream_broken(request, body, reply)
         case StreamedError():
             return _error_response(HttpFault(message=reply.message))
-        case HttpFault() | RawAnswer() | CutAnswer():
+        case HttpFault() | RawAnswer() | CutAnswer() | StalledAnswer():
             return await _send_fault(request, reply)
         case _:
             assert_never(reply)
@@ -314,16 +329,25 @@ def _deltas_of(answer: TextAnswer) -> Iterator[dict[str, Json]]:
         yield {"tool_calls": [{"index": position} | _tool_call_of(position, answer)]}
 
 
-async def _stream_broken(request: web.Request, body: ChatBody, reply: CutAnswer | StreamedError) -> web.StreamResponse:
+async def _stream_broken(
+    request: web.Request, body: ChatBody, reply: CutAnswer | StalledAnswer | StreamedError
+) -> web.StreamResponse:
     response = await _open_stream(request)
     for piece in pieces_of(reply.text, reply.piece_chars):
         await _send_event(response, _chunk_of(body, {"content": piece}))
-    if isinstance(reply, StreamedError):
-        await _send_event(response, {"error": {"message": reply.message, "type": "server_error", "code": 500}})
-    elif not reply.closes_cleanly and request.transport is not None:
-        request.transport.close()
-        return response
-    await response.write_eof()
+    match reply:
+        case StreamedError():
+            await _send_event(response, {"error": {"message": reply.message, "type": "server_error", "code": 500}})
+            await response.write_eof()
+        case CutAnswer(closes_cleanly=True):
+            await response.write_eof()
+        case CutAnswer():
+            _close_transport(request)
+        case StalledAnswer():
+            await asyncio.sleep(reply.stall_s)
+            _close_transport(request)
+        case _:
+            assert_never(reply)
     return response
 
 

@@ -343,10 +343,14 @@ def test_every_menu_of_choices_is_valid_for_slack(offered: list[ChoiceButton]) -
 @given(
     st.lists(
         st.builds(SearchStep, tool=HOSTILE, criteria=HOSTILE, documents=st.integers(0, 10**9), elapsed_ms=st.just(1.5))
-    )
+    ),
+    st.lists(HOSTILE),
 )
-def test_every_view_of_steps_is_valid_for_slack(steps: list[SearchStep]) -> None:
-    view = turn_steps_view(TurnSteps(route="structured", reasoner="rule", elapsed_ms=12.0, steps=tuple(steps)))
+def test_every_view_of_steps_is_valid_for_slack(steps: list[SearchStep], lines: list[str]) -> None:
+    turn_steps = TurnSteps(
+        route="structured", reasoner="rule", elapsed_ms=12.0, steps=tuple(steps), reasoning_lines=tuple(lines)
+    )
+    view = turn_steps_view(turn_steps)
 
     check_view(view)
     assert live_mentions(view) == []

@@ -1,0 +1,1 @@
+"""Links what a model wrote to the schema and to the values of the visible documents."""

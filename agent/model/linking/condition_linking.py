@@ -1,0 +1,190 @@
+"""Links the conditions of a model's plan: from names and texts to conditions of the kernel."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+from agent.model.linking.field_names import NamedField, find_field
+from agent.model.linking.linked_parts import LinkedCondition, LinkingNotes
+from agent.model.linking.named_values import build_flag_condition, build_named_condition
+from agent.model.linking.typed_values import build_typed_condition, build_wider_condition
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from prompts.outputs.question_plan import PlanConditionOutput
+from storage.search.analyser import fold_text
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    TITLE_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    FieldComparisonCondition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    conjunction_of,
+    mention_condition_for,
+    title_condition_for,
+)
+from storage.search.ids import FieldName
+from storage.search.schema import FieldType, SchemaField
+
+_TYPED = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})
+_NEGATED_OPS = frozenset({"is_not", "not_contains"})
+_ORDER_OPERATORS: Mapping[str, ComparisonOperator] = {
+    "is": ComparisonOperator.EQ,
+    "more_than": ComparisonOperator.GT,
+    "at_least": ComparisonOperator.GTE,
+    "less_than": ComparisonOperator.LT,
+    "at_most": ComparisonOperator.LTE,
+}
+InnerSetLinker: TypeAlias = Callable[[PlanConditionOutput, NamedField, str], Condition | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionLinker:
+    """Links the conditions of one part in one bucket. `link_inner_set` links those that compare with another part."""
+
+    lexicon: BucketLexicon
+    question: str
+    today: date
+    notes: LinkingNotes
+    link_inner_set: InnerSetLinker
+
+    def link_conditions(self, conditions: Sequence[PlanConditionOutput]) -> tuple[Condition, tuple[Condition, ...]]:
+        """Returns the conjunction, and its variants in which a bare number means "at least".
+
+        Columns of one rows field that are not alternatives hold within one row. What cannot be linked is in the notes.
+        """
+        linked = [one for one in map(self._link_condition, conditions) if one is not None]
+        joined = self._join_conditions(linked)
+        wider = [
+            self._join_conditions(
+                [one if other is not one or one.wider_condition is None else _widened(one) for one in linked]
+            )
+            for other in linked
+            if other.wider_condition is not None and other.wider_condition != other.condition
+        ]
+        return joined, tuple(wider)
+
+    def _link_condition(self, condition: PlanConditionOutput) -> LinkedCondition | None:
+        words = condition.words if _is_part_of(condition.words, self.question) else ""
+        named = find_field(condition.field, self.lexicon, self.notes, condition.words)
+        if named is None:
+            return None
+        built = self._build_condition(condition, named, words)
+        if built is None:
+            return None
+        wider = (
+            build_wider_condition(named, condition.values, words, self.lexicon, self.today)
+            if condition.op == "is" and not (condition.of_part or condition.other_field)
+            else None
+        )
+        return LinkedCondition(
+            condition=built,
+            rows_field=named.rows_field or "",
+            any_group=max(condition.any_group, 0),
+            is_negated=condition.op in _NEGATED_OPS,
+            wider_condition=wider,
+        )
+
+    def _build_condition(self, condition: PlanConditionOutput, named: NamedField, words: str) -> Condition | None:
+        if condition.of_part:
+            return self.link_inner_set(condition, named, words)
+        if condition.op in ("missing", "present"):
+            missing = MissingCondition(field=named.name, words=words)
+            return missing if condition.op == "missing" else NotCondition(missing)
+        field = named.field
+        if field is None:
+            return self._build_reserved(condition, named, words)
+        if condition.other_field:
+            return self._compare_fields(condition, named, field, words)
+        if field.type in _TYPED:
+            return build_typed_condition(
+                named, condition.op, condition.values, words, self.lexicon, self.today, self.notes
+            )
+        if field.type is FieldType.FLAG:
+            return build_flag_condition(named, condition.values, words, self.notes)
+        if field.type is FieldType.ROWS:
+            return self._build_any_column(condition, field, words)
+        return build_named_condition(named, field, condition.op, condition.values, words, self.lexicon, self.notes)
+
+    def _build_reserved(self, condition: PlanConditionOutput, named: NamedField, words: str) -> Condition | None:
+        """Builds a condition on the text, the title or the id of a document."""
+        if not condition.values:
+            self.notes.report_problem(f"{named.path} needs a value to compare with", condition.words)
+            return None
+        if named.name == DOC_ID_FIELD:
+            return ComparisonCondition(
+                field=DOC_ID_FIELD, op=ComparisonOperator.IN, value=tuple(condition.values), words=words
+            )
+        build = title_condition_for if named.name == TITLE_FIELD else mention_condition_for
+        parts = tuple(build(value) for value in condition.values)
+        return parts[0] if len(parts) == 1 else OrCondition(parts)
+
+    def _compare_fields(
+        self, condition: PlanConditionOutput, named: NamedField, field: SchemaField, words: str
+    ) -> Condition | None:
+        other = find_field(condition.other_field, self.lexicon, self.notes, condition.words)
+        op = _ORDER_OPERATORS.get(condition.op)
+        if other is None:
+            return None
+        if op is None or other.field is None or other.field.type is not field.type or field.type not in _TYPED:
+            self.notes.report_problem(
+                f"{named.path} and {condition.other_field} cannot be compared by {condition.op}", condition.words
+            )
+            return None
+        return FieldComparisonCondition(field=named.name, op=op, other_field=other.name, words=words)
+
+    def _build_any_column(self, condition: PlanConditionOutput, field: SchemaField, words: str) -> Condition | None:
+        """Builds "some column of one row is or contains the value"."""
+        columns = [column for column in field.columns if column.type in (FieldType.TEXT, FieldType.CATEGORY)]
+        parts = [
+            ComparisonCondition(field=column.name, op=ComparisonOperator.CONTAINS, value=value, words=words)
+            for value in condition.values
+            for column in columns
+        ]
+        if not parts:
+            self.notes.report_problem(f"{field.name} has rows: name one of its columns", condition.words)
+            return None
+        return RowCondition(rows_field=field.name, condition=OrCondition(tuple(parts)), words=words)
+
+    def _join_conditions(self, linked: Sequence[LinkedCondition]) -> Condition:
+        together = [one for one in linked if not one.any_group]
+        groups: dict[int, list[LinkedCondition]] = defaultdict(list)
+        for one in linked:
+            if one.any_group:
+                groups[one.any_group].append(one)
+        rows: dict[str, list[Condition]] = defaultdict(list)
+        conditions: list[Condition] = []
+        for one in together:
+            if one.rows_field and not one.is_negated:
+                rows[one.rows_field].append(one.condition)
+            else:
+                conditions.append(_complete_condition(one))
+        conditions += [
+            RowCondition(rows_field=FieldName(name), condition=conjunction_of(*members))
+            for name, members in rows.items()
+        ]
+        conditions += [OrCondition(tuple(_complete_condition(one) for one in members)) for members in groups.values()]
+        return conjunction_of(*conditions)
+
+
+def _widened(one: LinkedCondition) -> LinkedCondition:
+    return LinkedCondition(
+        condition=one.wider_condition or one.condition, rows_field=one.rows_field, any_group=one.any_group
+    )
+
+
+def _complete_condition(one: LinkedCondition) -> Condition:
+    """Returns the condition with its negation; a column within a row of its own."""
+    condition = (
+        RowCondition(rows_field=FieldName(one.rows_field), condition=one.condition) if one.rows_field else one.condition
+    )
+    return NotCondition(condition) if one.is_negated else condition
+
+
+def _is_part_of(words: str, question: str) -> bool:
+    return bool(words) and fold_text(words) in fold_text(question)

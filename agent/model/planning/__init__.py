@@ -1,0 +1,1 @@
+"""From a plan of the model to searches: `question_planner` is the stage."""

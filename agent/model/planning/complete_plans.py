@@ -1,0 +1,75 @@
+"""Decides whether the rules have understood a question so completely that no model need be asked."""
+
+from collections.abc import Mapping
+
+from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
+from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion
+from agent.model.planning.word_coverage import find_uncovered_words, names_its_documents
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    FieldComparisonCondition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    SemiJoinCondition,
+)
+from storage.search.ids import BucketId
+from storage.search.plan import Leg
+
+_HARMLESS_ASSUMPTIONS = (CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet)
+
+
+def is_completely_linked(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """Whether every content word of the question has a meaning in the plan, and only one.
+
+    Answers that stand in texts are never complete: words alone do not say what they mean there.
+    """
+    if isinstance(decomposition, ExportRequest):
+        return True
+    if not isinstance(decomposition, PlannedQuestion) or decomposition.fallback is not None:
+        return False
+    if decomposition.is_followup:  # what a follow-up keeps of the question before is a judgement
+        return False
+    alternatives = {each.leg: each for each in decomposition.alternatives}
+    plan = decomposition.plan
+    if find_uncovered_words(plan, lexicons) or not names_its_documents(plan, lexicons):
+        return False
+    if any(not isinstance(assumption, _HARMLESS_ASSUMPTIONS) for assumption in decomposition.assumptions):
+        return False
+    return all(
+        _is_settled(leg, alternatives.get(leg.id, LegAlternatives(leg=leg.id))) for leg in decomposition.plan.legs
+    )
+
+
+def _is_settled(leg: Leg, alternatives: LegAlternatives) -> bool:
+    if leg.answer_form.reads_text or any(clause.required_terms for clause in leg.search.clauses):
+        return False
+    if any(_holds_partial_value(clause.condition) for clause in leg.search.clauses):
+        return False
+    is_open = (
+        alternatives.equal_readings
+        or len(alternatives.equal_forms) > 1
+        or alternatives.spelling_correction is not None
+        or alternatives.vague_condition is not None
+        or alternatives.droppable_words
+        or alternatives.unknown_words
+    )
+    return alternatives.is_understood and not is_open
+
+
+def _holds_partial_value(condition: Condition) -> bool:
+    """Whether words of the question stand for several values, or for a part of one: "tankers" for two kinds of them."""
+    match condition:
+        case ComparisonCondition(op=op):
+            return op in (ComparisonOperator.CONTAINS, ComparisonOperator.IN)
+        case AndCondition(members) | OrCondition(members):
+            return any(map(_holds_partial_value, members))
+        case NotCondition(inner) | RowCondition(condition=inner) | SemiJoinCondition(condition=inner):
+            return _holds_partial_value(inner)
+        case FieldComparisonCondition() | MissingCondition():
+            return False

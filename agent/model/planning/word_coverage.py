@@ -1,0 +1,182 @@
+"""Finds the words of a question that nothing in its plan expresses."""
+
+from collections.abc import Iterator, Mapping
+
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    COMPARATORS,
+    CONTAINER_NOUNS,
+    COURTESY_WORDS,
+    DOCUMENT_NOUNS,
+    HAVE_WORDS,
+    LINKING_VERBS,
+    NEGATIONS,
+    PRONOUNS,
+    QUANTIFIERS,
+    QUESTION_WORDS,
+    REQUEST_VERBS,
+    STOP_WORDS,
+)
+from agent.english.gradable_adjectives import scale_of_superlative
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.words.tokens import QuestionToken, tokenize_question
+from storage.search.analyser import fold_text
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    Condition,
+    FieldComparisonCondition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    SemiJoinCondition,
+)
+from storage.search.ids import BucketId, FieldName
+from storage.search.plan import Leg, Plan
+
+_WORDS_WITHOUT_CONTENT = (
+    STOP_WORDS
+    | CONTAINER_NOUNS
+    | QUESTION_WORDS
+    | REQUEST_VERBS
+    | LINKING_VERBS
+    | COURTESY_WORDS
+    | COMPARATORS
+    | DOCUMENT_NOUNS
+    | PRONOUNS
+    | QUANTIFIERS
+    | HAVE_WORDS
+) - NEGATIONS
+
+
+def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[str, ...]:
+    """Returns the words of the question that stand for nothing in the plan: no noun of its buckets, no field that it
+    uses, no words of its conditions, no order or number that it asks for.
+    """
+    buckets = [bucket for bucket in plan.read_buckets if bucket in lexicons]
+    if not buckets:
+        return ()
+    analyser = lexicons[buckets[0]].analyser
+    covered = set[str]()
+    for leg in plan.legs:
+        covered |= _covered_stems(leg, lexicons)
+    covered_words = {
+        word
+        for leg in plan.legs
+        for clause in leg.search.clauses
+        for words in _condition_words(clause.match_condition)
+        for word in fold_text(words).split()
+    }
+    computes = any(leg.answer_form.computes for leg in plan.legs)
+    is_ordered = any(leg.answer_form.list_order or leg.answer_form.list_limit or computes for leg in plan.legs)
+    is_negated = any(_has_negation(clause.condition) for leg in plan.legs for clause in leg.search.clauses)
+    return tuple(
+        token.word
+        for token in tokenize_question(plan.question, analyser)
+        if not _is_covered(
+            token, covered, covered_words, computes=computes, is_ordered=is_ordered, is_negated=is_negated
+        )
+    )
+
+
+def names_its_documents(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """Whether the question has a noun for the documents of each part that is about a set; of one bucket needs none."""
+    if len(lexicons) <= 1:
+        return True
+    return all(
+        any(
+            token.stem in lexicons[bucket].noun_stems
+            for bucket in leg.search.buckets
+            if bucket in lexicons
+            for token in tokenize_question(plan.question, lexicons[bucket].analyser)
+        )
+        for leg in plan.legs
+        if leg.answer_form.names_a_set
+    )
+
+
+def _is_covered(
+    token: QuestionToken, stems: set[str], words: set[str], *, computes: bool, is_ordered: bool, is_negated: bool
+) -> bool:
+    word = token.word
+    if word in _WORDS_WITHOUT_CONTENT or token.stem in stems or word in words:
+        return True
+    if word in AGGREGATE_WORDS:
+        return computes or is_ordered
+    if word in NEGATIONS:
+        return is_negated
+    return is_ordered and scale_of_superlative((word,)) is not None
+
+
+def _covered_stems(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> set[str]:
+    """Returns the stems of the nouns and of the names of the fields that the leg uses."""
+    stems = set[str]()
+    form = leg.answer_form
+    used = {name for _, name in form.requested_fields}
+    used |= {name for name in (form.computed_field,) if name is not None}
+    used |= {group.field for group in (form.grouping, form.second_grouping) if group is not None}
+    used |= {form.list_order.field} if form.list_order is not None else set()
+    for clause in leg.search.clauses:
+        if clause.bucket not in lexicons:
+            continue
+        pairs = {(clause.bucket, name) for name in used} | set(_used_fields(clause.condition, clause.bucket))
+        stems |= lexicons[clause.bucket].noun_stems
+        for bucket, name in pairs:
+            if bucket in lexicons:
+                lexicon = lexicons[bucket]
+                stems |= lexicon.noun_stems
+                stems |= lexicon.label_stems_of(name) if name in lexicon.schema.by_name else frozenset()
+    return stems
+
+
+def _used_fields(condition: Condition, bucket: BucketId) -> Iterator[tuple[BucketId, FieldName]]:
+    match condition:
+        case ComparisonCondition(field=name) | MissingCondition(field=name):
+            yield bucket, name
+        case FieldComparisonCondition(field=name, other_field=other):
+            yield from ((bucket, name), (bucket, other))
+        case RowCondition(rows_field=name):
+            yield bucket, name
+        case SemiJoinCondition():
+            yield bucket, condition.field
+            yield condition.bucket, condition.key
+            if condition.order_by is not None:
+                yield condition.bucket, condition.order_by
+            yield from _used_fields(condition.condition, condition.bucket)
+        case AndCondition(members) | OrCondition(members):
+            for member in members:
+                yield from _used_fields(member, bucket)
+        case NotCondition(inner):
+            yield from _used_fields(inner, bucket)
+
+
+def _condition_words(condition: Condition) -> Iterator[str]:
+    match condition:
+        case AndCondition(members) | OrCondition(members):
+            for member in members:
+                yield from _condition_words(member)
+        case NotCondition(inner):
+            yield from _condition_words(inner)
+        case RowCondition(words=words, condition=inner):
+            yield words
+            yield from _condition_words(inner)
+        case SemiJoinCondition(words=words, condition=inner):
+            yield words
+            yield from _condition_words(inner)
+        case _:
+            yield condition.words
+
+
+def _has_negation(condition: Condition) -> bool:
+    match condition:
+        case NotCondition() | MissingCondition():
+            return True
+        case AndCondition(members) | OrCondition(members):
+            return any(map(_has_negation, members))
+        case RowCondition(condition=inner) | SemiJoinCondition(condition=inner):
+            return _has_negation(inner)
+        case ComparisonCondition(value=value):
+            return value is False
+        case FieldComparisonCondition():
+            return False
