@@ -26,6 +26,9 @@ import prompts.outputs
 
 _FRONT_MATTER = re.compile(r"---\n(.*?)\n---\n(.*)", re.DOTALL)
 _BLOCKS = ("system", "user")
+_MAPPING_KEYWORDS = frozenset({"properties", "$defs"})
+_REFUSED_KEYWORDS = frozenset({"default", "discriminator"})
+_STRICT_KEYWORDS = {"oneOf": "anyOf"}
 
 
 class UnreadablePrompt(Exception):
@@ -119,10 +122,13 @@ def _environment() -> Environment:
 def strict_schema_of(output_type: type[BaseModel]) -> dict[str, Json]:
     """Returns the JSON schema of the class with all properties required and no others allowed.
 
-    Structured output in the strict mode of OpenAI's API demands both, and refuses `default`:
-    https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+    Structured output in the strict mode of OpenAI's API demands both, and refuses `default`, `oneOf` and keywords
+    beside `$ref`: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
     """
-    return cast(dict[str, Json], _make_strict(output_type.model_json_schema()))
+    schema = output_type.model_json_schema()
+    if "$ref" in schema:  # of a class that refers to itself: the root must be an object
+        schema |= schema["$defs"][schema.pop("$ref").rpartition("/")[2]]
+    return cast(dict[str, Json], _make_strict(schema))
 
 
 def _make_strict(node: Json) -> Json:
@@ -130,10 +136,21 @@ def _make_strict(node: Json) -> Json:
         return [_make_strict(item) for item in cast(list[Json], node)]
     if not isinstance(node, dict):
         return node
-    strict = {key: _make_strict(value) for key, value in cast(dict[str, Json], node).items() if key != "default"}
+    strict = {
+        _STRICT_KEYWORDS.get(key, key): _strict_members(value) if key in _MAPPING_KEYWORDS else _make_strict(value)
+        for key, value in cast(dict[str, Json], node).items()
+        if key not in _REFUSED_KEYWORDS
+    }
     if isinstance(strict.get("properties"), dict):
         strict["required"] = list(strict["properties"])
         strict["additionalProperties"] = False
     if isinstance(strict.get("title"), str) and "type" in strict:
         del strict["title"]
+    if "$ref" in strict and len(strict) > 1:
+        strict["anyOf"] = [{"$ref": strict.pop("$ref")}]
     return strict
+
+
+def _strict_members(schemas: Json) -> Json:
+    """The keys are names, not keywords."""
+    return {name: _make_strict(schema) for name, schema in cast(dict[str, Json], schemas).items()}
