@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -59,15 +60,18 @@ from storage.sql.errors import SqlError
 from storage.sql.stores.attachments import AttachedFileStore
 from storage.sql.stores.grants import GrantStore, LocalGroupStore
 from storage.sql.stores.inbox import TurnInbox
+from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
 from storage.sql.stores.sources import StoredSource
 
 if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
     from agent.rules.reasoner import RuleReasoner
+    from bot.tracing import TurnTracer
     from storage.embedder import Embedder
     from storage.ingest.sources.source import DocumentSource
 
 
+_NO_TRACING_LIBRARY = "traces need the library that pip install 'parley[otel]' brings"
 _RESERVATION_MARGIN = timedelta(minutes=1)  # beyond the deadline of a call, for streams and embeddings
 
 
@@ -137,16 +141,20 @@ async def open_application(
         )
         if model is None and settings.model.is_used:
             model = gateway
+        tracer = await stack.enter_async_context(_open_turn_tracer(settings, log))
         rules = _load_rule_reasoner(embedders.word_embedder)
         if reasoner is None and model is not None:
             reasoner = _build_model_reasoner(model, rules, settings)
-        yield _build_application(
+        application = _build_application(
             backends=backends,
             agent=agent or _default_agent(),
             reasoner=reasoner or rules,
             warm_up_reasoner=rules,
             load_model=_load_nothing if gateway is None else gateway.load,
         )
+        if tracer is not None:
+            application.turn_processor.add_observer(tracer.record_turn)
+        yield application
 
 
 @asynccontextmanager
@@ -173,9 +181,25 @@ async def open_model_gateway(
         await gateway.close()
 
 
+@asynccontextmanager
+async def _open_turn_tracer(settings: Settings, log: FilteringBoundLogger) -> "AsyncGenerator[TurnTracer | None]":
+    """None without a collector in the settings, and without the library."""
+    if settings.trace_endpoint is None:
+        yield None
+        return
+    try:
+        from bot.tracing import open_turn_tracer
+    except ImportError:
+        log.warning("no traces", reason=_NO_TRACING_LIBRARY)
+        yield None
+        return
+    async with open_turn_tracer(settings.trace_endpoint, settings.tenant, log) as tracer:
+        yield tracer
+
+
 async def list_unreachable_backends(settings: Settings) -> list[str]:
     """A sentence about each of the database, the index, the embedder and the reranker that cannot be opened or does not
-    answer, and about each bucket with vectors of another embedder.
+    answer, about each bucket with vectors of another embedder, and about a library that is missing.
     """
     problems: list[str] = []
     try:
@@ -200,6 +224,8 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
                 await reranker.score_passages("question", ["passage"])
         except RerankerUnavailable as exc:
             problems.append(f"PARLEY_RERANKER: {exc}")
+    if settings.trace_endpoint is not None and find_spec("opentelemetry.sdk") is None:
+        problems.append(f"OTEL_EXPORTER_OTLP_ENDPOINT: {_NO_TRACING_LIBRARY}")
     return problems
 
 
@@ -244,6 +270,14 @@ async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFindi
         database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
         stack.push_async_callback(database.close)
         return await checkup(settings, AppInstallations(product, database, settings.secret_keys))
+
+
+async def list_prompt_usage(settings: Settings) -> Sequence[PromptUsage]:
+    """How often each version of each prompt was sent, the latest used first. Raises `SqlError`."""
+    async with AsyncExitStack() as stack:
+        database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
+        stack.push_async_callback(database.close)
+        return await ModelCallStore(database).summarise_prompts()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -108,6 +108,9 @@ class Settings(SettingsSection):
     public_url: Annotated[str, AfterValidator(validate_web_url)] | None = None
     secret_key: Annotated[SecretStr, AfterValidator(_validate_key_ring)] | None = None
     workers: Annotated[int, Field(ge=0, le=16)] = 1
+    trace_endpoint: Annotated[
+        Annotated[str, AfterValidator(validate_web_url)] | None, Field(validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
+    ] = None
     tenant: Annotated[str, Field(min_length=1)] = "default"
     accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], CommaSeparated] = ()
     admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], CommaSeparated] = ()

@@ -19,7 +19,7 @@ from typing import Any as Json
 from typing import cast
 
 import yaml
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, StrictUndefined, Template, meta
 from pydantic import BaseModel
 
 import prompts.outputs
@@ -68,6 +68,11 @@ class PromptTemplate:
         context = self.template.new_context(values)
         system, user = ("".join(self.template.blocks[block](context)).strip() for block in _BLOCKS)
         return RenderedPrompt(name=self.name, version=self.version, role=self.role, system=system, user=user)
+
+    @property
+    def value_names(self) -> Sequence[str]:
+        """The names of the values that the texts use, sorted."""
+        return sorted(meta.find_undeclared_variables(_environment().parse(self.source)))
 
     @property
     def output_schema(self) -> dict[str, Json] | None:

@@ -3,7 +3,7 @@
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -94,11 +94,20 @@ def test_dependencies_are_exactly_the_imported_packages() -> None:
     from importlib.metadata import packages_distributions
 
     names = {name for module in modules_in(*ROOMS) for name in imported_packages(module)}
+    declared = {*runtime_dependencies(), *extra_dependencies()}
     distributions = {name: [name] for name in extra_dependencies()} | dict(
         packages_distributions()
     )  # an extra may not be installed
     needed_distributions = {
-        distributions[name][0].lower().replace("_", "-") for name in names - {*ROOMS} if name in distributions
+        distribution.lower().replace("_", "-")
+        for name in names - {*ROOMS}
+        for distribution in providers_of(name, distributions, declared)
     }
 
-    assert needed_distributions | ONLY_NAMED == {*runtime_dependencies(), *extra_dependencies()}
+    assert needed_distributions | ONLY_NAMED == declared
+
+
+def providers_of(name: str, distributions: Mapping[str, Sequence[str]], declared: Collection[str]) -> Sequence[str]:
+    """The distributions of a package: of a namespace that several share, those that are declared."""
+    providers = list(dict.fromkeys(distributions.get(name, ())))
+    return providers if len(providers) <= 1 else [provider for provider in providers if provider in declared]

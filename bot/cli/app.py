@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.commands import answer_worker, ask, buckets, chat, demo, doctor, export, grants, ingest, serve, sources
+from bot.cli.commands import (
+    answer_worker,
+    ask,
+    buckets,
+    chat,
+    demo,
+    doctor,
+    export,
+    grants,
+    ingest,
+    prompts,
+    serve,
+    sources,
+)
 from bot.cli.commands import eval as evaluation
 from bot.cli.failures import report_internal_error
 from bot.cli.runtime import GlobalOptions, global_options
@@ -55,6 +68,7 @@ app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)
 app.add_typer(grants.group_app, name="group")
+app.add_typer(prompts.app, name="prompts")
 app.command()(doctor.doctor)
 
 
