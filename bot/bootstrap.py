@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -38,7 +38,8 @@ from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
 from bot.models.configured_models import ConfiguredModels
-from bot.models.model_sources import OpenedEmbedders, open_embedders, open_reranker
+from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
+from bot.models.result_cache import ResultCache
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
@@ -110,7 +111,8 @@ async def open_application(
             stack.push_async_callback(database.close)
         if settings.needs_gateway:
             gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
-        embedders = await stack.enter_async_context(open_embedders(settings, gateway))
+        cache = stack.enter_context(closing(ResultCache(settings.home)))
+        embedders = build_embedders(settings, gateway, cache)
         if index is None:
             index = await _open_index(settings, embedders.index_embedder)
             stack.push_async_callback(index.close)
@@ -134,17 +136,21 @@ async def open_application(
             attachment_indexes=attachment_indexes,
             reranker=reranker,
             embedders=embedders,
-            gateway=gateway,
+            models=ConfiguredModels(
+                settings=settings,
+                cache=cache,
+                gateway=gateway,
+                embedder=embedders.model_embedder,
+                model=model or (gateway if settings.model.is_used else None),
+            ),
             surfaces=SurfaceRegistry(outboxes),
             log=log,
             process_name=f"{socket.gethostname()}:{os.getpid()}",
         )
-        if model is None and settings.model.is_used:
-            model = gateway
         tracer = await stack.enter_async_context(_open_turn_tracer(settings, log))
         rules = _load_rule_reasoner(embedders.word_embedder)
-        if reasoner is None and model is not None:
-            reasoner = _build_model_reasoner(model, rules, settings)
+        if reasoner is None and backends.models.model is not None:
+            reasoner = _build_model_reasoner(backends.models.model, rules, settings)
         application = _build_application(
             backends=backends,
             agent=agent or _default_agent(),
@@ -211,7 +217,7 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
         problems.append(str(exc))
     async with AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(_open_unlimited_gateway(settings))
-        embedders = await stack.enter_async_context(open_embedders(settings, gateway))
+        embedders = build_embedders(settings, gateway, stack.enter_context(closing(ResultCache(settings.home))))
         problems += await _find_index_problems(settings, embedders.index_embedder)
         try:
             if embedders.index_embedder is not None:
@@ -291,8 +297,8 @@ class _OpenedBackends:
     extractor: Extractor
     attachment_indexes: AttachmentIndexes
     reranker: Reranker | None
-    embedders: OpenedEmbedders
-    gateway: "ModelGateway | None"
+    embedders: ConfiguredEmbedders
+    models: ConfiguredModels
     surfaces: SurfaceRegistry
     log: FilteringBoundLogger
     process_name: str  # unique among the processes that share the database
@@ -465,7 +471,7 @@ def _build_application(
         feedback=feedback,
         turn_actions=turn_actions,
         model_calls=model_calls,
-        models=ConfiguredModels(gateway=backends.gateway, embedder=backends.embedders.model_embedder),
+        models=backends.models,
         warm_up=warm_up,
         directories=services.directories,
         exports=services.exports,

@@ -1,11 +1,12 @@
 """What embeds and reranks, as the settings name it."""
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.retrieval.relevance import Reranker
+from bot.models.result_cache import ResultCache
 from bot.settings import Settings
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenedEmbedders:
+class ConfiguredEmbedders:
     """The embedder of the index, and the one that compares words and short texts in answers.
 
     The second is never metered: a question needs it many times, and its limits are measured with WordLlama.
@@ -30,30 +31,27 @@ class OpenedEmbedders:
         return self.index_embedder is self.word_embedder
 
 
-@asynccontextmanager
-async def open_embedders(settings: Settings, gateway: "ModelGateway | None") -> AsyncGenerator[OpenedEmbedders]:
+def build_embedders(settings: Settings, gateway: "ModelGateway | None", cache: ResultCache) -> ConfiguredEmbedders:
     """`gateway` may be None unless the settings name an embedding model. The models are loaded on first use."""
     if settings.embedder == "none":
-        yield OpenedEmbedders(index_embedder=None, word_embedder=None)
-        return
+        return ConfiguredEmbedders(index_embedder=None, word_embedder=None)
     from storage.embedder import WordLlamaEmbedder
 
     word_embedder = WordLlamaEmbedder()
     if settings.embedding_model is None or gateway is None:
-        yield OpenedEmbedders(index_embedder=word_embedder, word_embedder=word_embedder)
-        return
+        return ConfiguredEmbedders(index_embedder=word_embedder, word_embedder=word_embedder)
     from bot.models.model_embedder import ModelEmbedder
-    from bot.models.result_cache import ResultCache
 
-    with closing(ResultCache(settings.home)) as cache:
-        index_embedder = ModelEmbedder(
-            settings.embedding_model,
-            gateway,
-            cache,
-            requested_dimensions=settings.embedder_dimensions,
-            concurrency=settings.model.concurrency,
-        )
-        yield OpenedEmbedders(index_embedder=index_embedder, word_embedder=word_embedder, model_embedder=index_embedder)
+    index_embedder = ModelEmbedder(
+        settings.embedding_model,
+        gateway,
+        cache,
+        requested_dimensions=settings.embedder_dimensions,
+        concurrency=settings.model.concurrency,
+    )
+    return ConfiguredEmbedders(
+        index_embedder=index_embedder, word_embedder=word_embedder, model_embedder=index_embedder
+    )
 
 
 @contextmanager

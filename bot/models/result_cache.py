@@ -48,7 +48,7 @@ class ResultCache:
             rows = {key: connection.execute(query, (family, key)).fetchone() for key in keys}
             return {key: row[0] for key, row in rows.items() if row is not None}
 
-        return await self._run(select_results)
+        return await self._run_job(select_results)
 
     async def store_results(self, family: str, results: Mapping[bytes, bytes]) -> None:
         """Store the results, in one transaction, in place of earlier ones."""
@@ -58,7 +58,7 @@ class ResultCache:
             with connection:
                 connection.executemany("INSERT OR REPLACE INTO result VALUES(?, ?, ?)", rows)
 
-        await self._run(insert_results)
+        await self._run_job(insert_results)
 
     async def forget_families(self, prefix: str, *, exclude: str) -> None:
         """Delete the results of all families that begin with `prefix`, except one."""
@@ -69,7 +69,7 @@ class ResultCache:
                     "DELETE FROM result WHERE substr(family, 1, ?) = ? AND family != ?", (len(prefix), prefix, exclude)
                 )
 
-        await self._run(delete_results)
+        await self._run_job(delete_results)
 
     def close(self) -> None:
         with self._lock:
@@ -77,10 +77,10 @@ class ResultCache:
                 self._connection.close()
                 self._connection = None
 
-    async def _run(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.to_thread(self._run_in_thread, job)
+    async def _run_job(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        return await asyncio.to_thread(self._run_job_in_thread, job)
 
-    def _run_in_thread(self, job: Callable[[sqlite3.Connection], T]) -> T:
+    def _run_job_in_thread(self, job: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:
             try:
                 if self._connection is None:

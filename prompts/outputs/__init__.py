@@ -1,6 +1,7 @@
 """What replies of models look like, as classes that check them. `prompt_library` finds them here by name."""
 
+from prompts.outputs.field_extraction import FieldExtractionOutput
 from prompts.outputs.question_plan import QuestionPlanOutput
 from prompts.outputs.question_route import QuestionRouteOutput
 
-__all__ = ["QuestionPlanOutput", "QuestionRouteOutput"]
+__all__ = ["FieldExtractionOutput", "QuestionPlanOutput", "QuestionRouteOutput"]

@@ -1,6 +1,6 @@
 """Sources of vectors, scores and replies in place of the gateway, which keep what they were asked for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from agent.errors import ModelUnavailable
 from agent.gateway.messages import ModelReply, ModelRequest
@@ -52,8 +52,8 @@ class OverlapScoreSource:
         return await OverlapReranker().score_passages(query, texts)
 
 
-class ScriptedModel:
-    """Implements `LanguageModel.complete` by a function from the request to the reply's text.
+class AnsweringModel:
+    """Implements `LanguageModel` by a function from the request to the reply's text.
 
     The function may raise `ModelUnavailable`.
     """
@@ -67,3 +67,6 @@ class ScriptedModel:
         text = self._answer(request)
         log.calls.append(ModelCallRecord(prompt=request.prompt, model="scripted", ms=1.0, input_tokens=10))
         return ModelReply(text=text, model="scripted", input_tokens=10, output_tokens=5)
+
+    async def stream_text(self, request: ModelRequest, log: ReasoningLog) -> AsyncIterator[str]:
+        yield (await self.complete(request, log)).text

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -12,14 +13,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
+from bot.cli.model_runs import ConsentOption, ask_for_consent
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import global_options, is_debug_on, print_line, run_with_bot
 
 if TYPE_CHECKING:
     from bot.application import Application
+    from storage.ingest.extract.candidates import Extractor
     from storage.ingest.report import IngestProgress, IngestReport
 
 _MAX_SHOWN_FAILURES = 20
+
+
+class _ValueReader(StrEnum):
+    """What reads the values of fields in texts."""
+
+    RULES = "rules"
+    MODEL = "model"
 
 
 def ingest(
@@ -29,6 +39,10 @@ def ingest(
     ignore_metadata: Annotated[
         bool, typer.Option("--ignore-metadata", help="Fill the fields from the text alone.")
     ] = False,
+    extract_with: Annotated[
+        _ValueReader, typer.Option(help="What reads values in texts; the model reads beside the rules.")
+    ] = _ValueReader.RULES,
+    yes: ConsentOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would become of them and show the schemas; change nothing.")
     ] = False,
@@ -42,24 +56,43 @@ def ingest(
     What is unchanged is skipped, so a run that was interrupted goes on where it stopped when it is started again.
     """
 
-    async def ingest_paths(bot: "Application") -> None:
+    async def load_paths(bot: "Application", extractor: "Extractor", *, changes_nothing: bool) -> "IngestReport":
         from storage.ingest.dry_run import DryRunIndex
         from storage.ingest.pipeline import ingest_files as load
         from storage.ingest.schemas.schema_file import read_schema_file
         from storage.search.ids import BucketId
 
-        with open_progress_bar("Reading" if dry_run else "Loading") as progress:
-            report = await load(
-                DryRunIndex(bot.index) if dry_run else bot.index,
+        with open_progress_bar("Reading" if changes_nothing else "Loading") as progress:
+            return await load(
+                DryRunIndex(bot.index) if changes_nothing else bot.index,
                 paths,
-                extractor=bot.extractor,
+                extractor=extractor,
                 bucket=BucketId(bucket) if bucket else None,
                 schema=read_schema_file(schema) if schema else None,
                 ignore_metadata=ignore_metadata,
-                schema_folder=None if dry_run else bot.settings.home / "schemas",
+                schema_folder=None if changes_nothing else bot.settings.home / "schemas",
                 progress=progress,
             )
-        _output_report(report, dry_run=dry_run, json_=json_)
+
+    async def ingest_paths(bot: "Application") -> None:
+        if extract_with is _ValueReader.RULES:
+            _output_report(await load_paths(bot, bot.extractor, changes_nothing=dry_run), dry_run=dry_run, json_=json_)
+            return
+        from bot.models.model_extractor import WorkloadMeter
+
+        extractor = bot.models.build_extractor(bot.extractor)
+        if extractor is None:
+            raise CommandFailed("--extract-with model needs PARLEY_MODEL", exit_status=2)
+        meter = WorkloadMeter(extractor, bot.extractor)
+        report = await load_paths(bot, meter, changes_nothing=True)
+        estimate = f"to read values: {await bot.models.describe_reading_cost(meter.workload)}"
+        if dry_run:
+            print_to_stderr(estimate)
+        else:
+            if meter.workload.calls:
+                ask_for_consent(estimate, yes=yes)
+            report = await load_paths(bot, extractor, changes_nothing=False)
+        _output_report(report, dry_run=dry_run, json_=json_, fallback_count=extractor.fallback_count)
 
     with exit_on_failure(debug=is_debug_on(debug)), _open_home_for(home, dry_run=dry_run) as open_home:
         run_with_bot(ingest_paths, home=open_home, debug=debug)
@@ -77,15 +110,18 @@ def _open_home_for(home: Path | None, *, dry_run: bool) -> Generator[Path | None
         yield Path(temporary_home)
 
 
-def _output_report(report: "IngestReport", *, dry_run: bool, json_: bool) -> None:
+def _output_report(report: "IngestReport", *, dry_run: bool, json_: bool, fallback_count: int = 0) -> None:
+    """`fallback_count`: documents that the model could not read."""
     if json_:
-        print_line(json.dumps(_report_to_json(report, dry_run=dry_run), ensure_ascii=False))
+        fallbacks = {"read_by_rules_alone": fallback_count} if fallback_count else {}
+        print_line(json.dumps(_report_to_json(report, dry_run=dry_run) | fallbacks, ensure_ascii=False))
     else:
         _print_schemas(report, dry_run=dry_run)
         if len(report.by_bucket) > 1:
             for bucket, counts in report.by_bucket.items():
                 print_line(f"{bucket}: {counts}")
-        print_line(f"{'it would be: ' if dry_run else ''}{report.summary_line}")
+        fallback_note = f"; the rules alone read {fallback_count:,}, since the model failed" if fallback_count else ""
+        print_line(f"{'it would be: ' if dry_run else ''}{report.summary_line}{fallback_note}")
     for failure in report.failures[:_MAX_SHOWN_FAILURES]:
         print_to_stderr(f"{failure.where}: {failure.reason}")
     if report.failed:
