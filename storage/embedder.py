@@ -90,9 +90,9 @@ async def embed_queries(embedder: Embedder | None, texts: Sequence[str]) -> Embe
 
 
 async def embed_passages(embedder: Embedder, documents: "Sequence[Document]") -> "list[Vectors]":
-    """Return for each document the vectors of its passages. The embedded text is the title and the passage."""
+    """Return for each document the vectors of its passages. The embedded text is title, context and passage."""
     texts = [
-        f"{document.title}\n{document.text[passage.start : passage.end]}"
+        "\n".join((document.title, *filter(None, [passage.context]), document.text[passage.start : passage.end]))
         for document in documents
         for passage in document.passages
     ]

@@ -13,6 +13,7 @@ from storage.search.index import PassageVolume
 
 if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
+    from bot.models.chunk_context import ChunkContextWriter
     from bot.models.model_extractor import ModelExtractor
 
 
@@ -57,6 +58,15 @@ class ConfiguredModels:
 
         concurrency = self.settings.model.concurrency
         return ModelExtractor(self.model, self.small_model_name, rules, self.cache, concurrency=concurrency)
+
+    def build_context_writer(self) -> "ChunkContextWriter | None":
+        """A writer of contexts for passages, with the small model; None without a model."""
+        if self.model is None:
+            return None
+        from bot.models.chunk_context import ChunkContextWriter
+
+        concurrency = self.settings.model.concurrency
+        return ChunkContextWriter(self.model, self.small_model_name, self.cache, concurrency=concurrency)
 
     async def forget_earlier_vectors(self) -> None:
         """Delete what is kept of earlier embedding models, once no index needs it. Raises `ResultCacheUnavailable`."""

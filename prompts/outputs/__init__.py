@@ -3,5 +3,6 @@
 from prompts.outputs.field_extraction import FieldExtractionOutput
 from prompts.outputs.question_plan import QuestionPlanOutput
 from prompts.outputs.question_route import QuestionRouteOutput
+from prompts.outputs.situated_passages import SituatedPassagesOutput
 
-__all__ = ["FieldExtractionOutput", "QuestionPlanOutput", "QuestionRouteOutput"]
+__all__ = ["FieldExtractionOutput", "QuestionPlanOutput", "QuestionRouteOutput", "SituatedPassagesOutput"]

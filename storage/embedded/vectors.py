@@ -69,8 +69,9 @@ def _read_embedder_names(connection: sqlite3.Connection, bucket: int) -> list[st
 
 def measure_outdated(connection: sqlite3.Connection, bucket: int, embedder: EmbedderIdentity) -> PassageVolume:
     passage_count, character_count = connection.execute(
-        "SELECT count(*), coalesce(sum(length(d.title) + 1 + p.stop - p.start), 0)"  # noqa: S608
-        f" FROM document d JOIN passage p ON p.doc = d.id WHERE {_IS_OUTDATED}",
+        "SELECT count(*), coalesce(sum(length(d.title) + 1 + p.stop - p.start + coalesce(length(context) + 1, 0)), 0)"  # noqa: S608
+        " FROM document d JOIN passage p ON p.doc = d.id LEFT JOIN passage_context c ON c.passage = p.id"
+        f" WHERE {_IS_OUTDATED}",
         {"bucket": bucket, "embedder": embedder.name, "size": embedder.vector_bytes},
     ).fetchone()
     return PassageVolume(passage_count=passage_count, character_count=character_count)

@@ -120,6 +120,14 @@ def _write_passages(
         "INSERT INTO passage(bucket, doc, position, start, stop, page) VALUES(?, ?, ?, ?, ?, ?)", rows
     )
     passage_numbers = _passage_numbers_of(connection, document)
+    connection.executemany(
+        "INSERT INTO passage_context(passage, bucket, context) VALUES(?, ?, ?)",
+        [
+            (passage_number, header.id, passage.context)
+            for passage_number, passage in zip(passage_numbers, prepared.document.passages, strict=True)
+            if passage.context
+        ],
+    )
     add_passages(connection, header.id, passage_numbers, prepared.terms)
     if prepared.vectors is not None:
         insert_vectors(connection, header.id, prepared.embedder, passage_numbers, prepared.vectors)
@@ -150,7 +158,11 @@ def _remove_document(connection: sqlite3.Connection, doc_id: DocId, analysers: A
     remove_document(connection, bucket_number, document_number, _passage_numbers_of(connection, document_number), terms)
     if summary is not None:  # None: a process of an earlier version of Parley has put it meanwhile
         remove_outline(connection, bucket_number, document_number, terms)
-    connection.execute("DELETE FROM vector WHERE passage IN (SELECT id FROM passage WHERE doc = ?)", (document_number,))
+    for table in ("vector", "passage_context"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE passage IN (SELECT id FROM passage WHERE doc = ?)",  # noqa: S608 - a name of ours
+            (document_number,),
+        )
     connection.execute("DELETE FROM passage WHERE doc = ?", (document_number,))
     connection.execute("DELETE FROM annotation WHERE doc = ?", (document_number,))
     connection.execute("DELETE FROM outline WHERE doc = ?", (document_number,))
@@ -238,7 +250,7 @@ def _iterate_documents(connection: sqlite3.Connection, bucket: int) -> Iterator[
 def drop_bucket(connection: sqlite3.Connection, header: BucketHeader) -> None:
     delete_annotations = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
     connection.execute(delete_annotations, (header.id,))
-    for table in ("vector", "vector_epoch", "passage", "outline", "document"):
+    for table in ("vector", "vector_epoch", "passage_context", "passage", "outline", "document"):
         connection.execute(f"DELETE FROM {table} WHERE bucket = ?", (header.id,))  # noqa: S608 - a name of ours
     drop_term_tables(connection, header.id)
     connection.execute("DELETE FROM bucket WHERE id = ?", (header.id,))

@@ -1,4 +1,4 @@
-"""`parley ingest --extract-with model`, against a server: estimate, consent, repeated runs, and a model that fails."""
+"""`parley ingest --extract-with model` and `--chunk-context`, against a server: estimate, consent, repeated runs, and a model that fails."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ async def test_values_are_read_after_consent_and_a_second_run_asks_nothing(
     review = await run_with_model(home, server, "bucket", "review", "checks", "--below", "0.9", "--json")
 
     assert (refused.status, requests_before) == (1, 0)
-    assert "to read values: some 1 call of openai/main-model" in refused.stderr
+    assert "to read the documents: some 1 call of openai/main-model" in refused.stderr
     assert "less than $0.01" in refused.stderr
     assert (first.status, first.stdout.splitlines()[-1]) == (0, "added 3, replaced 0, skipped 0, failed 0")
     assert (second.status, second.stdout.splitlines()[-1]) == (0, "added 0, replaced 0, skipped 3, failed 0")
@@ -89,12 +89,40 @@ async def test_a_model_that_fails_leaves_the_documents_to_the_rules_and_says_so(
     ended = await run_with_model(tmp_path / "home", server, *command, "--yes", **more)
 
     assert ended.status == 0
-    assert ended.stdout.splitlines()[-1] == (
-        "added 3, replaced 0, skipped 0, failed 0; the rules alone read 3, since the model failed"
-    )
+    assert ended.stdout.splitlines()[-1] == ("added 3, replaced 0, skipped 0, failed 0; read by the rules alone: 3")
 
 
 def test_without_a_model_the_option_is_refused(tmp_path: Path) -> None:
     ended = run_parley(tmp_path / "home", *write_papers(tmp_path))
 
     assert (ended.status, "PARLEY_MODEL" in ended.stderr) == (2, True)
+
+
+def reply_with_contexts(body: ChatBody) -> str:
+    numbers = re.findall(r'<passage number=\\"(\d+)\\"', body.model_dump_json())
+    return json.dumps(
+        {"passages": [{"number": int(n), "context": f"Of the Kestrel dossier, part {n}."} for n in numbers]}
+    )
+
+
+async def test_passages_get_contexts_after_consent_and_a_second_run_asks_nothing(
+    tmp_path: Path, server: ScriptedModelServer
+) -> None:
+    server.answer_chat = reply_with_contexts
+    folder, home = tmp_path / "papers", tmp_path / "home"
+    folder.mkdir()
+    (folder / "long.md").write_text("\n\n".join(f"# Part {n}\n\n{'The valve leaks. ' * 60}" for n in range(4)))
+    command = ["ingest", str(folder), "--bucket", "papers", "--chunk-context"]
+
+    estimate = await run_with_model(home, server, *command, "--dry-run")
+    requests_before = len(server.chat_requests)
+    first = await run_with_model(home, server, *command, "--yes")
+    second = await run_with_model(home, server, *command)
+
+    assert "to read the documents: some 1 call of openai/main-model" in estimate.stderr
+    assert requests_before == 0
+    assert (first.stdout.splitlines()[-1], second.stdout.splitlines()[-1]) == (
+        "added 1, replaced 0, skipped 0, failed 0",
+        "added 0, replaced 0, skipped 1, failed 0",
+    )
+    assert len(server.chat_requests) == 1

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from enum import StrEnum
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
-from bot.cli.model_runs import ConsentOption, ask_for_consent
+from bot.cli.model_runs import ConsentOption, ModelReaders, ask_for_consent
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import global_options, is_debug_on, print_line, run_with_bot
 
 if TYPE_CHECKING:
     from bot.application import Application
     from storage.ingest.extract.candidates import Extractor
+    from storage.ingest.pipeline import PassageSituator
     from storage.ingest.report import IngestProgress, IngestReport
 
 _MAX_SHOWN_FAILURES = 20
@@ -42,6 +43,9 @@ def ingest(
     extract_with: Annotated[
         _ValueReader, typer.Option(help="What reads values in texts; the model reads beside the rules.")
     ] = _ValueReader.RULES,
+    chunk_context: Annotated[
+        bool, typer.Option("--chunk-context", help="A model says what each passage is about, to be found by it.")
+    ] = False,
     yes: ConsentOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would become of them and show the schemas; change nothing.")
@@ -56,7 +60,9 @@ def ingest(
     What is unchanged is skipped, so a run that was interrupted goes on where it stopped when it is started again.
     """
 
-    async def load_paths(bot: "Application", extractor: "Extractor", *, changes_nothing: bool) -> "IngestReport":
+    async def load_paths(
+        bot: "Application", extractor: "Extractor", situator: "PassageSituator | None", *, changes_nothing: bool
+    ) -> "IngestReport":
         from storage.ingest.dry_run import DryRunIndex
         from storage.ingest.pipeline import ingest_files as load
         from storage.ingest.schemas.schema_file import read_schema_file
@@ -67,6 +73,7 @@ def ingest(
                 DryRunIndex(bot.index) if changes_nothing else bot.index,
                 paths,
                 extractor=extractor,
+                situator=situator,
                 bucket=BucketId(bucket) if bucket else None,
                 schema=read_schema_file(schema) if schema else None,
                 ignore_metadata=ignore_metadata,
@@ -75,24 +82,20 @@ def ingest(
             )
 
     async def ingest_paths(bot: "Application") -> None:
-        if extract_with is _ValueReader.RULES:
-            _output_report(await load_paths(bot, bot.extractor, changes_nothing=dry_run), dry_run=dry_run, json_=json_)
-            return
-        from bot.models.model_extractor import WorkloadMeter
-
-        extractor = bot.models.build_extractor(bot.extractor)
-        if extractor is None:
-            raise CommandFailed("--extract-with model needs PARLEY_MODEL", exit_status=2)
-        meter = WorkloadMeter(extractor, bot.extractor)
-        report = await load_paths(bot, meter, changes_nothing=True)
-        estimate = f"to read values: {await bot.models.describe_reading_cost(meter.workload)}"
-        if dry_run:
-            print_to_stderr(estimate)
+        readers = ModelReaders.build(
+            bot.models, bot.extractor, reads_values=extract_with is _ValueReader.MODEL, writes_contexts=chunk_context
+        )
+        if not readers.is_needed:
+            report = await load_paths(bot, bot.extractor, None, changes_nothing=dry_run)
         else:
-            if meter.workload.calls:
-                ask_for_consent(estimate, yes=yes)
-            report = await load_paths(bot, extractor, changes_nothing=False)
-        _output_report(report, dry_run=dry_run, json_=json_, fallback_count=extractor.fallback_count)
+            report = await load_paths(bot, readers.metered_extractor, readers.metered_situator, changes_nothing=True)
+            if dry_run:
+                print_to_stderr(await readers.describe_cost())
+            else:
+                if readers.workload.calls:
+                    ask_for_consent(await readers.describe_cost(), yes=yes)
+                report = await load_paths(bot, readers.extractor, readers.situator, changes_nothing=False)
+        _output_report(report, dry_run=dry_run, json_=json_, failures=readers.describe_failures())
 
     with exit_on_failure(debug=is_debug_on(debug)), _open_home_for(home, dry_run=dry_run) as open_home:
         run_with_bot(ingest_paths, home=open_home, debug=debug)
@@ -110,18 +113,18 @@ def _open_home_for(home: Path | None, *, dry_run: bool) -> Generator[Path | None
         yield Path(temporary_home)
 
 
-def _output_report(report: "IngestReport", *, dry_run: bool, json_: bool, fallback_count: int = 0) -> None:
-    """`fallback_count`: documents that the model could not read."""
+def _output_report(report: "IngestReport", *, dry_run: bool, json_: bool, failures: "Mapping[str, int]") -> None:
+    """`failures`: what the model could not do, with the number of documents or passages."""
     if json_:
-        fallbacks = {"read_by_rules_alone": fallback_count} if fallback_count else {}
-        print_line(json.dumps(_report_to_json(report, dry_run=dry_run) | fallbacks, ensure_ascii=False))
+        failures_json = {"model_failures": dict(failures)} if failures else {}
+        print_line(json.dumps(_report_to_json(report, dry_run=dry_run) | failures_json, ensure_ascii=False))
     else:
         _print_schemas(report, dry_run=dry_run)
         if len(report.by_bucket) > 1:
             for bucket, counts in report.by_bucket.items():
                 print_line(f"{bucket}: {counts}")
-        fallback_note = f"; the rules alone read {fallback_count:,}, since the model failed" if fallback_count else ""
-        print_line(f"{'it would be: ' if dry_run else ''}{report.summary_line}{fallback_note}")
+        notes = "".join(f"; {what}: {count:,}" for what, count in failures.items())
+        print_line(f"{'it would be: ' if dry_run else ''}{report.summary_line}{notes}")
     for failure in report.failures[:_MAX_SHOWN_FAILURES]:
         print_to_stderr(f"{failure.where}: {failure.reason}")
     if report.failed:
