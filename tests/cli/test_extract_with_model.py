@@ -1,4 +1,4 @@
-"""`parley ingest --extract-with model` and `--chunk-context`, against a server: estimate, consent, repeated runs, and a model that fails."""
+"""`parley ingest --extract-with model` and `--chunk-context`: estimate, consent, repeated runs, a model that fails."""
 
 import asyncio
 import json
