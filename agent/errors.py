@@ -5,7 +5,8 @@ AgentError                  its message is one plain sentence
 ├── ModelUnavailable        no language model answers: the rules take over the stage
 │   ├── SpendingCapReached  the tenant may spend no more on models for now
 │   └── StreamCut           a model stopped in the middle of its reply
-└── UnusableReply           a model's reply is not what was asked for: the rules take over the stage
+├── UnusableReply           a model's reply is not what was asked for: the rules take over the stage
+└── UnusableToolCall        a model's call of a tool cannot be executed: the model is told why
 """
 
 
@@ -31,3 +32,7 @@ class StreamCut(ModelUnavailable):
 
 class UnusableReply(AgentError):
     """A language model replied with something else than was asked for, also after it was told so."""
+
+
+class UnusableToolCall(AgentError):
+    """A call of a tool cannot be executed. The message tells the model why, and which names exist."""

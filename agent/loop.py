@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agent.answer_combination import AnswerCombiner
 from agent.compose.assemble import assemble_outcome, compose_legs, with_described_assumptions
 from agent.compose.help import answer_help_request
 from agent.compose.replies import (
@@ -27,7 +28,8 @@ from agent.decomposition import (
     UnrecognisedQuestion,
 )
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, SearchRoute, StartOverOutcome
-from agent.reasoner import Reasoner
+from agent.question_loop import QuestionLoop
+from agent.reasoner import PlanReasoner, Reasoner
 from agent.retrieval.ordinal_references import resolve_ordinal_references
 from agent.retrieval.session import RetrievalSession
 from agent.review.passed_values import pass_values_on
@@ -46,6 +48,10 @@ async def answer(question: str, context: AgentContext) -> Outcome:
     question_context = await load_question_context(context)
     if not question_context.schemas:
         return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
+    if isinstance(context.reasoner, QuestionLoop):
+        looped = await context.reasoner.answer_in_loop(question, question_context, session)
+        if looped is not None:
+            return await _answer_plan(session, looped.planned, question_context, looped.reasoner)
     started = time.perf_counter()
     decomposition = await context.reasoner.decompose_question(question, question_context)
     session.record_stage("decompose", started)
@@ -70,7 +76,7 @@ async def answer(question: str, context: AgentContext) -> Outcome:
 
 
 async def _answer_plan(
-    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, reasoner: Reasoner
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, reasoner: PlanReasoner
 ) -> Answer | Clarify:
     """Searches and reviews the plan, composes the text, and verifies it."""
     session.context.report_progress(SEARCHING_PROGRESS)
@@ -84,7 +90,12 @@ async def _answer_plan(
     started = time.perf_counter()
     verified = [verify_leg(leg) for leg in composed]
     session.record_stage("verify", started)
-    return assemble_outcome(reviewed, verified, session.build_trace(SearchRoute.STRUCTURED))
+    joint = None
+    if isinstance(reasoner, AnswerCombiner) and len(verified) > 1 and reviewed.clarification is None:
+        started = time.perf_counter()
+        joint = await reasoner.combine_answers(reviewed, verified)
+        session.record_stage("combine", started)
+    return assemble_outcome(reviewed, verified, session.build_trace(SearchRoute.STRUCTURED), joint)
 
 
 async def resume(plan: Plan, context: AgentContext) -> Outcome:

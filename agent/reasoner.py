@@ -10,7 +10,11 @@ from agent.decomposition import Decomposition, QuestionContext
 from agent.review.leg_review import EvidenceReviewer
 
 
-class Reasoner(EvidenceReviewer, FactsComposer, Protocol):
+class PlanReasoner(EvidenceReviewer, FactsComposer, Protocol):
+    """Reviews what was found for a plan, and composes sentences from the facts."""
+
+
+class Reasoner(PlanReasoner, Protocol):
     """Decomposes a question into a plan, reviews what was found for it, and composes sentences from the facts.
 
     A stage has no side effects except caching. It raises only the errors of the index.

@@ -1,15 +1,19 @@
 """Checks the composed sentences against the passages that they cite, and removes sentences that fail.
 
 A sentence fails if one of its markers has no citation, or if the cited passages do not hold its quotations and the
-numbers in them.
+numbers in them. A sentence that a model wrote also fails if what it cites does not hold each of its figures, names and
+addresses (`agent.verification`), or if it cites nothing.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from agent.compose.composed_leg import ComposedLeg
 from agent.outcome import Citation
+from agent.review.written_answer import SupportedClaim
+from agent.verification.supported_claims import find_claim_fault
 from storage.search.analyser import fold_text
 
 _MARKER = re.compile(r"\[(\d+)\]")
@@ -41,33 +45,63 @@ class VerifiedLeg:
 
 def verify_leg(composed: ComposedLeg) -> VerifiedLeg:
     """Keeps the sentences that pass and the citations that they use. Adds the fallback if no citation is left."""
-    kept, used, _ = verify_lines(composed.sentences, composed.citations)
+    by_marker = {citation.marker: citation for citation in composed.citations}
+    kept: list[str] = []
+    used: list[Citation] = []
+    for sentence, claim in zip_longest(composed.sentences, composed.claims):
+        markers = markers_in(sentence)
+        sources = [by_marker[marker] for marker in markers if marker in by_marker]
+        if len(sources) < len(markers) or not _passes(sentence, claim, sources):
+            continue
+        kept.append(sentence)
+        used += [source for source in sources if source not in used]
     fallback = composed.fallback
     if not used and fallback is not None:
         kept, used = [*kept, fallback.text], [fallback.citation] if fallback.citation is not None else []
     return VerifiedLeg(composed=composed, sentences=tuple(kept), citations=tuple(used))
 
 
-def verify_lines(lines: Sequence[str], citations: Sequence[Citation]) -> tuple[list[str], list[Citation], int]:
-    """Returns the lines that pass, the citations that they use, and the number of removed lines.
+def number_citations(legs: Sequence[VerifiedLeg]) -> list[VerifiedLeg]:
+    """Returns the legs with their markers numbered from 1 across all of them."""
+    numbered: list[VerifiedLeg] = []
+    count = 0
+    for leg in legs:
+        numbers = {citation.marker: str(number) for number, citation in enumerate(leg.citations, count + 1)}
+        count += len(leg.citations)
+        prefix = _replace_markers(leg.composed.prefix, numbers)
+        numbered.append(
+            VerifiedLeg(
+                composed=replace(leg.composed, prefix=prefix) if prefix != leg.composed.prefix else leg.composed,
+                sentences=tuple(_replace_markers(sentence, numbers) for sentence in leg.sentences),
+                citations=tuple(replace(citation, marker=numbers[citation.marker]) for citation in leg.citations),
+            )
+        )
+    return numbered
 
-    Lines without markers pass.
-    """
-    by_marker = {citation.marker: citation for citation in citations}
-    kept: list[str] = []
-    used: list[Citation] = []
-    for line in lines:
-        markers = _MARKER.findall(line)
-        sources = [by_marker[marker] for marker in markers if marker in by_marker]
-        if markers and (len(sources) < len(markers) or not _is_supported(line, sources)):
-            continue
-        kept.append(line)
-        used += [source for source in sources if source not in used]
-    return kept, used, len(lines) - len(kept)
+
+def _replace_markers(text: str, numbers: Mapping[str, str]) -> str:
+    return _MARKER.sub(lambda match: f"[{numbers.get(match[1], match[1])}]", text)
+
+
+def plain_text_of(sentence: str) -> str:
+    """Returns a composed sentence as a reader sees it, without its markers."""
+    return _ESCAPED_CHARACTER.sub(r"\1", _BOLD.sub("", _MARKER.sub("", sentence)))
+
+
+def markers_in(sentence: str) -> list[str]:
+    """Returns the markers of a composed sentence, in order."""
+    return _MARKER.findall(sentence)
+
+
+def _passes(sentence: str, claim: SupportedClaim | None, sources: Sequence[Citation]) -> bool:
+    """Whether a model's claim has no fault. Of a template's sentence, only quotations are checked."""
+    if claim is not None:
+        return find_claim_fault(claim) is None
+    return not sources or _is_supported(sentence, sources)
 
 
 def _is_supported(line: str, sources: Sequence[Citation]) -> bool:
-    plain = _ESCAPED_CHARACTER.sub(r"\1", _BOLD.sub("", _MARKER.sub("", line)))
+    plain = plain_text_of(line)
     evidence = fold_text(" ".join(f"{source.title} {source.text}" for source in sources))
     quotations = [fold_text(quotation) for quotation in _QUOTATION.findall(plain)]
     if any(quotation.rstrip(" …") not in evidence for quotation in quotations):

@@ -36,7 +36,9 @@ from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
+from bot.language_model.checkup import check_models
 from bot.language_model.spending import MonthlyBudget
+from bot.language_model.summary_polishing import SummaryPolisher, open_summary_polisher
 from bot.models.configured_models import ConfiguredModels
 from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
 from bot.models.result_cache import ResultCache
@@ -147,6 +149,11 @@ async def open_application(
             log=log,
             process_name=f"{socket.gethostname()}:{os.getpid()}",
         )
+        model_calls, polisher = ModelCallArchive(database, TenantId(settings.tenant), log), None
+        if backends.models.model is not None:
+            polisher = await stack.enter_async_context(
+                open_summary_polisher(backends.models.model, database, model_calls, log)
+            )
         tracer = await stack.enter_async_context(_open_turn_tracer(settings, log))
         rules = _load_rule_reasoner(embedders.word_embedder)
         if reasoner is None and backends.models.model is not None:
@@ -156,6 +163,8 @@ async def open_application(
             agent=agent or _default_agent(),
             reasoner=reasoner or rules,
             warm_up_reasoner=rules,
+            model_calls=model_calls,
+            summary_polisher=polisher,
             load_model=_load_nothing if gateway is None else gateway.load,
         )
         if tracer is not None:
@@ -268,6 +277,14 @@ async def _find_index_problems(settings: Settings, embedder: "Embedder | None") 
     ]
 
 
+async def run_model_checkup(settings: Settings) -> Sequence[CheckupFinding]:
+    """The findings about the configured language models; none without one. Makes a call to each."""
+    if not settings.model.is_used:
+        return ()
+    async with _open_unlimited_gateway(settings) as gateway:
+        return () if gateway is None else await check_models(gateway, settings.model)
+
+
 async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:
     """The findings of the chat product's checkup. Raises `SqlError`."""
     [entry_point] = entry_points(group="parley.checkups", name=product)
@@ -359,6 +376,7 @@ def _build_turn_processor(
     stop_requests: StopRequests,
     turn_actions: TurnActionHandler,
     model_calls: ModelCallArchive,
+    summary_polisher: SummaryPolisher | None,
 ) -> TurnProcessor:
     return TurnProcessor(
         inbox=inbox,
@@ -377,6 +395,7 @@ def _build_turn_processor(
         ),
         turn_actions=turn_actions,
         model_calls=model_calls,
+        summary_polisher=summary_polisher,
         surfaces=backends.surfaces,
         clock=backends.database.utc_now,
         log=backends.log,
@@ -389,6 +408,8 @@ def _build_application(
     agent: QuestionAgent,
     reasoner: Reasoner,
     warm_up_reasoner: Reasoner,
+    model_calls: ModelCallArchive,
+    summary_polisher: SummaryPolisher | None,
     load_model: Callable[[], Awaitable[None]],
 ) -> Application:
     """`warm_up_reasoner` calls no model."""
@@ -431,7 +452,6 @@ def _build_application(
         feedback=feedback,
         stop_requests=stop_requests,
     )
-    model_calls = ModelCallArchive(database, TenantId(settings.tenant), log)
     turn_processor = _build_turn_processor(
         backends=backends,
         services=services,
@@ -441,6 +461,7 @@ def _build_application(
         stop_requests=stop_requests,
         turn_actions=turn_actions,
         model_calls=model_calls,
+        summary_polisher=summary_polisher,
     )
 
     async def warm_up() -> None:
@@ -542,9 +563,13 @@ def _load_rule_reasoner(embedder: "Embedder | None") -> "RuleReasoner":
 
 
 def _build_model_reasoner(model: LanguageModel, rules: "RuleReasoner", settings: Settings) -> Reasoner:
+    from agent.model.options import ModelMode
     from agent.model.reasoner import ModelReasoner
+    from agent.model.single_loop import LoopReasoner
 
-    return ModelReasoner(model, rules, settings.model.reasoner_options)
+    options = settings.model.reasoner_options
+    staged = ModelReasoner(model, rules, options)
+    return LoopReasoner(model, rules, staged, options) if options.mode is ModelMode.LOOP else staged
 
 
 def _default_extractor() -> Extractor:

@@ -85,6 +85,7 @@ class LanguageModelSettings(SettingsSection):
             completeness=self.completeness,
             max_rounds=self.rounds,
             max_sub_queries=self.sub_queries,
+            call_timeout_s=self.timeout,
         )
 
     def find_problems(self) -> list[str]:

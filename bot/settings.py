@@ -141,6 +141,11 @@ class Settings(SettingsSection):
                 return section
         raise LookupError(f"{section_type.__name__} is no entry point in {SECTIONS_GROUP}")
 
+    def without_model(self) -> "Settings":
+        """The same settings with the rules alone."""
+        others = [section for section in self._sections if not isinstance(section, LanguageModelSettings)]
+        return self.with_sections([LanguageModelSettings(), *others])
+
     @property
     def effective_database_url(self) -> str:
         """The URL of the database; the SQLite file in the home where none is set."""

@@ -10,7 +10,10 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("adapters", "agent", "bot", "prompts", "storage")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CATCHES_ALL = {"Exception", "BaseException"}
-ONLY_NAMED = {"asyncpg"}  # SQLAlchemy imports it by the name in the database URL
+ONLY_NAMED = {
+    "asyncpg",  # SQLAlchemy imports it by the name in the database URL
+    "mcp",  # litellm imports it where a call passes tools, and does not require it
+}
 
 
 def modules_in(*folders: str) -> Iterator[Path]:
@@ -53,6 +56,24 @@ def test_modules_have_specific_names() -> None:
     assert [path for path in modules_in(*ROOMS, "tests", "bench") if vague_name.search(path.stem)] == []
 
 
+def test_only_its_client_imports_litellm_and_not_before_it_is_needed() -> None:
+    places = [
+        (module.relative_to(ROOT).as_posix(), isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        for module in modules_in(*ROOMS, "bench")
+        for scope in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        for node in ast.iter_child_nodes(scope)
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and "litellm" in names_imported_by(node)
+    ]
+
+    assert places == [("agent/gateway/litellm_client.py", True)]
+
+
+def names_imported_by(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """The top-level names of the packages."""
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return {name.partition(".")[0] for name in names}
+
+
 def runtime_dependencies() -> list[str]:
     return distribution_names(PROJECT["project"]["dependencies"])
 
@@ -84,10 +105,8 @@ def test_every_dependency_is_on_the_dependencies_page() -> None:
 def imported_packages(module: Path) -> Iterator[str]:
     """The top-level names of the packages that a module imports, also inside functions."""
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield node.module.partition(".")[0]
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module and node.level == 0):
+            yield from names_imported_by(node)
 
 
 def test_dependencies_are_exactly_the_imported_packages() -> None:

@@ -56,7 +56,7 @@ class TerminalOutbox:
 
     def _print_reply(self, message: MessageId, reply: Reply) -> None:
         self._latest_reply = {message: reply}  # only the latest message can be repeated
-        if all(isinstance(part, (ProgressPart, TurnActionsPart)) for part in reply.parts):
+        if any(isinstance(part, ProgressPart) for part in reply.parts):  # an answer is printed when it is whole
             self._show_progress(reply)
             return
         self.stop_progress_status()

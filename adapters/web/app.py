@@ -16,13 +16,15 @@ from pydantic import SecretStr
 
 from adapters.web.access_guard import ACCESS_COOKIE, AccessGuard
 from adapters.web.outbox import WebOutbox, conversation_id_of
-from adapters.web.page import STATIC_FILES, chat_page, entry_html, read_static_file, token_page
+from adapters.web.page import STATIC_FILES, chat_page, entry_html, read_static_file, steps_page, token_page
+from adapters.web.render import steps_html
 from adapters.web.transcript import TranscriptEntry, WebTranscript
 from bot.conversation.dialogue import MAX_QUESTION_CHARS
 from bot.errors import BotError
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
 from bot.surface.inbound import ButtonClick, Inbound, InboundBody, OperatorAudience, TextMessage
 from bot.surface.replies import NoticePart, Reply
+from bot.turns.turn_actions import TurnActionHandler, TurnActor, TurnSteps
 
 _KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _LOCALE_PATTERN = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
@@ -36,6 +38,7 @@ _SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 AcceptInbound = Callable[[Inbound], Awaitable[object]]
+LoadSteps = Callable[[TurnId, TurnActor], Awaitable[TurnSteps]]
 RequestHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -66,13 +69,18 @@ class WebBot(Protocol):
     @property
     def settings(self) -> WebSettings: ...
 
+    @property
+    def turn_actions(self) -> TurnActionHandler: ...
+
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
         """Stores the inbound. Raises a `BotError` for an invalid one."""
         ...
 
 
 class WebChat:
-    """The web surface. `accept` stores a person's message; it raises a `BotError` for an invalid one."""
+    """The web surface. `accept` stores a person's message; it raises a `BotError` for an invalid one. `load_steps`
+    raises one for an answer that may not be seen.
+    """
 
     name = "web"
 
@@ -80,12 +88,13 @@ class WebChat:
         self,
         *,
         accept: AcceptInbound,
+        load_steps: LoadSteps,
         transcript: WebTranscript,
         guard: AccessGuard,
         clock: Callable[[], datetime],
         max_characters: int,
     ) -> None:
-        self._accept, self._transcript, self._guard = accept, transcript, guard
+        self._accept, self._load_steps, self._transcript, self._guard = accept, load_steps, transcript, guard
         self._clock, self._max_characters = clock, max_characters
         self._outbox = WebOutbox(transcript, clock)
         self._is_closed = False
@@ -117,6 +126,7 @@ class WebChat:
             web.post("/", self._require_access(self._receive_posted_message)),
             web.get("/chat/new", self._require_access(self._start_conversation)),
             web.get("/chat/events", self._require_access(self._stream_server_events)),
+            web.get("/chat/steps", self._require_access(self._show_steps)),
             web.post("/chat/token", self._sign_in_with_token),
             web.get("/chat/{name}", self._serve_static_file),
         )
@@ -149,6 +159,19 @@ class WebChat:
             now=self._clock(),
         )
         return web.Response(text=page, content_type="text/html", status=status_code, headers=_SECURITY_HEADERS)
+
+    async def _show_steps(self, request: web.Request) -> web.StreamResponse:
+        if (key := _conversation_key_of(request)) is None:
+            raise web.HTTPNotFound(text="There is no such conversation.\n")
+        actor = TurnActor(
+            conversation=conversation_id_of(key), audience=OperatorAudience(), person=OPERATOR, name="you"
+        )
+        try:
+            steps = await self._load_steps(TurnId(request.query.get("turn", "")), actor)
+        except BotError as exc:
+            raise web.HTTPNotFound(text=f"{exc}\n") from exc
+        page = steps_page(steps_html(steps))
+        return web.Response(text=page, content_type="text/html", headers=_SECURITY_HEADERS)
 
     async def _serve_static_file(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
@@ -239,7 +262,7 @@ class WebChat:
                 break
             quiet_polls = 0 if entries else quiet_polls + 1
             if entries:
-                await response.write(_encode_server_events(entries, self._clock()))
+                await response.write(_encode_server_events(entries, self._clock(), key))
             elif quiet_polls % 15 == 0:
                 await response.write(b": still here\n\n")  # a keep-alive, which also detects a closed page
         return response
@@ -284,6 +307,7 @@ def surface(bot: WebBot) -> WebChat:
     token = settings.web_token.get_secret_value() if settings.web_token else None
     return WebChat(
         accept=bot.accept_inbound,
+        load_steps=bot.turn_actions.load_steps,
         transcript=WebTranscript(settings.home / "web"),
         guard=AccessGuard(token, urlsplit(settings.link_base).netloc.lower()),
         clock=lambda: datetime.now(UTC),
@@ -291,9 +315,9 @@ def surface(bot: WebBot) -> WebChat:
     )
 
 
-def _encode_server_events(entries: Sequence[TranscriptEntry], now: datetime) -> bytes:
+def _encode_server_events(entries: Sequence[TranscriptEntry], now: datetime, key: str) -> bytes:
     """Encode the events. Only the last one carries the revision, so a client that lost the stream gets all again."""
-    lines = [f"data: {json.dumps({'id': entry.id, 'html': entry_html(entry, now)})}\n" for entry in entries]
+    lines = [f"data: {json.dumps({'id': entry.id, 'html': entry_html(entry, now, key)})}\n" for entry in entries]
     lines[-1] = f"id: {max(entry.revision for entry in entries)}\n{lines[-1]}"
     return "".join(f"{line}\n" for line in lines).encode()
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from string import Template
+from urllib.parse import urlencode
 
 from adapters.web.html import SafeHtml, html_element, join_html
 from adapters.web.render import question_html, reply_html
@@ -29,7 +30,7 @@ def chat_page(
     now: datetime,
 ) -> str:
     """Returns the chat page. `event_id` identifies the next post, so that a form sent twice is one message."""
-    messages = [entry_html(entry, now) for entry in entries]
+    messages = [entry_html(entry, now, conversation) for entry in entries]
     return _load_page_template("page.html").substitute(
         conversation=join_html(conversation),
         revision=str(max((entry.revision for entry in entries), default=0)),
@@ -46,10 +47,16 @@ def token_page(status_text: str) -> str:
     return _load_page_template("token.html").substitute(status=join_html(status_text))
 
 
-def entry_html(entry: TranscriptEntry, now: datetime) -> SafeHtml:
+def steps_page(content: SafeHtml) -> str:
+    """Returns the page about the steps of one answer."""
+    return _load_page_template("steps.html").substitute(content=content)
+
+
+def entry_html(entry: TranscriptEntry, now: datetime, conversation: str) -> SafeHtml:
     if isinstance(entry.content, str):
         return question_html(entry.content, id_=entry.id, posted_at=entry.posted_at)
-    return reply_html(entry.content, id_=entry.id, posted_at=entry.posted_at, now=now)
+    address = f"/chat/steps?{urlencode({'c': conversation, 'turn': entry.content.turn})}"
+    return reply_html(entry.content, id_=entry.id, posted_at=entry.posted_at, now=now, steps_address=address)
 
 
 def read_static_file(name: str) -> str:

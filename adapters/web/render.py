@@ -21,8 +21,10 @@ from bot.surface.replies import (
     ShownCitation,
     TablePart,
     TextPart,
+    TurnAction,
     TurnActionsPart,
 )
+from bot.turns.turn_actions import SearchStep, TurnSteps
 
 _NUMBER_PATTERN = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # does not match dates
 
@@ -39,9 +41,12 @@ def question_html(text: str, *, id_: str, posted_at: datetime) -> SafeHtml:
     )
 
 
-def reply_html(reply: Reply, *, id_: str, posted_at: datetime, now: datetime) -> SafeHtml:
-    """Returns a reply as HTML. Expired buttons are replaced by a note."""
+def reply_html(reply: Reply, *, id_: str, posted_at: datetime, now: datetime, steps_address: str) -> SafeHtml:
+    """Returns a reply as HTML. Expired buttons are replaced by a note. `steps_address`: of the page about its steps."""
     part_fragments = [part_html(part, id_, now) for part in reply.parts]
+    if any(isinstance(part, TurnActionsPart) and TurnAction.STEPS in part.handles for part in reply.parts):
+        link = html_element("a", "Show steps", href=steps_address, target="_blank", rel="noopener")
+        part_fragments.append(html_element("p", link, class_="steps"))
     is_busy = any(isinstance(part, ProgressPart) for part in reply.parts)
     return html_element(
         "article",
@@ -51,6 +56,29 @@ def reply_html(reply: Reply, *, id_: str, posted_at: datetime, now: datetime) ->
         id=id_,
         aria_busy=is_busy and "true",
     )
+
+
+def steps_html(steps: TurnSteps) -> SafeHtml:
+    """Returns how an answer was found: a summary, the stages and model calls, and the searches."""
+    summary = (
+        f"Route: {steps.route.replace('_', ' ') or 'none'} · reasoner: {steps.reasoner or 'none'} · "
+        f"{steps.elapsed_ms:,.0f} ms"
+    )
+    lines = [html_element("li", line) for line in steps.reasoning_lines]
+    searches = [_search_html(step) for step in steps.steps]
+    return html_element(
+        "article",
+        html_element("h2", "Steps"),
+        html_element("p", summary),
+        html_element("ul", *lines) if lines else "",
+        html_element("ol", *searches) if searches else html_element("p", "Nothing was searched for this."),
+        class_="from-parley",
+    )
+
+
+def _search_html(step: SearchStep) -> SafeHtml:
+    result_text = f" {step.criteria} — {step.documents:,} found, {step.elapsed_ms:,.1f} ms"
+    return html_element("li", html_element("strong", step.tool), result_text)
 
 
 def part_html(part: ReplyPart, id_: str, now: datetime) -> SafeHtml:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.answer_combination import JointAnswer
 from agent.assumptions import Assumption
 from agent.compose.compare_sides import compose_comparison
 from agent.compose.composed_leg import ComposedLeg, FactsComposer
@@ -12,10 +13,11 @@ from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeK
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.review import ReviewedPlan
-from agent.verify import VerifiedLeg
+from agent.verify import VerifiedLeg, number_citations
 from storage.search.plan import LegCombination, Plan
 
 _WAYS_OUT_TEXT = "Ways out, each with what it leads to:"
+_NOT_JOINED_TEXT = "I could not join this into one answer, so here is each part:"
 
 
 async def compose_legs(reviewed: ReviewedPlan, composer: FactsComposer) -> list[ComposedLeg]:
@@ -24,17 +26,21 @@ async def compose_legs(reviewed: ReviewedPlan, composer: FactsComposer) -> list[
     return [await composer.compose_leg(decision.facts, review) for review, decision in pairs]
 
 
-def assemble_outcome(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace: SearchTrace) -> Answer | Clarify:
-    """`trace` covers all stages; this function sets its route."""
+def assemble_outcome(
+    reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace: SearchTrace, joint: JointAnswer | None = None
+) -> Answer | Clarify:
+    """`trace` covers all stages; this function sets its route. `joint` takes the place of the answers that it joins."""
     asking = reviewed.clarification
     if asking is None:
-        return _assemble_answer(reviewed, legs, trace)
+        return _assemble_answer(reviewed, legs, trace, joint)
     return _assemble_clarification(reviewed, legs, asking[0], asking[1], trace)
 
 
-def _assemble_answer(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace: SearchTrace) -> Answer:
+def _assemble_answer(
+    reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace: SearchTrace, joint: JointAnswer | None
+) -> Answer:
     plan, decisions = reviewed.plan, reviewed.decisions
-    lines, citations = _renumber_citations(legs)
+    lines, citations = _join_lines(number_citations(legs), plan, joint)
     tables = tuple(table for leg in legs for table in leg.composed.tables)
     if plan.combination is LegCombination.COMPARE:
         columns = [leg.composed.column for leg in legs if leg.composed.column is not None]
@@ -67,7 +73,7 @@ def _assemble_clarification(
     pairs = list(zip(reviewed.decisions, legs, strict=True))
     answered = [leg for decision, leg in pairs if isinstance(decision, Enough)]
     choices = _choices_of(reviewed)
-    lines, citations = _renumber_citations(answered)
+    lines, citations = _join_lines(number_citations(answered), reviewed.plan, None)
     lines += [
         leg.sentences[0]
         for decision, leg in pairs
@@ -130,14 +136,12 @@ def _describe_kept_conditions(reviewed: ReviewedPlan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept if shown is None else (*kept, f"the first {shown} of them")))
 
 
-def _renumber_citations(legs: Sequence[VerifiedLeg]) -> tuple[list[str], list[Citation]]:
-    """Numbers the citation markers consecutively across all legs."""
-    lines: list[str] = []
-    citations: list[Citation] = []
-    for leg in legs:
-        shift, text = len(citations), leg.text
-        for citation in reversed(leg.citations):
-            text = text.replace(f"[{citation.marker}]", f"[{int(citation.marker) + shift}]")
-        citations += [replace(citation, marker=str(int(citation.marker) + shift)) for citation in leg.citations]
-        lines.append(text)
-    return lines, citations
+def _join_lines(legs: Sequence[VerifiedLeg], plan: Plan, joint: JointAnswer | None) -> tuple[list[str], list[Citation]]:
+    """Returns the text of each leg, with the joint answer in place of those that it joins, and all citations."""
+    citations = [citation for leg in legs for citation in leg.citations]
+    if joint is None:
+        return [leg.text for leg in legs], citations
+    if not joint.sentences:
+        return [_NOT_JOINED_TEXT, *(leg.text for leg in legs)], citations
+    others = [leg.text for leg, planned in zip(legs, plan.legs, strict=True) if planned.id not in joint.legs]
+    return [" ".join(joint.sentences), *others], citations

@@ -20,6 +20,7 @@ from agent.forms.clarifications import (
 )
 from agent.forms.thresholds import ThresholdFacts
 from agent.refine.facets import FacetSplit
+from agent.review.asked_back import AskedBackFacts
 from agent.review.leg_review import LegReview
 from storage.search.conditions import conjuncts_of
 
@@ -90,7 +91,17 @@ def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> Compo
     )
 
 
+def _compose_asked_back(facts: AskedBackFacts, review: LegReview) -> ComposedLeg:
+    """Composes a question that a model asks back, with the number of documents that it is about."""
+    question = escape_markdown(facts.question)
+    if facts.is_about_set:
+        question = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}: {question}"
+    missing = "; ".join(escape_markdown(missing).strip(" .;") for missing in facts.missing)
+    return ComposedLeg(sentences=(question, *((f"_({missing})_",) if missing else ())))
+
+
 COMPOSERS = (
+    LegComposer(AskedBackFacts, _compose_asked_back),
     LegComposer(UnknownWordsFacts, _compose_unknown_words),
     LegComposer(NothingFoundFacts, _compose_nothing_found),
     LegComposer(SeveralReadingsFacts, _compose_several_readings),

@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from agent.outcome import Citation, ResultTable
 from agent.retrieval.quotations import CitedQuote, build_citation
 from agent.review.leg_review import LegFacts, LegReview
+from agent.review.written_answer import SupportedClaim
 
 FactsT = TypeVar("FactsT", bound=LegFacts)
 
@@ -51,6 +52,8 @@ class ComposedLeg:
     prefix: str = ""  # goes before the sentences in the answer
     is_prefix_in_result: bool = False  # also in the text of the leg's result
     column: ComparisonColumn | None = None
+    # What a model wrote of each sentence, to be checked against what it cites; None for a sentence of a template
+    claims: tuple[SupportedClaim | None, ...] = ()
 
 
 class FactsComposer(Protocol):

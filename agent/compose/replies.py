@@ -10,6 +10,7 @@ from storage.search.ids import LegId
 from storage.search.plan import Clause, FindPassages, Leg, Plan, Search
 
 SEARCHING_PROGRESS = "Searching"
+WRITING_PROGRESS = "Writing the answer"
 STARTED_OVER_TEXT = "Started over: what was said before no longer counts."
 NOTHING_BEFORE_TEXT = "There was nothing before that: we are back at the start."
 NO_BUCKET_GRANTED_TEXT = (

@@ -66,13 +66,13 @@ def _build_requests(answer_form: ComputeNumbers, inquiry: LegInquiry) -> LegRequ
     return replace(
         inquiry.request_set(),
         record_page=RecordPageRequest(search, limit=inquiry.limits.reported_documents, fields=frozenset()),
-        aggregate=_build_aggregate_request(search, answer_form),
+        aggregate=build_aggregate_request(search, answer_form),
         passage_requests=inquiry.rank_passages(inquiry.limits.reported_hits),
         whole_count=None if answer_form.share_base is None else CountRequest(answer_form.share_base),
     )
 
 
-def _build_aggregate_request(search: Search, answer_form: ComputeNumbers) -> AggregateRequest:
+def build_aggregate_request(search: Search, answer_form: ComputeNumbers) -> AggregateRequest:
     """Builds the request. Distinct values are counted as groups."""
     if AggregateFunction.DISTINCT in answer_form.functions and answer_form.field is not None:
         return AggregateRequest(search, group=GroupBy(field=answer_form.field))

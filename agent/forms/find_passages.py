@@ -46,7 +46,7 @@ from agent.retrieval.quotations import (
     rank_sentences,
 )
 from agent.retrieval.relevance import QueryTerm, matched_share_of
-from agent.retrieval.sub_queries.sub_query_rankings import SubQueryFusion
+from agent.retrieval.sub_queries.sub_query_rankings import SubQueryFusion, add_probe_rankings
 from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
 from storage.search.conditions import ComparisonCondition, Condition, conjuncts_of
 from storage.search.ids import ChunkId
@@ -234,6 +234,8 @@ async def rank_leg_passages(
     )
     if review.requests.sub_queries and requests is review.requests.widest_requests:
         passages = _fuse_sub_queries(review, question, passages)
+    if probes := review.requests.probes_beside(requests):
+        passages = add_probe_rankings(review.leg.question, passages, probes, review.answers)
     rerank_scores = (
         await review.session.rerank_scores(review.leg.question, passages[:RERANKED_PASSAGES]) if use_reranker else None
     )

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import Any as Json
 
 
-class _Place(Enum):
+class _ReadPlace(Enum):
     BEFORE_OBJECT = auto()
     IN_OBJECT = auto()
     IN_ARRAY = auto()
@@ -22,7 +22,7 @@ class JsonArrayStream:
 
     def __init__(self, array_name: str) -> None:
         self._array_name = array_name
-        self._place = _Place.BEFORE_OBJECT
+        self._place = _ReadPlace.BEFORE_OBJECT
         self._key: str | None = None  # of the member whose value comes next
         self._value: list[str] = []  # the characters so far of the value that is being read
         self._depth = 0  # of open brackets within that value
@@ -38,20 +38,20 @@ class JsonArrayStream:
     @property
     def is_complete(self) -> bool:
         """Whether the object has ended."""
-        return self._place is _Place.AFTER_OBJECT
+        return self._place is _ReadPlace.AFTER_OBJECT
 
     @property
     def is_broken(self) -> bool:
         """Whether the text has turned out not to be JSON; then no more elements come."""
-        return self._place is _Place.BROKEN
+        return self._place is _ReadPlace.BROKEN
 
     def feed(self, piece: str) -> Sequence[Json]:
         """Returns the elements that the piece completes, in their order."""
         elements: list[Json] = []
         for character in piece:
-            if self._place is _Place.BEFORE_OBJECT:
-                self._place = _Place.IN_OBJECT if character == "{" else _Place.BEFORE_OBJECT
-            elif self._place in (_Place.IN_OBJECT, _Place.IN_ARRAY):
+            if self._place is _ReadPlace.BEFORE_OBJECT:
+                self._place = _ReadPlace.IN_OBJECT if character == "{" else _ReadPlace.BEFORE_OBJECT
+            elif self._place in (_ReadPlace.IN_OBJECT, _ReadPlace.IN_ARRAY):
                 self._take_character(character, elements)
         return elements
 
@@ -92,20 +92,20 @@ class JsonArrayStream:
                 self._end_value(elements)
 
     def _open_container(self, character: str) -> None:
-        if self._place is _Place.IN_OBJECT and character == "[" and self._key == self._array_name:
-            self._place = _Place.IN_ARRAY
+        if self._place is _ReadPlace.IN_OBJECT and character == "[" and self._key == self._array_name:
+            self._place = _ReadPlace.IN_ARRAY
             self._key = None
         else:
             self._value.append(character)
             self._depth = 1
 
     def _take_separator(self, character: str) -> None:
-        if character == "]" and self._place is _Place.IN_ARRAY:
-            self._place = _Place.IN_OBJECT
-        elif character == "}" and self._place is _Place.IN_OBJECT:
-            self._place = _Place.AFTER_OBJECT
+        if character == "]" and self._place is _ReadPlace.IN_ARRAY:
+            self._place = _ReadPlace.IN_OBJECT
+        elif character == "}" and self._place is _ReadPlace.IN_OBJECT:
+            self._place = _ReadPlace.AFTER_OBJECT
         elif character in "]}":
-            self._place = _Place.BROKEN
+            self._place = _ReadPlace.BROKEN
 
     def _end_value(self, elements: list[Json]) -> None:
         if not self._value:
@@ -115,9 +115,9 @@ class JsonArrayStream:
         try:
             value = json.loads(text, strict=False)
         except (ValueError, RecursionError):
-            self._place = _Place.BROKEN
+            self._place = _ReadPlace.BROKEN
             return
-        if self._place is _Place.IN_ARRAY:
+        if self._place is _ReadPlace.IN_ARRAY:
             elements.append(value)
         elif self._key is not None:
             self._members[self._key] = value
@@ -125,4 +125,4 @@ class JsonArrayStream:
         elif isinstance(value, str):
             self._key = value
         else:
-            self._place = _Place.BROKEN
+            self._place = _ReadPlace.BROKEN

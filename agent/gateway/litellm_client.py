@@ -64,15 +64,12 @@ class LiteLlmClient:
 
     def price_of(self, model: str) -> ModelPrice | None:
         """As litellm's own list has it. `load` must have returned."""
-        provider, _, name = model.partition("/")
+        provider, name = model.split("/", 1) if "/" in model else ("", model)
         costs = cast(Mapping[str, Mapping[str, Json]], self._library.model_cost)
         entry = costs.get(model) or costs.get(name, {})
-        if not str(entry.get("litellm_provider", "")).startswith(provider) or "input_cost_per_token" not in entry:
+        if not str(entry.get("litellm_provider", "")).startswith(provider):
             return None
-        return ModelPrice(
-            input_usd=float(entry["input_cost_per_token"]) * _TOKENS_A_PRICE,
-            output_usd=float(entry.get("output_cost_per_token") or 0.0) * _TOKENS_A_PRICE,
-        )
+        return _price_of_entry(entry)
 
     async def complete_chat(self, call: ChatCall) -> ChatResult:
         await self.load()
@@ -149,6 +146,19 @@ class LiteLlmClient:
             raise CallFailed(FailureKind.BROKEN_REPLY, f"{exc.error_count()} fields are not as they should be") from exc
         except self._library.exceptions.openai.OpenAIError as exc:  # the base of all
             raise _failure_of(exc) from exc
+
+
+def _price_of_entry(entry: Mapping[str, Json]) -> ModelPrice | None:
+    """Returns None for models that are paid by the query, the second or the image: their tokens have a price of 0."""
+    is_embedding = entry.get("mode") == "embedding"  # with nothing to pay for but the input
+    input_cost = entry.get("input_cost_per_token")
+    output_cost = entry.get("output_cost_per_token", 0.0 if is_embedding else None)
+    if input_cost is None or output_cost is None:
+        return None
+    other_costs = [value for key, value in entry.items() if "_cost_per_" in key and isinstance(value, (int, float))]
+    if not input_cost and any(other_costs):
+        return None
+    return ModelPrice(input_usd=input_cost * _TOKENS_A_PRICE, output_usd=output_cost * _TOKENS_A_PRICE)
 
 
 def _import_library() -> Json:
@@ -295,7 +305,7 @@ def _tool_calls_of(message: _MessagePart) -> Sequence[ToolCall]:
 
 
 def _usage_of(counts: _UsageCounts | None) -> TokenUsage | None:
-    """litellm fills in zeros where the server counted nothing."""
+    """Zeros are what litellm fills in where the server counted nothing."""
     if counts is None or not counts.prompt_tokens:
         return None
     return TokenUsage(input_tokens=counts.prompt_tokens, output_tokens=counts.completion_tokens or 0)
@@ -314,7 +324,7 @@ def _failure_of(error: Exception) -> CallFailed:
 
 
 def _kind_of(message: str, status: int | None, *, has_response: bool) -> FailureKind:
-    """litellm gives status 500 to a refused connection and to an unreadable reply, and 400 to an unknown provider."""
+    """A refused connection and an unreadable reply have status 500 in litellm, and an unknown provider has 400."""
     if status in _REFUSED_ACCESS or _UNKNOWN_PROVIDER_MESSAGE in message:
         return FailureKind.REFUSED_ACCESS
     if status in _REFUSED_REQUEST:

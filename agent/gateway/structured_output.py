@@ -53,23 +53,24 @@ async def request_structured(
     *,
     check: Callable[[T], Sequence[str]] = accept_all,
     max_output_tokens: int = 2000,
-    timeout_s: float = 30.0,
+    timeout_s: float | None = None,
     allows_repair: bool = True,
 ) -> StructuredReply[T]:
     """Returns the reply as an instance of the class.
 
     `check` says in plain sentences what is wrong with a value that follows the class: "field `foo` does not exist". If
     the reply does not follow the class, or has complaints, the model is told so once and answers again, within
-    `timeout_s` for both calls. Raises `UnusableReply` if then no reply follows the class, and at once if the model
-    refuses to answer; `ModelUnavailable` if no model answers the first call.
+    `timeout_s` for both calls; None: each call has the time of the gateway. Raises `UnusableReply` if then no reply
+    follows the class, and at once if the model refuses to answer; `ModelUnavailable` if no model answers the first
+    call.
     """
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + timeout_s
-    request = _request_for(prompt, output_type, max_output_tokens=max_output_tokens, timeout_s=timeout_s)
+    started_s = loop.time()
+    request = build_structured_request(prompt, output_type, max_output_tokens=max_output_tokens, timeout_s=timeout_s)
     reply = await model.complete(request, log)
     first = _read_reply(reply, output_type, check)
-    time_left_s = deadline - loop.time()
-    if _is_flawless(first) or not allows_repair or time_left_s < _MIN_REPAIR_S:
+    time_left_s = None if timeout_s is None else timeout_s - (loop.time() - started_s)
+    if _is_flawless(first) or not allows_repair or (time_left_s is not None and time_left_s < _MIN_REPAIR_S):
         return _value_of(first)
     try:
         repaired_reply = await model.complete(_repair_request(request, reply, first, time_left_s), log)
@@ -89,9 +90,10 @@ def parse_structured(text: str, output_type: type[T]) -> T:
     return reading
 
 
-def _request_for(
-    prompt: RenderedPrompt, output_type: type[BaseModel], *, max_output_tokens: int, timeout_s: float
+def build_structured_request(
+    prompt: RenderedPrompt, output_type: type[BaseModel], *, max_output_tokens: int, timeout_s: float | None
 ) -> ModelRequest:
+    """Returns the request for a reply that follows the class, for a caller that streams the reply."""
     texts = ((MessageRole.SYSTEM, prompt.system), (MessageRole.USER, prompt.user))
     return ModelRequest(
         prompt=prompt.label,
@@ -151,7 +153,7 @@ def _is_flawless(reading: StructuredReply[T] | _UnreadableText) -> bool:
 
 
 def _repair_request(
-    request: ModelRequest, reply: ModelReply, reading: StructuredReply[T] | _UnreadableText, timeout_s: float
+    request: ModelRequest, reply: ModelReply, reading: StructuredReply[T] | _UnreadableText, timeout_s: float | None
 ) -> ModelRequest:
     errors = reading.complaints if isinstance(reading, StructuredReply) else reading.errors
     lines = "\n".join(f"- {error}" for error in errors[:_MAX_SHOWN_ERRORS])

@@ -29,3 +29,4 @@ class ModelOptions:
     max_rounds: int = 3  # of searches
     max_calls: int = 4
     max_sub_queries: int = 5
+    call_timeout_s: float = 30.0  # for a call with all its retries and fallbacks

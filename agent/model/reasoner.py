@@ -1,7 +1,9 @@
 """The model reasoner: plans with a language model where rules do not suffice; each stage falls back to the rules."""
 
+import asyncio
 from collections.abc import Sequence
 
+from agent.answer_combination import JointAnswer
 from agent.compose.composed_leg import ComposedLeg
 from agent.decomposition import (
     Decomposition,
@@ -9,21 +11,26 @@ from agent.decomposition import (
     LegAlternatives,
     PlannedQuestion,
     QuestionContext,
-    UnrecognisedQuestion,
 )
 from agent.errors import ModelUnavailable, UnusableReply
 from agent.gateway.language_model import LanguageModel
+from agent.model.answering.evidence_answerer import AnswerOptions, EvidenceAnswerer
+from agent.model.answering.leg_synthesis import combine_leg_answers
 from agent.model.options import ModelOptions, ModelUse
-from agent.model.planning.complete_plans import is_completely_linked
+from agent.model.planning.complete_plans import is_completely_linked, needs_judgement
 from agent.model.planning.plan_comparison import compare_plans, join_agreeing_plans, offer_other_reading
 from agent.model.planning.plan_linking import LinkedPlan
 from agent.model.planning.question_planner import QuestionPlanner, RoutedQuestion
-from agent.review.leg_review import Decision, LegFacts, LegReview
+from agent.outcome import OutcomeKind, SearchRoute
+from agent.reasoning_log import SubQueryPurpose
+from agent.review.leg_review import Decision, LegClarification, LegFacts, LegReview, More
+from agent.review.review import ReviewedPlan
 from agent.rules.reasoner import RuleReasoner
+from agent.verify import VerifiedLeg
 from storage.search.ids import BucketId, LegId
-from storage.search.plan import Clause, FindPassages, Leg, LegCombination, Plan, Search
+from storage.search.plan import Clause, FindPassages, Leg, LegCombination, Plan, Search, SummariseDocuments
 
-_DECOMPOSE = "decompose"
+_DECOMPOSE, _REVIEW = "decompose", "review"
 
 
 class ModelReasoner:
@@ -32,8 +39,17 @@ class ModelReasoner:
     name = "model"
 
     def __init__(self, model: LanguageModel, rules: RuleReasoner, options: ModelOptions) -> None:
-        self._rules, self._options = rules, options
+        self._model, self._rules, self._options = model, rules, options
         self._planner = QuestionPlanner(model, options)
+        self._answerer = EvidenceAnswerer(
+            model,
+            AnswerOptions(
+                completeness=options.completeness,
+                max_rounds=options.max_rounds,
+                max_calls=options.max_calls,
+                timeout_s=options.call_timeout_s,
+            ),
+        )
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the model's plan, linked to schema and values; that of the rules if it needs no model or none
@@ -42,7 +58,7 @@ class ModelReasoner:
         by_rules = await self._rules.decompose_question(question, question_context)
         lexicons = self._rules.lexicons_for(question_context)
         is_complete = is_completely_linked(by_rules, lexicons)
-        if not _needs_judgement(by_rules) or (self._options.when is ModelUse.NEEDED and is_complete):
+        if not needs_judgement(by_rules) or (self._options.when is ModelUse.NEEDED and is_complete):
             return by_rules
         try:
             planned = await self._planner.plan_question(
@@ -58,10 +74,47 @@ class ModelReasoner:
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
-        return await self._rules.review_legs(reviews, combination, is_last_round=is_last_round)
+        """Decides by counts what counts decide; the model reviews and answers what stands in texts."""
+        decisions = await self._rules.review_legs(reviews, combination, is_last_round=is_last_round)
+        if len(decisions) != len(reviews) or combination is LegCombination.COMPARE:
+            return decisions  # to search again with corrected words; or a table of sides
+        log = reviews[0].question_context.reasoning_log
+        answered_by_text = [
+            index
+            for index, (review, decision) in enumerate(zip(reviews, decisions, strict=True))
+            if _is_answered_by_text(review, decision)
+        ]
+        affordable = answered_by_text[: max(self._options.max_calls - len(log.calls), 0)]
+        if len(affordable) < len(answered_by_text):
+            log.record_fallback(_REVIEW, "no calls left")
+        written = await asyncio.gather(
+            *(self._answer_leg(reviews[index], decisions[index], is_last_round=is_last_round) for index in affordable)
+        )
+        by_index = dict(zip(affordable, written, strict=True))
+        return [by_index.get(index, decision) for index, decision in enumerate(decisions)]
+
+    async def _answer_leg(self, review: LegReview, decision: Decision, *, is_last_round: bool) -> Decision:
+        if isinstance(decision, More):
+            return decision
+        return await self._answerer.answer_leg(
+            review,
+            decision,
+            review.question_context.reasoning_log,
+            round_=1 if review.draft is None else 2,
+            is_last_round=is_last_round,
+            language=review.language,
+            summary=review.question_context.conversation_summary,
+        )
 
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return await self._rules.compose_leg(facts, review)
+
+    async def combine_answers(self, reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg]) -> JointAnswer | None:
+        """Implements `AnswerCombiner`."""
+        language = reviewed.reviews[0].language
+        return await combine_leg_answers(
+            self._model, reviewed, legs, language=language, max_calls=self._options.max_calls
+        )
 
 
 def _choose_plan(
@@ -73,9 +126,15 @@ def _choose_plan(
         log.record_fallback(_DECOMPOSE, "the model's plan names nothing that exists")
         return by_rules
     planned = linked.planned
+    if len(planned.plan.legs) > 1:
+        log.complexity = linked.reasoning
+        log.sub_queries = [
+            SubQueryPurpose(question=leg.question, purpose=leg.answer_form.tag) for leg in planned.plan.legs
+        ]
     log.plan_difference = compare_plans(planned, by_rules, rules_are_complete=rules_are_complete)
-    if linked.wants_file and planned.plan.legs[-1].answer_form.lists_documents:
-        return ExportRequest(plan=planned.plan, leg=planned.plan.legs[-1].id, assumptions=planned.assumptions)
+    last_leg = next(reversed(planned.plan.legs))
+    if linked.wants_file and last_leg.answer_form.lists_documents:
+        return ExportRequest(plan=planned.plan, leg=last_leg.id, assumptions=planned.assumptions)
     if not isinstance(by_rules, PlannedQuestion):
         return planned
     if log.plan_difference.kind == "same":
@@ -85,13 +144,13 @@ def _choose_plan(
     return planned
 
 
-def _needs_judgement(by_rules: Decomposition) -> bool:
-    """Whether the message is a question about documents; commands, thanks and references to a list are not."""
-    if isinstance(by_rules, UnrecognisedQuestion):
-        return bool(by_rules.unknown_words)
-    if isinstance(by_rules, PlannedQuestion):
-        return not by_rules.is_undo and not by_rules.references
-    return False
+def _is_answered_by_text(review: LegReview, decision: Decision) -> bool:
+    """Whether the leg is answered from passages, or nothing was found in them; not where counts or values decide."""
+    if isinstance(decision, More):
+        return False
+    if isinstance(decision, LegClarification):
+        return decision.kind is OutcomeKind.NO_RESULTS and bool(decision.hits)
+    return decision.route is not SearchRoute.STRUCTURED or isinstance(review.leg.answer_form, SummariseDocuments)
 
 
 def _searched_buckets(by_rules: Decomposition) -> Sequence[BucketId]:

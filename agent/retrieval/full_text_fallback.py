@@ -69,7 +69,7 @@ async def search_all_text(review: LegReview) -> LegReview:
 
 def _full_text_leg_for(leg: Leg, review: LegReview) -> Leg:
     search = replace(unfiltered_search_of(*review.question_context.schemas), ranking_text=leg.question)
-    return Leg(id=leg.id, question=leg.question, search=search, answer_form=FindPassages())
+    return Leg(id=leg.id, question=leg.question, search=search, answer_form=FindPassages(), probes=leg.probes)
 
 
 def _attach_nearest_passages(

@@ -10,7 +10,11 @@ from agent.refine.relaxations import comparisons_with_missing
 from agent.retrieval.fusion import weigh_terms
 from agent.retrieval.ranking_terms import build_passage_requests, ranking_terms_for
 from agent.retrieval.relevance import QueryTerm
-from agent.retrieval.sub_queries.sub_query_rankings import SubQueryRequests, build_sub_query_requests
+from agent.retrieval.sub_queries.sub_query_rankings import (
+    SubQueryRequests,
+    build_probe_requests,
+    build_sub_query_requests,
+)
 from storage.search.conditions import MissingCondition, conjunction_of, conjuncts_of
 from storage.search.ids import FieldName
 from storage.search.index import (
@@ -49,6 +53,8 @@ class LegRequests:
     )
     # The topics of the question, in the documents of `widest_requests`
     sub_queries: tuple[SubQueryRequests, ...] = ()
+    probes: tuple[SubQueryRequests, ...] = ()  # the further ranking texts of the leg, in its set
+    fallback_probes: tuple[SubQueryRequests, ...] = ()  # the same in all documents
     outlines: OutlineRequest | None = None  # the documents about the subject of the question
     fallback_outlines: OutlineRequest | None = None  # the same among all documents
     # Counts of the documents that hold each content word
@@ -89,8 +95,14 @@ class LegRequests:
         """The requests for passages of all documents, or of the set if there are no others."""
         return self.fallback_requests or self.passage_requests
 
+    def probes_beside(
+        self, passage_requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest]
+    ) -> tuple[SubQueryRequests, ...]:
+        """The probes in the documents that `passage_requests` search."""
+        return self.fallback_probes if passage_requests is self.fallback_requests else self.probes
+
     def sub_query_requests(self) -> Iterator[KeywordPassageRequest | SemanticPassageRequest]:
-        for sub_query in self.sub_queries:
+        for sub_query in (*self.sub_queries, *self.probes, *self.fallback_probes):
             yield from sub_query.passage_requests.values()
 
 
@@ -125,7 +137,7 @@ class LegInquiry:
             leg=self.leg,
             count=CountRequest(search),
             missing_counts=dict(_missing_count_requests(search, self.question_context)),
-            word_counts={word: _word_count_request(search, word) for word in self.alternatives.droppable_words},
+            word_counts={word: word_count_request(search, word) for word in self.alternatives.droppable_words},
         )
 
     def request_topics(self) -> LegRequests:
@@ -161,7 +173,7 @@ def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegReq
         facets=requests.facets or (inquiry.request_facets() if asks_about_words else ()),
         equal_reading_counts=tuple(CountRequest(reading.search) for reading in equal_readings),
         fallback_reading_counts=tuple(CountRequest(reading.search) for reading in alternatives.fallback_readings),
-        misspelt_word_counts=tuple(_word_count_request(whole, written) for written, _ in misspelt),
+        misspelt_word_counts=tuple(word_count_request(whole, written) for written, _ in misspelt),
     )
 
 
@@ -174,10 +186,11 @@ def _build_text_requests(leg: Leg, named_search: Search, text: str, question_con
         count=CountRequest(leg.search),
         passage_requests=build_passage_requests(named_search, ranking, text, FETCHED_PASSAGES),
         outlines=OutlineRequest(named_search, subject),
-        word_counts={word: _word_count_request(whole, word) for word in ranking.content_stems},
+        word_counts={word: word_count_request(whole, word) for word in ranking.content_stems},
         asked_stems=ranking.asked_stems,
         content_stems=ranking.content_stems,
         schema_phrases=ranking.schema_phrases,
+        probes=build_probe_requests(leg.probes, named_search, FETCHED_PASSAGES),
     )
     if all(clause.display_condition == conjunction_of() for clause in leg.search.clauses):
         return requests
@@ -190,10 +203,12 @@ def _build_text_requests(leg: Leg, named_search: Search, text: str, question_con
             "text": KeywordPassageRequest(anywhere, subject, FETCHED_PASSAGES),
             "semantic": SemanticPassageRequest(anywhere, text, FETCHED_PASSAGES),
         },
+        fallback_probes=build_probe_requests(leg.probes, anywhere, FETCHED_PASSAGES),
     )
 
 
-def _word_count_request(search: Search, word: str) -> CountRequest:
+def word_count_request(search: Search, word: str) -> CountRequest:
+    """Counts the documents of the search's buckets that hold the word."""
     clauses = tuple(Clause(bucket=bucket, required_terms=(word,)) for bucket in search.buckets)
     return CountRequest(Search(clauses=clauses))
 

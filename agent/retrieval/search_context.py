@@ -9,7 +9,7 @@ from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
-from storage.search.ids import BucketId, DocId
+from storage.search.ids import BucketId, DocId, LegId
 from storage.search.index import ScopedIndex
 from storage.search.plan import Plan
 
@@ -20,6 +20,10 @@ def _ignore_progress(text: str) -> None:
 
 def _ignore_attempt(attempt: SearchAttempt) -> None:
     """Do nothing: the default where nobody records attempts while they are made."""
+
+
+def ignore_partial_answer(leg: LegId, markdown: str) -> None:
+    """Do nothing: the default where nobody watches an answer being written. Then it need not be streamed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,5 +48,7 @@ class SearchContext:
     just_answer: bool = False  # do not ask back in this turn
     may_go_private: bool = False  # the asker may see more than this audience: offer to continue in private
     report_progress: Callable[[str], None] = _ignore_progress
+    # Called with all verified sentences of a leg's answer so far, whenever there is one more; empty: it is withdrawn
+    report_partial_answer: Callable[[LegId, str], None] = ignore_partial_answer
     report_attempt: Callable[[SearchAttempt], None] = _ignore_attempt  # called at once, in case the turn fails later
     reasoning_log: ReasoningLog = field(default_factory=ReasoningLog)  # filled by the reasoner

@@ -71,15 +71,19 @@ class RetrievalSession:
         self._record_embedding_failure(answers.embedding_failure)
         self._collect_candidates(requests, answers)
         for request in record:
-            if len(self.attempts) < _MAX_ATTEMPTS:
-                self.attempts.append(_build_attempt(request, answers, ms))
-                self.context.report_attempt(self.attempts[-1])
+            self.record_attempt(_build_attempt(request, answers, ms))
         return answers
 
     def _record_embedding_failure(self, failure: str) -> None:
         """Records once why passages were sought by words alone. The time is part of the round trip's."""
         if failure and all(stage.name != _EMBED_STAGE for stage in self.stages):
             self.stages.append(TraceStage(name=_EMBED_STAGE, ms=0.0, fallback=f"words: {failure}"))
+
+    def record_attempt(self, attempt: SearchAttempt) -> None:
+        """Records and reports an attempt; beyond the first ones of a turn, attempts are not kept."""
+        if len(self.attempts) < _MAX_ATTEMPTS:
+            self.attempts.append(attempt)
+            self.context.report_attempt(attempt)
 
     def _collect_candidates(self, requests: Sequence[IndexRequest[object]], answers: IndexAnswers) -> None:
         for request in requests:

@@ -24,7 +24,7 @@ from agent.retrieval.leg_requests import LegRequests, hits_by_collector
 from agent.retrieval.quotations import CitedQuote
 from agent.retrieval.session import RetrievalSession
 from storage.search.conditions import Condition, conjuncts_of
-from storage.search.ids import DocId
+from storage.search.ids import ChunkId, DocId
 from storage.search.index import AggregateLine, DocumentRecord, IndexAnswers
 from storage.search.plan import Leg, LegCombination
 
@@ -68,12 +68,22 @@ class LegClarification:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LegDraft:
+    """What a round of review knows of a leg that is searched again."""
+
+    missing: tuple[str, ...]  # what the evidence did not answer
+    seen_passages: frozenset[ChunkId]
+    best_answer: Enough | None  # None: the evidence answered nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class More:
     """The decision to search again, with `leg`."""
 
     leg: Leg
     ignored_words: tuple[str, ...]  # words removed from the leg, since no document holds them
     assumptions: tuple[Assumption, ...] = ()
+    draft: LegDraft | None = None
 
 
 Decision: TypeAlias = Enough | More | LegClarification
@@ -92,6 +102,8 @@ class LegReview:
     may_ask_back: bool
     ignored_words: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    draft: LegDraft | None = None  # of the round before
+    language: str = "en"  # ISO 639-1, of the reply
 
     @property
     def count(self) -> int:
@@ -118,7 +130,7 @@ class EvidenceReviewer(Protocol):
     ) -> Sequence[Decision]:
         """Returns the decisions on all legs, in order; or, if that may help, only those to search again.
 
-        In the last round no leg is searched again.
+        A leg decided beside such is not reviewed again. In the last round no leg is searched again.
         """
         ...
 

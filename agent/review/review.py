@@ -6,7 +6,6 @@ The reasoner decides. If a leg asks back, the same reply answers the legs that s
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from agent.assumptions import CorrectedSpelling
 from agent.decomposition import LegAlternatives, PlannedQuestion, QuestionContext
@@ -101,19 +100,33 @@ async def _search_and_decide(
         leg_alternatives.leg: leg_alternatives for leg_alternatives in planned.alternatives
     }
     legs, reformulations = planned.plan.legs, dict[LegId, More]()
+    decided = dict[LegId, tuple[LegReview, Enough | LegClarification]]()
     for round_ in range(1, _MAX_ROUNDS + 1):
         started = time.perf_counter()
         reviews = await _search_legs(
-            session, legs, alternatives, reformulations, question_context, may_ask_back=may_ask_back
+            session,
+            legs,
+            alternatives,
+            reformulations,
+            question_context,
+            may_ask_back=may_ask_back,
+            is_single_leg=len(planned.plan.legs) == 1,
         )
         session.record_stage("search", started)
         started = time.perf_counter()
         decisions = await reviewer.review_legs(reviews, planned.plan.combination, is_last_round=round_ == _MAX_ROUNDS)
         session.record_stage("review", started)
+        review_by_leg = {review.leg.id: review for review in reviews}
         more = {decision.leg.id: decision for decision in decisions if isinstance(decision, More)}
-        if not more:
-            return reviews, cast(list[Enough | LegClarification], decisions)
-        legs = tuple(more[leg.id].leg if leg.id in more else leg for leg in legs)
+        decided |= {
+            decision.result.leg: (review_by_leg[decision.result.leg], decision)
+            for decision in decisions
+            if not isinstance(decision, More)
+        }
+        legs = tuple(more[leg.id].leg if leg.id in more else leg for leg in legs if leg.id not in decided)
+        if not legs:
+            in_order = [decided[leg.id] for leg in planned.plan.legs]
+            return [review for review, _ in in_order], [decision for _, decision in in_order]
         reformulations |= more
         alternatives |= {
             leg: _remaining_alternatives(alternatives[leg], reformulated) for leg, reformulated in more.items()
@@ -148,11 +161,12 @@ async def _search_legs(
     question_context: QuestionContext,
     *,
     may_ask_back: bool,
+    is_single_leg: bool,
 ) -> list[LegReview]:
     """Searches all legs in one round trip."""
     limits = session.context.limits
     alternatives_in_order = [alternatives_by_leg[leg.id] for leg in legs]
-    may_decompose = limits.decompose_searches and len(legs) == 1  # several legs are sub-queries already
+    may_decompose = limits.decompose_searches and is_single_leg  # several legs are sub-queries already
     requests_by_leg = [
         build_leg_requests(
             LegInquiry(
@@ -181,6 +195,7 @@ async def _search_legs(
             may_ask_back=may_ask_back,
             ignored_words=reformulations[leg.id].ignored_words if leg.id in reformulations else (),
             assumptions=reformulations[leg.id].assumptions if leg.id in reformulations else (),
+            draft=reformulations[leg.id].draft if leg.id in reformulations else None,
         )
         for leg, alternatives, requests in zip(legs, alternatives_in_order, requests_by_leg, strict=True)
     ]

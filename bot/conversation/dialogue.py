@@ -38,6 +38,7 @@ from bot.conversation.notices import (
     CONTINUE_PRIVATELY_LABEL,
     CONTINUES_PRIVATELY_NOTICE,
     MODEL_BUDGET_REMARK,
+    MODEL_LOST_REMARK,
     MODEL_UNAVAILABLE_REMARK,
     NO_BUCKET_NOTICE,
     NO_WEB_NOTICE,
@@ -60,7 +61,7 @@ from bot.conversation.turn_result import (
 )
 from bot.errors import BotError, InvalidQuestion, MissingBucket
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
-from bot.progress import ProgressCallback
+from bot.progress import PartialAnswerCallback, ProgressCallback, ignore_partial_answer
 from bot.surface.attachments import (
     ATTACHMENTS_BUCKET,
     UnreadFile,
@@ -123,6 +124,7 @@ class _TurnContext:
     limits: AnswerLimits
     report_progress: ProgressCallback
     report_attempt: AttemptCallback
+    report_partial_answer: PartialAnswerCallback
     reasoning_log: ReasoningLog
 
     def result_request_for(self, question: str) -> ResultRequest:
@@ -186,6 +188,7 @@ class ConversationDialogue:
         report_progress: ProgressCallback,
         report_attempt: AttemptCallback,
         reasoning_log: ReasoningLog,
+        report_partial_answer: PartialAnswerCallback = ignore_partial_answer,
     ) -> TurnResult:
         """Answers a message or a click. Raises what the index and the database raise.
 
@@ -210,6 +213,7 @@ class ConversationDialogue:
                 limits=limits,
                 report_progress=report_progress,
                 report_attempt=report_attempt,
+                report_partial_answer=report_partial_answer,
                 reasoning_log=reasoning_log,
             )
             lines = _file_lines((*unfetched_files, *content.unread_files), content.remarks)
@@ -297,6 +301,7 @@ class ConversationDialogue:
             may_go_private=turn_context.may_go_private,
             report_progress=turn_context.report_progress,
             report_attempt=turn_context.report_attempt,
+            report_partial_answer=turn_context.report_partial_answer,
             reasoning_log=turn_context.reasoning_log,
         )
 
@@ -446,7 +451,7 @@ def _model_remark_for(log: ReasoningLog) -> str:
         case SpendingCapReached():
             return MODEL_BUDGET_REMARK
         case _:
-            return MODEL_UNAVAILABLE_REMARK
+            return MODEL_LOST_REMARK if log.used_model else MODEL_UNAVAILABLE_REMARK
 
 
 def private_question_of(

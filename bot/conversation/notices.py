@@ -25,6 +25,7 @@ OFFER_EXPIRED_NOTICE: Final = "This offer has expired; ask again for a new one."
 QUESTION_DELETED_NOTICE: Final = "The question was deleted, and its answer with it."
 MODEL_UNAVAILABLE_REMARK: Final = "answered without the language model, which does not answer now"
 MODEL_BUDGET_REMARK: Final = "answered without the language model, since this month's budget is used up"
+MODEL_LOST_REMARK: Final = "answered in part without the language model, which has stopped answering"
 INITIAL_PROGRESS: Final = "Looking …"
 
 

@@ -34,10 +34,19 @@ class SummaryExchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PolishedSummary:
+    """The exchanges up to `turn` in sentences, as a language model wrote them."""
+
+    text: str
+    turn: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationSummary:
     """The latest exchanges, oldest first."""
 
     exchanges: tuple[SummaryExchange, ...] = ()
+    polished: PolishedSummary | None = None
 
     def with_outcome(self, question: str, outcome: Outcome, turn: str = "") -> "ConversationSummary":
         """The summary after one more turn; empty after starting over."""
@@ -71,17 +80,41 @@ class ConversationSummary:
         """The documents that the last reply cited."""
         return self.exchanges[-1].found_documents if self.exchanges else ()
 
+    def with_polished(self, text: str) -> "ConversationSummary":
+        """The summary with all of its exchanges in sentences, too."""
+        return replace(self, polished=PolishedSummary(text=text, turn=self.exchanges[-1].turn))
+
     def without_turns(self, turns: Collection[str]) -> "ConversationSummary":
+        """The summary without these exchanges, and without sentences that may tell of them."""
         return ConversationSummary(
             exchanges=tuple(exchange for exchange in self.exchanges if exchange.turn not in turns)
         )
 
     def _with_exchange(self, exchange: SummaryExchange) -> "ConversationSummary":
-        return ConversationSummary(exchanges=(*self.exchanges, exchange)[-_MAX_EXCHANGES:])
+        return replace(self, exchanges=(*self.exchanges, exchange)[-_MAX_EXCHANGES:])
+
+    @property
+    def unpolished_exchanges(self) -> tuple[SummaryExchange, ...]:
+        """The exchanges after those that are in sentences."""
+        turns = [exchange.turn for exchange in self.exchanges]
+        if self.polished is None or self.polished.turn not in turns:
+            return self.exchanges
+        return self.exchanges[turns.index(self.polished.turn) + 1 :]
 
 
 def render_summary(summary: ConversationSummary) -> str:
-    """The latest exchanges that fit the budget, oldest first, one per line."""
+    """What was polished and a line for each later exchange, if all that fits the budget; else the latest exchanges that
+    fit, oldest first, one per line.
+    """
+    if summary.polished is not None:
+        lines = [summary.polished.text, *map(_exchange_line, summary.unpolished_exchanges)]
+        if estimate_tokens("\n".join(lines)) <= SUMMARY_BUDGET_TOKENS:
+            return "\n".join(lines)
+    return "\n".join(list_exchange_lines(summary))
+
+
+def list_exchange_lines(summary: ConversationSummary) -> list[str]:
+    """A line for each of the latest exchanges that fit the budget, oldest first."""
     lines: list[str] = []
     remaining_tokens = SUMMARY_BUDGET_TOKENS
     for exchange in reversed(summary.exchanges):
@@ -90,14 +123,17 @@ def render_summary(summary: ConversationSummary) -> str:
         if remaining_tokens < 0:
             break
         lines.append(line)
-    return "\n".join(reversed(lines))
+    return lines[::-1]
 
 
 _SUMMARY_ADAPTER = TypeAdapter(ConversationSummary)  # the aliases of the fields are stored data
 
 
 def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
-    return {"version": 1, **_SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)}
+    data = _SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)
+    if summary.polished is None:
+        del data["polished"]
+    return {"version": 1, **data}
 
 
 def summary_from_json(data: Mapping[str, Json]) -> ConversationSummary:

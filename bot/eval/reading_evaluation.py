@@ -19,9 +19,11 @@ from typing import Final
 
 from agent.compose.phrases.conditions import format_count
 from agent.decomposition import PlannedQuestion, QuestionContext
+from agent.outcome import ModelUsage
 from agent.rules.reasoner import RuleReasoner
 from agent.rules.words.question_splitting import split_questions
 from bot.conversation.json_result import flatten_condition
+from bot.conversation.reasoning_record import usage_fields_of
 from bot.eval.eval_sets import EvalQuestion
 from bot.eval.filter_comparison import is_same_filter
 from bot.eval.report import JudgedQuestion, ReportColumn
@@ -87,6 +89,7 @@ _EMPTY_RESULT: Final[dict[str, Json]] = {
     "assumptions": [],
     "route": None,
     "stages": [],
+    **usage_fields_of("rule", ModelUsage()),
 }
 
 

@@ -1,9 +1,12 @@
 """Formats a report for people: rows of cells, and sentences."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any as Json
 
+from bot.conversation.reasoning_record import format_cost
+from bot.eval.model_usage import SetUsage, count_plan_differences, usage_by_set
 from bot.eval.report import (
     EarlierReport,
     JudgedQuestion,
@@ -78,6 +81,52 @@ def confusion_rows(column: ReportColumn) -> list[ReportRow]:
         for expected in expected_behaviours
     ]
     return [("expected \\ got", *actual_behaviours), *body]
+
+
+def usage_rows(column: ReportColumn) -> list[ReportRow]:
+    """A heading and a row per set; empty if no model was called."""
+    heading = (
+        "set",
+        "questions",
+        "asked",
+        "calls",
+        "most",
+        "tokens in",
+        "tokens out",
+        "cost",
+        "per question",
+        "by rules",
+    )
+    rows = [_usage_row(usage) for usage in usage_by_set(column)]
+    return [heading, *rows] if rows else []
+
+
+def _usage_row(usage: SetUsage) -> ReportRow:
+    """The cost per question is over all questions of the set."""
+    cost_per_question = None if usage.cost_usd is None else usage.cost_usd / usage.question_count
+    counts = (usage.question_count, usage.asked_count, usage.calls, usage.most_calls)
+    tokens = (usage.input_tokens, usage.output_tokens)
+    costs = (format_cost(usage.cost_usd), format_cost(cost_per_question))
+    return (usage.set_name, *(f"{number:,}" for number in (*counts, *tokens)), *costs, f"{usage.fallback_count:,}")
+
+
+def difference_rows(column: ReportColumn) -> list[ReportRow]:
+    """A heading and a row per set and kind of difference; empty if no plans were made by a model."""
+    counts = count_plan_differences(column)
+    totals: Counter[str] = Counter()
+    for count in counts:
+        totals[count.set_name] += count.question_count
+    rows = [
+        (
+            count.set_name,
+            count.kind,
+            f"{count.question_count / totals[count.set_name]:.0%}",
+            str(count.question_count),
+            str(count.right_count),
+        )
+        for count in counts
+    ]
+    return [("set", "difference", "share", "n", "right"), *rows] if rows else []
 
 
 def time_sentence_for(column: ReportColumn) -> str:

@@ -15,8 +15,18 @@ from structlog.typing import FilteringBoundLogger
 from bot.conversation.notices import INITIAL_PROGRESS
 from bot.ids import MessageId, PersonId, TurnId
 from bot.surface.outbox import ChatThread, MessageGone, OutboxFailed, open_message, post_privately, show_activity
-from bot.surface.replies import ChosenPart, FilePart, FullTextPart, ProgressPart, Reply, TurnAction, TurnActionsPart
+from bot.surface.replies import (
+    ChosenPart,
+    FilePart,
+    FullTextPart,
+    ProgressPart,
+    Reply,
+    TextPart,
+    TurnAction,
+    TurnActionsPart,
+)
 from bot.task_groups import lone_error
+from storage.search.ids import LegId
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
 
 TURN_LEASE: Final = timedelta(seconds=30)
@@ -30,11 +40,14 @@ class LeaseLost(Exception):
 
 
 class ProgressFeed:
-    """The latest progress text, from the agent to one reader; at the end, the final reply."""
+    """The latest progress text, from the agent to one reader, and the answer as far as it is written; at the end, the
+    final reply.
+    """
 
     def __init__(self) -> None:
         self._changed, self._over = asyncio.Event(), asyncio.Event()
         self._text = ""
+        self._partial_answers = dict[LegId, str]()
         self._reply: Reply | None = None
 
     @property
@@ -44,6 +57,16 @@ class ProgressFeed:
 
     def publish_progress(self, text: str) -> None:
         self._text = text
+        self._changed.set()
+
+    @property
+    def partial_answer(self) -> str:
+        """The Markdown of the answer as far as it is written; empty before its first sentence."""
+        return "\n\n".join(text for _, text in sorted(self._partial_answers.items()) if text)
+
+    def publish_partial_answer(self, leg: LegId, markdown: str) -> None:
+        """Replaces what was published for the leg."""
+        self._partial_answers[leg] = markdown
         self._changed.set()
 
     @property
@@ -94,7 +117,7 @@ class _ProgressOpening:
     """Fulfils `bot.surface.outbox.OpeningContent`."""
 
     feed: ProgressFeed
-    format_progress: Callable[[str], Reply]
+    format_progress: Callable[[ProgressFeed], Reply]
     check_lease: Callable[[], Awaitable[None]]
 
     async def wait_for_reply(self, within_s: float) -> None:
@@ -104,7 +127,7 @@ class _ProgressOpening:
         await self.check_lease()
         if self.feed.is_over:
             return self.feed.final_reply
-        return self.format_progress(self.feed.latest_text or INITIAL_PROGRESS)
+        return self.format_progress(self.feed)
 
 
 class NullDelivery:
@@ -158,11 +181,9 @@ class TurnDelivery:
         if not feed.is_over:
             await feed.run_until_over(self._show_activity)  # the posted message ended the first activity sign
         started_s, has_stop_button = time.monotonic(), False
-        while (text := await feed.next_text(None if has_stop_button else self._stoppable_after_s)) is not None:
+        while await feed.next_text(None if has_stop_button else self._stoppable_after_s) is not None:
             is_stoppable = time.monotonic() - started_s >= self._stoppable_after_s
-            is_shown = await self._show_progress(
-                self._progress_reply(text or INITIAL_PROGRESS, is_stoppable=is_stoppable)
-            )
+            is_shown = await self._show_progress(self._progress_reply(feed, is_stoppable=is_stoppable))
             has_stop_button = has_stop_button or (is_stoppable and is_shown)
             await feed.wait_until_over()
 
@@ -299,9 +320,12 @@ class TurnDelivery:
         if not await self._inbox.note_placeholder(self._claimed, message):
             raise LeaseLost()
 
-    def _progress_reply(self, text: str, *, is_stoppable: bool = False) -> Reply:
+    def _progress_reply(self, feed: ProgressFeed, *, is_stoppable: bool = False) -> Reply:
+        """Returns the sentences of the answer that are written already, then the progress."""
+        written = (TextPart(markdown=feed.partial_answer),) if feed.partial_answer else ()
+        progress = ProgressPart(text=feed.latest_text or INITIAL_PROGRESS)
         actions = (TurnActionsPart(handles=(TurnAction.STOP,)),) if is_stoppable else ()
-        return Reply(turn=TurnId(self._claimed.turn.id), parts=(ProgressPart(text=text), *actions))
+        return Reply(turn=TurnId(self._claimed.turn.id), parts=(*written, progress, *actions))
 
 
 @asynccontextmanager

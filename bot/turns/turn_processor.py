@@ -44,6 +44,8 @@ from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
+from bot.language_model.summary_polishing import SummaryPolisher
+from bot.progress import ignore_partial_answer
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
 from bot.surface.outbox import OutboxFailed
@@ -98,6 +100,7 @@ class TurnProcessor:
         revisions: QuestionRevisions,
         turn_actions: TurnActionHandler,
         model_calls: ModelCallArchive,
+        summary_polisher: SummaryPolisher | None,
         surfaces: SurfaceRegistry,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
@@ -106,6 +109,7 @@ class TurnProcessor:
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stop_requests, self._revisions = question_limits, stop_requests, revisions
         self._turn_actions, self._model_calls, self._surfaces = turn_actions, model_calls, surfaces
+        self._summary_polisher = summary_polisher
         self._observers: list[TurnObserver] = []
 
     @property
@@ -393,12 +397,18 @@ class TurnProcessor:
         attempts: list[SearchAttempt] = []
         if run.claimed.turn.stopped_by is not None:
             return await self._stopped_result_of(run, run.claimed.turn.stopped_by, attempts)
-        report_progress = run.feed.publish_progress
+        feed = run.feed
         try:
             return await self._stop_requests.run_unless_stopped(
                 run.turn_id,
                 lambda: self._dialogue.answer_turn(
-                    run.inbound, run.turn_id, run.limits, report_progress, attempts.append, run.reasoning_log
+                    run.inbound,
+                    run.turn_id,
+                    run.limits,
+                    feed.publish_progress,
+                    attempts.append,
+                    run.reasoning_log,
+                    feed.publish_partial_answer if run.has_outbox else ignore_partial_answer,
                 ),
             )
         except TurnStopped as exc:
@@ -465,6 +475,8 @@ class TurnProcessor:
         if not finished:
             raise LeaseLost()
         self._report_measurement(run, turn_result)
+        if self._summary_polisher is not None and turn_result.state is not None:
+            self._summary_polisher.start_polishing(run.turn_id, turn_result.state)
         return _finished_turn_from(run.inbound.conversation, turn_result)
 
     def _report_measurement(self, run: "_TurnRun", turn_result: TurnResult) -> None:

@@ -5,11 +5,13 @@ import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any as Json
 from typing import cast
 
 from aiohttp import web
 
 from agent.context import AgentContext
+from agent.gateway.messages import ModelReply, ModelRequest
 from agent.outcome import (
     Answer,
     Choice,
@@ -45,6 +47,7 @@ from storage.search.refinement import (
     SearchWeb,
     StartOver,
 )
+from tests.agent.model.scripted_model import ScriptedModel
 
 LEG = LegId("1")
 VENDOR = FieldName("vendor")
@@ -281,3 +284,17 @@ class Clock:
 
     def advance(self, by: timedelta) -> None:
         self.now += by
+
+
+class PausableModel(ScriptedModel):
+    """A scripted model that waits for `may_reply`, which is set at first."""
+
+    def __init__(self, *replies: Mapping[str, Json] | str | Exception) -> None:
+        super().__init__(*replies)
+        self.called, self.may_reply = asyncio.Event(), asyncio.Event()
+        self.may_reply.set()
+
+    async def complete(self, request: ModelRequest, log: ReasoningLog) -> ModelReply:
+        self.called.set()
+        await self.may_reply.wait()
+        return await super().complete(request, log)

@@ -57,11 +57,12 @@ def test_the_reasoner_gets_its_limits(tmp_path: Path) -> None:
         MODEL_COMPLETENESS="0.6",
         MODEL_ROUNDS="2",
         MODEL_SUB_QUERIES="4",
+        MODEL_TIMEOUT="12.5",
     ).reasoner_options
 
     assert (options.when, options.mode) == (ModelUse.ALWAYS, ModelMode.LOOP)
     assert (options.max_tool_calls, options.completeness) == (7, 0.6)
-    assert (options.max_rounds, options.max_sub_queries) == (2, 4)
+    assert (options.max_rounds, options.max_sub_queries, options.call_timeout_s) == (2, 4, 12.5)
 
 
 @pytest.mark.parametrize(

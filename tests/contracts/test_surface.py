@@ -14,10 +14,12 @@ from adapters.terminal.app import TerminalSurface
 from adapters.web.access_guard import AccessGuard
 from adapters.web.app import WebChat
 from adapters.web.transcript import WebTranscript
+from bot.errors import AnswerNotFound
 from bot.ids import ConversationId, TurnId
 from bot.surface.inbound import Inbound
 from bot.surface.surface import Surface
 from bot.surface.surface_registry import SurfaceRegistry
+from bot.turns.turn_actions import TurnActor, TurnSteps
 from tests.adapters.slack.conftest import InboxBot, api, bot, build_surface, pauses, slack
 from tests.bot.fakes import FakeChat, PartialSurface
 
@@ -33,6 +35,9 @@ class SilentBot:
     async def run_turn(self, turn: TurnId) -> object:
         return None
 
+    async def load_steps(self, turn: TurnId, actor: TurnActor) -> TurnSteps:
+        raise AnswerNotFound()
+
 
 @pytest.fixture
 def slack_surface(bot: InboxBot, api: SlackApi) -> Surface:
@@ -43,6 +48,7 @@ def slack_surface(bot: InboxBot, api: SlackApi) -> Surface:
 def web_surface(tmp_path: Path) -> Surface:
     return WebChat(
         accept=SilentBot().accept_inbound,
+        load_steps=SilentBot().load_steps,
         transcript=WebTranscript(tmp_path),
         guard=AccessGuard(None),
         clock=lambda: datetime(2031, 5, 9, 12, tzinfo=UTC),

@@ -58,11 +58,11 @@ class ConditionLinker:
 
         Columns of one rows field that are not alternatives hold within one row. What cannot be linked is in the notes.
         """
-        linked = [one for one in map(self._link_condition, conditions) if one is not None]
+        linked = [entry for entry in map(self._link_condition, conditions) if entry is not None]
         joined = self._join_conditions(linked)
         wider = [
             self._join_conditions(
-                [one if other is not one or one.wider_condition is None else _widened(one) for one in linked]
+                [entry if other is not entry or entry.wider_condition is None else _widened(entry) for entry in linked]
             )
             for other in linked
             if other.wider_condition is not None and other.wider_condition != other.condition
@@ -152,38 +152,42 @@ class ConditionLinker:
         return RowCondition(rows_field=field.name, condition=OrCondition(tuple(parts)), words=words)
 
     def _join_conditions(self, linked: Sequence[LinkedCondition]) -> Condition:
-        together = [one for one in linked if not one.any_group]
+        together = [entry for entry in linked if not entry.any_group]
         groups: dict[int, list[LinkedCondition]] = defaultdict(list)
-        for one in linked:
-            if one.any_group:
-                groups[one.any_group].append(one)
+        for entry in linked:
+            if entry.any_group:
+                groups[entry.any_group].append(entry)
         rows: dict[str, list[Condition]] = defaultdict(list)
         conditions: list[Condition] = []
-        for one in together:
-            if one.rows_field and not one.is_negated:
-                rows[one.rows_field].append(one.condition)
+        for entry in together:
+            if entry.rows_field and not entry.is_negated:
+                rows[entry.rows_field].append(entry.condition)
             else:
-                conditions.append(_complete_condition(one))
+                conditions.append(_complete_condition(entry))
         conditions += [
             RowCondition(rows_field=FieldName(name), condition=conjunction_of(*members))
             for name, members in rows.items()
         ]
-        conditions += [OrCondition(tuple(_complete_condition(one) for one in members)) for members in groups.values()]
+        conditions += [
+            OrCondition(tuple(_complete_condition(entry) for entry in members)) for members in groups.values()
+        ]
         return conjunction_of(*conditions)
 
 
-def _widened(one: LinkedCondition) -> LinkedCondition:
+def _widened(entry: LinkedCondition) -> LinkedCondition:
     return LinkedCondition(
-        condition=one.wider_condition or one.condition, rows_field=one.rows_field, any_group=one.any_group
+        condition=entry.wider_condition or entry.condition, rows_field=entry.rows_field, any_group=entry.any_group
     )
 
 
-def _complete_condition(one: LinkedCondition) -> Condition:
+def _complete_condition(entry: LinkedCondition) -> Condition:
     """Returns the condition with its negation; a column within a row of its own."""
     condition = (
-        RowCondition(rows_field=FieldName(one.rows_field), condition=one.condition) if one.rows_field else one.condition
+        RowCondition(rows_field=FieldName(entry.rows_field), condition=entry.condition)
+        if entry.rows_field
+        else entry.condition
     )
-    return NotCondition(condition) if one.is_negated else condition
+    return NotCondition(condition) if entry.is_negated else condition
 
 
 def _is_part_of(words: str, question: str) -> bool:

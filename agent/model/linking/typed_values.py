@@ -122,6 +122,8 @@ def _build_range(
     if isinstance(low, DateLiteral) and isinstance(high, DateLiteral):
         period = replace(low, op=ComparisonOperator.EQ, last_day=max(high.last_day, low.last_day))
         return _compare_literal(period, "is", named, words, lexicon, today)
+    if isinstance(low, QuantityLiteral) and isinstance(high, QuantityLiteral):
+        low, high = (high, low) if low.unit == high.unit and low.low > high.low else (low, high)
     return AndCondition(
         (
             _compare_literal(low, "at_least", named, words, lexicon, today),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
-from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion
+from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
 from agent.model.planning.word_coverage import find_uncovered_words, names_its_documents
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from storage.search.conditions import (
@@ -22,6 +22,15 @@ from storage.search.ids import BucketId
 from storage.search.plan import Leg
 
 _HARMLESS_ASSUMPTIONS = (CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet)
+
+
+def needs_judgement(by_rules: Decomposition) -> bool:
+    """Whether the message is a question about documents; commands, thanks and references to a list are not."""
+    if isinstance(by_rules, UnrecognisedQuestion):
+        return bool(by_rules.unknown_words)
+    if isinstance(by_rules, PlannedQuestion):
+        return not by_rules.is_undo and not by_rules.references
+    return False
 
 
 def is_completely_linked(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:

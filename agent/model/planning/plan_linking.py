@@ -66,6 +66,7 @@ class LinkedPlan:
     problems: tuple[str, ...]
     wants_file: bool
     language: str
+    reasoning: str  # of the model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +131,7 @@ class PlanLinker:
             problems=tuple(dict.fromkeys(notes.problems)),
             wants_file=output.output == "file",
             language=output.language.strip().lower()[:2] or "en",
+            reasoning=output.reasoning,
         )
 
     def _link_leg(
@@ -148,7 +150,9 @@ class PlanLinker:
             return None
         queries = [query for query in part.search_queries if query.strip()][:_MAX_QUERIES]
         text = (self.question if is_only else part.question) or self.question
-        search = Search(clauses=tuple(one.clause for one in sets), ranking_text=queries[0] if queries else text)
+        search = Search(
+            clauses=tuple(linked_set.clause for linked_set in sets), ranking_text=queries[0] if queries else text
+        )
         bucket = sets[0].clause.bucket
         whole = self._link_whole(part, parts, notes)
         answer_form = FormLinker(bucket=bucket, lexicon=self.lexicons[bucket], notes=notes).build_form(part, whole)
@@ -166,18 +170,18 @@ class PlanLinker:
             equal_readings=tuple(readings),
             wider_readings=tuple(
                 AlternativeReading(
-                    bucket=one.clause.bucket,
+                    bucket=linked_set.clause.bucket,
                     conditions=conjuncts_of(condition),
-                    search=replace(search, clauses=(replace(one.clause, condition=condition),)),
+                    search=replace(search, clauses=(replace(linked_set.clause, condition=condition),)),
                 )
-                for one in sets
-                for condition in one.wider_conditions
+                for linked_set in sets
+                for condition in linked_set.wider_conditions
                 if len(sets) == 1 and answer_form.names_a_set
             ),
             is_understood=not notes.problems and not unknown_words,
             unknown_words=() if answer_form.reads_text else unknown_words,
         )
-        return leg, alternatives, [passed for one in sets for passed in one.passed]
+        return leg, alternatives, [passed for linked_set in sets for passed in linked_set.passed]
 
     def _link_sets(
         self, leg_id: LegId, part: PlanPartOutput, parts: Mapping[str, PlanPartOutput], notes: LinkingNotes
@@ -192,12 +196,12 @@ class PlanLinker:
             )
         pairs = [(bucket, LinkingNotes()) for bucket in buckets]
         linked = [(self._link_set(leg_id, part, bucket, parts, own, depth=0), own) for bucket, own in pairs]
-        fitting = [(one, own) for one, own in linked if not own.unlinked_words]
+        fitting = [(linked_set, own) for linked_set, own in linked if not own.unlinked_words]
         for _, own in fitting or linked[:1]:
             notes.problems += own.problems
             notes.unlinked_words += own.unlinked_words
             notes.assumptions += own.assumptions
-        return [one for one, _ in (fitting or linked[:1])]
+        return [linked_set for linked_set, _ in (fitting or linked[:1])]
 
     def _link_set(
         self,
@@ -292,7 +296,7 @@ class PlanLinker:
         if whole is None or whole.id == part.id:
             return None
         sets = self._link_sets(LegId("a"), whole, parts, notes)
-        return Search(clauses=tuple(one.clause for one in sets)) if sets else None
+        return Search(clauses=tuple(linked_set.clause for linked_set in sets)) if sets else None
 
     def _narrow_to_first(
         self, part: PlanPartOutput, search: Search, answer_form: AnswerForm, notes: LinkingNotes

@@ -76,6 +76,7 @@ class QuestionPlanner:
             question_context.reasoning_log,
             check=lambda output: linker.link_plan(output).problems,
             max_output_tokens=_MAX_PLAN_TOKENS,
+            timeout_s=self._options.call_timeout_s,
         )
         return linker.link_plan(reply.value)
 
@@ -141,6 +142,7 @@ class QuestionPlanner:
             QuestionRouteOutput,
             question_context.reasoning_log,
             check=lambda output: [f"there is no bucket {name!r}" for name in output.buckets if name not in lexicons],
+            timeout_s=self._options.call_timeout_s,
         )
         output = reply.value
         chosen = pick_lexicons(lexicons, output.buckets[:_MAX_ROUTED_BUCKETS])

@@ -5,7 +5,7 @@ question. Then the best relative score by a topic is added to the score by the w
 docs/eval.md. The sum of the rankings, a factor for passages in several of them, and reciprocal rank fusion rank worse.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -64,20 +64,10 @@ class SubQueryFusion:
 
         `passages`: those of the whole question, best first. Ties are ordered by chunk id.
         """
-        rankings = [
-            fuse_hits({name: answers[request] for name, request in sub_query.passage_requests.items()})
-            for sub_query in self.sub_queries
-        ]
+        rankings = [rank_sub_query(sub_query, answers) for sub_query in self.sub_queries]
         if not _find_different_documents(rankings) or self._has_complete_passage(passages):
             return None
-        fused = {passage.hit.chunk_id: replace(passage, found_for=(self.question,)) for passage in passages}
-        topic_scores = dict.fromkeys(fused, 0.0)
-        for sub_query, ranking in zip(self.sub_queries, rankings, strict=True):
-            for passage in ranking:
-                chunk_id, relative_score = passage.hit.chunk_id, passage.score / (ranking[0].score or 1.0)
-                fused[chunk_id] = _add_query(fused.get(chunk_id), passage, sub_query.text)
-                topic_scores[chunk_id] = max(topic_scores.get(chunk_id, 0.0), relative_score)
-        return _add_topic_scores(fused, topic_scores)
+        return _fuse_with_topics(self.question, passages, zip(self.sub_queries, rankings, strict=True))
 
     def _has_complete_passage(self, passages: Sequence[FoundPassage]) -> bool:
         """Whether one of the best passages holds nearly all of the question."""
@@ -87,6 +77,48 @@ class SubQueryFusion:
             coverage_of_hit(passage.hit, self.query_terms, matchers[passage.hit.bucket]) >= _MAX_COVERAGE
             for passage in best
         )
+
+
+def build_probe_requests(probes: Sequence[str], search: Search, limit: int) -> tuple[SubQueryRequests, ...]:
+    """Returns the requests for further ranking texts of a leg in the set of `search`."""
+    return tuple(
+        SubQueryRequests(
+            text=probe,
+            passage_requests={
+                "text": KeywordPassageRequest(search, probe, limit),
+                "semantic": SemanticPassageRequest(search, probe, limit),
+            },
+        )
+        for probe in probes
+    )
+
+
+def add_probe_rankings(
+    question: str, passages: Sequence[FoundPassage], probes: Sequence[SubQueryRequests], answers: IndexAnswers
+) -> list[FoundPassage]:
+    """Returns the passages of the question and of its probes, best first, each with the queries that found it."""
+    rankings = [rank_sub_query(probe, answers) for probe in probes]
+    return _fuse_with_topics(question, passages, zip(probes, rankings, strict=True))
+
+
+def rank_sub_query(sub_query: SubQueryRequests, answers: IndexAnswers) -> list[FoundPassage]:
+    """Returns the passages that one sub-query finds, best first."""
+    return fuse_hits({name: answers[request] for name, request in sub_query.passage_requests.items()})
+
+
+def _fuse_with_topics(
+    question: str,
+    passages: Sequence[FoundPassage],
+    rankings: Iterable[tuple[SubQueryRequests, Sequence[FoundPassage]]],
+) -> list[FoundPassage]:
+    fused = {passage.hit.chunk_id: replace(passage, found_for=passage.found_for or (question,)) for passage in passages}
+    topic_scores = dict.fromkeys(fused, 0.0)
+    for sub_query, ranking in rankings:
+        for passage in ranking:
+            chunk_id, relative_score = passage.hit.chunk_id, passage.score / (ranking[0].score or 1.0)
+            fused[chunk_id] = _add_query(fused.get(chunk_id), passage, sub_query.text)
+            topic_scores[chunk_id] = max(topic_scores.get(chunk_id, 0.0), relative_score)
+    return _add_topic_scores(fused, topic_scores)
 
 
 def _find_different_documents(rankings: Sequence[Sequence[FoundPassage]]) -> bool:

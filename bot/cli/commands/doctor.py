@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.settings import LoadedSettings, Settings
     from bot.surface.checkup import CheckupFinding
 
+_MODEL = "model"  # the heading of the findings about language models
 _PASSWORD_IN_URL = re.compile(r"(://[^/:@\s]*:)[^@\s,]+@")
 
 
@@ -55,6 +56,8 @@ def doctor(
             problems += asyncio.run(_find_unreachable_services(loaded.settings))
         products = [*(surface or ()), *(["slack"] if slack else [])]
         findings = asyncio.run(_run_checkups(loaded, products))
+        if model_findings := asyncio.run(_check_models(loaded)):
+            findings = {_MODEL: model_findings} | findings
         faults = [finding.fault for found in findings.values() for finding in found if finding.fault]
         problems = list(dict.fromkeys([*problems, *faults]))
         rows = _setting_rows_of(loaded)
@@ -135,6 +138,13 @@ async def _run_checkups(loaded: "LoadedSettings", products: "Iterable[str]") -> 
     """The findings by product. While a setting is invalid, no product is asked."""
     names = dict.fromkeys(products)
     return {name: () if loaded.errors else await _run_checkup(loaded.settings, name) for name in names}
+
+
+async def _check_models(loaded: "LoadedSettings") -> "Sequence[CheckupFinding]":
+    """None without a model, and while a setting is invalid."""
+    from bot.bootstrap import run_model_checkup
+
+    return () if loaded.errors else await run_model_checkup(loaded.settings)
 
 
 async def _run_checkup(settings: "Settings", product: str) -> "Sequence[CheckupFinding]":

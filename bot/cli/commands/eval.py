@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,9 +26,15 @@ if TYPE_CHECKING:
     from bot.eval.eval_sets import EvalSet, EvalSuite
     from bot.eval.report import EarlierReport, JudgedQuestion, ReportColumn
     from bot.eval.tables import ReportRow
+    from bot.settings import Settings
 
 _MAX_DOCUMENT_IDS = 1_000_000  # in practice: all document ids of a result
 _EXTRACTED_MODE = "extracted"
+
+
+class ReasonerName(StrEnum):
+    RULE = "rule"
+    MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +47,7 @@ class _EvalMode:
     own_buckets_only: bool
     jobs: int
     decompose: bool = True
+    reasoner: ReasonerName | None = None
 
 
 def run_evaluation(
@@ -53,6 +61,10 @@ def run_evaluation(
     alone: Annotated[bool, typer.Option(help="Ask each set's own buckets alone, too.")] = True,
     limit: Annotated[int | None, typer.Option(min=1, help="Questions of a set, evenly picked.")] = None,
     decompose: DecomposeOption = True,
+    reasoner: Annotated[
+        ReasonerName | None,
+        typer.Option(help="Who understands the questions; `model` needs PARLEY_MODEL. [default: as set]"),
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions at once; CPU is told for one.")] = 1,
     home: Annotated[
         Path | None, typer.Option("--home", help="Keep the documents here for the next time. [default: nowhere]")
@@ -72,7 +84,7 @@ def run_evaluation(
         )
         mode_groups = (
             [
-                [replace(mode, decompose=decompose) for mode in modes]
+                [replace(mode, decompose=decompose, reasoner=reasoner) for mode in modes]
                 for modes in _eval_modes_for(
                     eval_home, metadata=metadata, extracted=extracted, with_own_buckets=alone, jobs=jobs
                 )
@@ -120,7 +132,8 @@ async def _measure_columns(modes: Sequence[_EvalMode], suite: "EvalSuite") -> "l
     first_mode = modes[0]
     # Never use the person's own index or database: the test documents would mix with their documents.
     base_settings = settings_for_home(first_mode.home).settings
-    settings = base_settings.model_copy(update={"index_url": "embedded:", "database_url": None})
+    settings = _with_reasoner(base_settings, first_mode.reasoner)
+    settings = settings.model_copy(update={"index_url": "embedded:", "database_url": None})
     model_settings = base_settings.model_copy(update={"home": resolve_home()})  # the scratch home has none
     with open_flashrank_reranker(model_settings) as reranker:
         await _warm_up_reranker(reranker)
@@ -140,6 +153,17 @@ async def _measure_columns(modes: Sequence[_EvalMode], suite: "EvalSuite") -> "l
                 )
                 for mode in modes
             ]
+
+
+def _with_reasoner(settings: "Settings", reasoner: ReasonerName | None) -> "Settings":
+    """Raises `CommandFailed` if a model is asked for and none is set."""
+    match reasoner:
+        case ReasonerName.RULE:
+            return settings.without_model()
+        case ReasonerName.MODEL if not settings.model.is_used:
+            raise CommandFailed("--reasoner model needs PARLEY_MODEL in the environment")
+        case _:
+            return settings
 
 
 async def _measure_reading(suite: "EvalSuite") -> "list[ReportColumn]":
@@ -185,7 +209,7 @@ async def _ask_questions(
         buckets=(),
         max_hits=eval_set.max_hits,
         max_documents=_MAX_DOCUMENT_IDS,
-        debug=False,
+        debug=True,  # the report tells what the reasoner did
         decompose=mode.decompose,
     )
     buckets = tuple(eval_set.buckets) if mode.own_buckets_only else ()
@@ -212,7 +236,7 @@ def _output_report(
     explain: bool,
     json_: bool,
 ) -> None:
-    from bot.eval.report import report_to_json
+    from bot.eval.report_json import report_to_json
 
     report = report_to_json(columns, suite.unscored_counts)
     if out is not None:
@@ -234,6 +258,7 @@ def _print_report(
     for column in columns:
         print_line(f"\n{column.name}: behaviours")
         _print_table(tables.confusion_rows(column))
+        _print_model_usage(column)
     print_line("")
     for column in columns:
         print_line(tables.time_sentence_for(column))
@@ -244,6 +269,18 @@ def _print_report(
     for column in columns if explain else ():
         for text in tables.explain_worst_questions(column):
             print_line(f"\n{text}")
+
+
+def _print_model_usage(column: "ReportColumn") -> None:
+    from bot.eval import tables
+
+    for heading, rows in (
+        ("language model", tables.usage_rows(column)),
+        ("plans of the model and of the rules", tables.difference_rows(column)),
+    ):
+        if rows:
+            print_line(f"\n{column.name}: {heading}")
+            _print_table(rows)
 
 
 def _print_table(rows: "Sequence[ReportRow]") -> None:

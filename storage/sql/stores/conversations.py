@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, select, update
 
 from storage.sql import tables
-from storage.sql.database import SqlDatabase
+from storage.sql.database import JsonMapping, SqlDatabase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,19 @@ class ConversationStore:
         save = state_saver(self._database)
         await self._database.run_write(lambda connection: save(connection, state))
 
+    async def replace_summary_if_unchanged(self, before: ConversationState, summary: JsonMapping) -> bool:
+        """Replace the summary of a state; False, with nothing changed, if its summary differs from `before` by now."""
+        values = {"conversation_id": before.conversation, "sought_scope_key": before.scope_key}
+
+        def replace_summary(connection: Connection) -> bool:
+            current = connection.execute(_STATE_OF_SCOPE.with_for_update(), values).one_or_none()
+            if current is None or current.summary != before.summary:
+                return False
+            connection.execute(_REPLACE_SUMMARY, values | {"new_summary": summary})
+            return True
+
+        return await self._database.run_write(replace_summary)
+
 
 def state_saver(database: SqlDatabase) -> Callable[[Connection, ConversationState], None]:
     """Returns a function that saves a state within the transaction of a connection."""
@@ -71,6 +84,14 @@ def state_saver(database: SqlDatabase) -> Callable[[Connection, ConversationStat
 
 
 _UPDATED_COLUMNS = ("summary", "last_plan", "clarifications_in_a_row", "changed_at")
+_REPLACE_SUMMARY = (
+    update(conversations)
+    .where(
+        conversations.c.conversation == bindparam("conversation_id"),
+        conversations.c.scope_key == bindparam("sought_scope_key"),
+    )
+    .values(summary=bindparam("new_summary"))
+)
 _STATES_OF_CONVERSATION = select(conversations).where(conversations.c.conversation == bindparam("conversation_id"))
 _STATE_OF_SCOPE = select(conversations).where(
     conversations.c.conversation == bindparam("conversation_id"),

@@ -11,10 +11,11 @@ from aiohttp import ClientSession, CookieJar, web
 from adapters.web.access_guard import AccessGuard, is_loopback
 from adapters.web.app import WebChat
 from adapters.web.transcript import WebTranscript
-from bot.errors import InvalidQuestion
+from bot.errors import AnswerNotFound, InvalidQuestion
 from bot.ids import OPERATOR, ChoiceId, ConversationId, TurnId
 from bot.surface.inbound import ButtonClick, Inbound, OperatorAudience, TextMessage
 from bot.surface.replies import NoticePart, Reply
+from bot.turns.turn_actions import TurnActor, TurnSteps
 
 NOW = datetime(2031, 5, 4, 9, 30, tzinfo=UTC)
 KEY = "a-conversation-key"
@@ -48,8 +49,18 @@ async def open_chat_site(folder: Path, token: str | None) -> AsyncGenerator[Chat
             raise InvalidQuestion("That is no question.")
         stored.append(inbound)
 
+    async def load_steps(turn: TurnId, actor: TurnActor) -> TurnSteps:
+        if turn != "t1" or actor.conversation != f"web:{KEY}":
+            raise AnswerNotFound()
+        return TurnSteps(route="hybrid", reasoner="model", elapsed_ms=5.0, steps=(), reasoning_lines=("plan: 5.0 ms",))
+
     chat = WebChat(
-        accept=accept, transcript=WebTranscript(folder), guard=AccessGuard(token), clock=lambda: NOW, max_characters=100
+        accept=accept,
+        load_steps=load_steps,
+        transcript=WebTranscript(folder),
+        guard=AccessGuard(token),
+        clock=lambda: NOW,
+        max_characters=100,
     )
     app = web.Application()
     app.add_routes(chat.http_routes())
@@ -72,6 +83,16 @@ async def site(tmp_path: Path) -> AsyncGenerator[ChatSite]:
 async def guarded_site(tmp_path: Path) -> AsyncGenerator[ChatSite]:
     async for opened_site in open_chat_site(tmp_path, "open sesame"):
         yield opened_site
+
+
+async def test_the_steps_of_an_answer_have_a_page_in_their_conversation(site: ChatSite, guarded_site: ChatSite) -> None:
+    status, page = await site.get_page(f"/chat/steps?c={KEY}&turn=t1")
+
+    assert (status, "plan: 5.0 ms" in page, "reasoner: model" in page) == (200, True, True)
+    assert (await site.get_page(f"/chat/steps?c={KEY}&turn=t2"))[0] == 404
+    assert (await site.get_page("/chat/steps?c=another-conversation&turn=t1"))[0] == 404
+    assert (await site.get_page("/chat/steps?turn=t1"))[0] == 404
+    assert (await guarded_site.get_page(f"/chat/steps?c={KEY}&turn=t1"))[0] == 401
 
 
 async def test_a_posted_message_is_stored_as_the_operators_and_shown_after_a_reload(site: ChatSite) -> None:

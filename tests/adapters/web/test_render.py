@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.web.render import is_web_address, part_html, question_html, reply_html
+from adapters.web.render import is_web_address, part_html, question_html, reply_html, steps_html
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.surface.replies import (
     ChoiceButton,
@@ -20,8 +20,11 @@ from bot.surface.replies import (
     ShownCitation,
     TablePart,
     TextPart,
+    TurnAction,
+    TurnActionsPart,
     escape_markdown,
 )
+from bot.turns.turn_actions import SearchStep, TurnSteps
 
 NOW = datetime(2031, 5, 4, 9, 30, tzinfo=UTC)
 HOSTILE_TEXTS = st.text() | st.sampled_from(
@@ -168,17 +171,49 @@ def test_a_citation_links_to_its_source_and_names_the_page() -> None:
     source = ShownCitation(marker="1", title="Manual", page=14, url="https://example.org/m", quote="Every 6 months.")
     reply = Reply(turn=TurnId("t"), parts=(TextPart(markdown="Every **6** months [1].", sources=(source,)),))
 
-    html = read_html(reply_html(reply, id_="r-1", posted_at=NOW, now=NOW))
+    html = read_html(reply_html(reply, id_="r-1", posted_at=NOW, now=NOW, steps_address="/s"))
 
     assert ("a", "#r-1-1") in [(tag, attrs.get("href")) for tag, attrs in html.tags]
     assert ("li", "r-1-1") in [(tag, attrs.get("id")) for tag, attrs in html.tags]
     assert "page 14" in html.text
 
 
+def test_a_reply_links_to_its_steps_where_it_has_some() -> None:
+    reply = Reply(turn=TurnId("t"), parts=(TurnActionsPart(handles=(TurnAction.STEPS,)),))
+    without_steps = Reply(turn=TurnId("t"), parts=(TurnActionsPart(handles=(TurnAction.RATE,)),))
+
+    html, other_html = (
+        read_html(reply_html(reply, id_="r", posted_at=NOW, now=NOW, steps_address="/s?turn=t"))
+        for reply in (reply, without_steps)
+    )
+
+    assert ("a", "/s?turn=t") in [(tag, attrs.get("href")) for tag, attrs in html.tags]
+    assert "a" not in [tag for tag, _ in other_html.tags]
+
+
+def test_steps_show_stages_calls_and_searches_as_text() -> None:
+    steps = TurnSteps(
+        route="long_text",
+        reasoner="model",
+        elapsed_ms=41.7,
+        steps=(SearchStep(tool="search_text", criteria="“<b>grip</b>”", documents=1_042, elapsed_ms=3.04),),
+        reasoning_lines=("decompose: 4.0 ms", "plan@1 to <i>m</i>: 812 ms"),
+    )
+
+    html = read_html(steps_html(steps))
+
+    assert {"b", "i"}.isdisjoint(tag for tag, _ in html.tags)
+    for shown in ("Route: long text · reasoner: model · 42 ms", "<b>grip</b>", "1,042 found", "plan@1 to <i>m</i>"):
+        assert shown in html.text
+
+
 def test_progress_is_announced_to_screen_readers() -> None:
     reply = Reply(turn=TurnId("t"), parts=(ProgressPart(text="Reading"),))
 
-    assert read_html(reply_html(reply, id_="r", posted_at=NOW, now=NOW)).tags[0][1]["aria-busy"] == "true"
+    assert (
+        read_html(reply_html(reply, id_="r", posted_at=NOW, now=NOW, steps_address="/s")).tags[0][1]["aria-busy"]
+        == "true"
+    )
 
 
 def test_only_http_addresses_become_links() -> None:

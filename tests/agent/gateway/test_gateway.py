@@ -518,6 +518,18 @@ async def test_a_server_that_refuses_a_temperature_gets_none_from_then_on(
     assert len(model_server.refused_requests) == 1
 
 
+async def test_a_model_that_litellm_knows_to_refuse_a_temperature_gets_none(
+    open_gateway: GatewayFactory, model_server: ScriptedModelServer
+) -> None:
+    model_server.models = None
+    model_server.chat_replies = ["ok"]
+
+    reply = await open_gateway(models=ModelNames(main="openai/gpt-5-mini")).complete(a_request(), ReasoningLog())
+
+    assert reply.text == "ok"
+    assert (model_server.chat_requests[0].temperature, model_server.chat_requests[0].token_limit) == (None, 2000)
+
+
 async def test_a_refusal_and_a_truncated_reply_are_told_apart_from_others(
     open_gateway: GatewayFactory, model_server: ScriptedModelServer
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.compose.composed_leg import ComposedLeg
 from agent.compose.phrases.figures import highlight_value
 from agent.context import AgentContext
 from agent.loop import answer
@@ -14,7 +15,7 @@ from agent.retrieval.answer_type import AnswerType, answer_type_of, find_values_
 from agent.retrieval.fusion import fuse_hits, merge_rankings, rerank_passages
 from agent.retrieval.relevance import QueryTerm, StemMatcher
 from agent.rules.reasoner import RuleReasoner
-from agent.verify import verify_lines
+from agent.verify import verify_leg
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document, FieldValue, Passage
 from storage.search.ids import BucketId, ChunkId, DocId, FieldName, TenantId
@@ -265,5 +266,8 @@ def test_a_highlighted_quotation_still_passes_verification() -> None:
     line = f"“{highlight_value(sentence, AnswerType.SPAN)}” [1]"
 
     assert "**five years**" in line
-    assert verify_lines([line], [citation]) == ([line], [citation], 0)
-    assert verify_lines([line.replace("five", "six")], [citation])[0] == []
+    kept = verify_leg(ComposedLeg(sentences=(line,), citations=(citation,)))
+    removed = verify_leg(ComposedLeg(sentences=(line.replace("five", "six"),), citations=(citation,)))
+
+    assert (kept.sentences, kept.citations) == ((line,), (citation,))
+    assert removed.sentences == ()

@@ -61,6 +61,35 @@ def test_the_rendered_summary_stays_within_its_budget(questions: list[str]) -> N
     assert summary_from_json(summary_to_json(summary)) == summary
 
 
+def test_what_was_polished_stands_before_the_lines_of_later_turns() -> None:
+    summary = ConversationSummary()
+    for turn in ("t1", "t2", "t3"):
+        summary = summary.with_outcome("receipts", an_answer(3), turn)
+    polished = summary.with_polished("The person wants receipts.").with_outcome("only 2024", an_answer(1), "t4")
+
+    assert render_summary(polished) == "The person wants receipts.\nasked: only 2024 -> answer, 1 documents"
+    assert summary_from_json(summary_to_json(polished)) == polished
+    for number in range(20):
+        polished = polished.with_outcome(f"question {number}", an_answer(1), f"u{number}")
+    assert render_summary(polished).startswith("The person wants receipts.\nasked: question 8 ")
+
+
+def test_what_was_polished_is_left_out_where_it_does_not_fit() -> None:
+    summary = ConversationSummary().with_outcome("receipts", an_answer(3), "t1").with_polished("x" * 1_500)
+    for turn in ("t2", "t3"):
+        summary = summary.with_outcome("y" * 300, an_answer(3), turn)
+
+    assert "x" * 1_500 not in render_summary(summary)
+    assert render_summary(summary).startswith("asked: receipts -> answer")
+
+
+def test_what_was_polished_goes_with_a_turn_that_it_may_tell_of_and_at_a_new_start() -> None:
+    summary = ConversationSummary().with_outcome("receipts", an_answer(3), "t1").with_polished("Receipts.")
+
+    assert summary.without_turns({"t1"}) == ConversationSummary()
+    assert summary.with_outcome("start over", StartOverOutcome(text="")) == ConversationSummary()
+
+
 def test_stored_summaries_keep_their_json() -> None:
     exchange = {
         "asked": "receipts \ud800 of Acme",

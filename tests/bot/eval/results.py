@@ -33,6 +33,10 @@ def a_result(**fields: Any) -> JsonObject:
         "assumptions": [],
         "route": "structured",
         "stages": [],
+        "reasoner": "rule",
+        "model_calls": 0,
+        "tokens": {"in": 0, "out": 0},
+        "cost_usd": None,
     }
     return empty | fields
 

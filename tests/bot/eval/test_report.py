@@ -14,9 +14,9 @@ from bot.eval.report import (
     measure_means_of,
     quantile_of,
     read_report,
-    report_to_json,
     worst_questions_of,
 )
+from bot.eval.report_json import report_to_json
 from bot.eval.tables import (
     align_rows,
     change_sentences,

@@ -29,6 +29,7 @@ from bot.surface.replies import (
     TurnActionsPart,
 )
 from bot.turns.delivery import TURN_LEASE, LeaseLost, ProgressFeed, TurnDelivery
+from storage.search.ids import LegId
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
 from tests.bot.conftest import ConversationDriver, choice_of, running_workers, wait_until, wait_until_finished
 from tests.bot.fakes import Clock, FakeChat, FakeChatThread, ListingAgent, PartialSurface
@@ -388,3 +389,28 @@ def test_every_part_survives_the_json_round_trip() -> None:
     )
 
     assert reply_from_json(reply_to_json(reply)) == reply
+
+
+async def test_the_sentences_of_an_answer_are_shown_while_it_is_written(
+    waiting_delivery: tuple[QueueingChat, TurnDelivery, TurnId],
+) -> None:
+    (chat, delivery, turn), feed = waiting_delivery, ProgressFeed()
+    reply = Reply(turn=turn, parts=(TextPart(markdown="Nine tonnes. Forty metres."),))
+    feed.publish_progress("Writing the answer")
+    feed.publish_partial_answer(LegId("b"), "Forty metres.")
+    feed.publish_partial_answer(LegId("a"), "Nine tonnes.")
+    feed.publish_partial_answer(LegId("c"), "Wrong.")
+    feed.publish_partial_answer(LegId("c"), "")
+    chat.may_post.set()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(delivery.report_progress(feed))
+        await wait_until(lambda: bool(chat.messages))
+        feed.close_feed(reply)
+    await delivery.deliver_reply(reply)
+
+    [message] = chat.messages.values()
+    assert message.replies[0].parts == (
+        TextPart(markdown="Nine tonnes.\n\nForty metres."),
+        ProgressPart(text="Writing the answer"),
+    )
+    assert message.replies[-1] == reply

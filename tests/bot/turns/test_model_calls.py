@@ -179,6 +179,18 @@ async def test_the_reply_says_once_that_no_model_answered(
     assert second.result["assumptions"] == []
 
 
+async def test_the_reply_says_that_the_model_was_lost_on_the_way(bot: Application, agent: ListingAgent) -> None:
+    def plan_and_fail(log: ReasoningLog) -> None:
+        log.calls.append(PLAN_CALL)
+        log.record_failure("compose", ModelUnavailable("down"))
+
+    agent.reason = plan_and_fail
+    result = (await ConversationDriver(bot).ask_question("List every receipt")).result
+
+    assert result["assumptions"] == ["answered in part without the language model, which has stopped answering"]
+    assert result["reasoner"] == "model"
+
+
 async def test_an_export_says_too_that_no_model_answered(bot: Application, agent: ListingAgent) -> None:
     agent.reason = lambda log: log.record_failure("decompose", ModelUnavailable("down"))
 

@@ -61,6 +61,18 @@ async def test_each_scope_of_a_conversation_has_its_own_state(database: SqlDatab
     assert (await conversations.load_state("slack:1", "channel")).summary == {}
 
 
+async def test_a_summary_is_replaced_only_where_nobody_has_changed_it(database: SqlDatabase) -> None:
+    conversations = ConversationStore(database)
+    state = ConversationState(conversation="slack:1", scope_key="scope", summary={"turns": [1]}, last_plan={"legs": 1})
+    assert not await conversations.replace_summary_if_unchanged(state, {"turns": [9]})
+    await conversations.save_state(state)
+
+    assert await conversations.replace_summary_if_unchanged(state, {"turns": [2]})
+    assert not await conversations.replace_summary_if_unchanged(state, {"turns": [3]})
+
+    assert await conversations.load_state("slack:1", "scope") == replace(state, summary={"turns": [2]})
+
+
 async def test_any_mapping_is_stored_as_json_and_loaded_as_a_dict(database: SqlDatabase) -> None:
     conversations = ConversationStore(database)
     summary: Mapping[str, object] = MappingProxyType({"inner": MappingProxyType({"n": 1})})

@@ -26,6 +26,7 @@ _OPERATORS: Mapping[str, str] = {
     "lt": "less_than", "lte": "at_most", "between": "between", "text_contains": "contains",
 }  # fmt: skip
 _AGGREGATE_FIELD = "total"
+_FIELD_BY_CATEGORY = {"notice_period_to_terminate_renewal": "notice_days"}
 
 
 class GoldPlanner:
@@ -52,28 +53,39 @@ def plan_by_gold(query: Mapping[str, Json]) -> QuestionPlanOutput:
     question = str(query["query"])
     gold_filter = cast(Mapping[str, list[Mapping[str, Json]]] | None, query["gold"].get("filter"))
     conditions = gold_filter.get("all", []) if gold_filter else []
-    form, functions, fields = "passages", list[str](), list[str]()
-    queries = [question]
-    if query["kind"] == "list":
-        form, queries = "list", []
-    elif query["kind"] == "aggregate":
-        form, functions, fields, queries = "numbers", ["sum"], [_AGGREGATE_FIELD], []
+    plan: dict[str, Json] = {"form": "passages", "search_queries": [question]}
+    documents = [{"field": "doc_id", "op": "in", "value": query["gold"]["doc_ids"]}]
+    match query["kind"]:
+        case "list":
+            plan = {"form": "list"}
+        case "aggregate":
+            plan = {"form": "numbers", "functions": ["sum"], "fields": [_AGGREGATE_FIELD]}
+        case "lookup":
+            plan = {"form": "values", "fields": [_field_of(str(query["category"]))]}
+            conditions = documents
+        case "yes_no":
+            plan |= {"form": "yes_or_no"}
+            conditions = documents
+        case _:
+            conditions = []
     part = PlanPartOutput.model_validate(
         _empty_part()
         | {
             "question": question,
-            "form": form,
             "buckets": [query["bucket"]],
-            "conditions": [one.model_dump() for one in _linked_conditions(conditions)] if form != "passages" else [],
-            "functions": functions,
-            "fields": fields,
-            "search_queries": queries,
+            "conditions": [linked.model_dump() for linked in _linked_conditions(conditions)],
         }
+        | plan
     )
     return QuestionPlanOutput(
         reasoning="gold", language="en", continues_conversation=False, parts=[part], combine="one", output="default",
         not_understood=[],
     )  # fmt: skip
+
+
+def _field_of(category: str) -> str:
+    name = category.lower().replace(" ", "_")
+    return _FIELD_BY_CATEGORY.get(name, name)
 
 
 def _empty_part() -> dict[str, Json]:
@@ -92,7 +104,7 @@ def _linked_conditions(conditions: Sequence[Mapping[str, Json]]) -> Iterator[Pla
             {
                 "field": condition["field"],
                 "op": _OPERATORS[condition["op"]],
-                "values": [_written(one) for one in values],
+                "values": [_written(member) for member in values],
                 "other_field": "",
                 "of_part": "",
                 "part_field": "",

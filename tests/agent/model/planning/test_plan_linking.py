@@ -152,7 +152,7 @@ async def test_what_does_not_exist_is_a_problem_in_words(
 ) -> None:
     linked = link(home, "which lamps", a_part("list", "lamps", a_condition(field, op, value)))
 
-    assert any(problem in one for one in linked.problems), linked.problems
+    assert any(problem in found for found in linked.problems), linked.problems
 
 
 async def test_words_whose_condition_cannot_be_made_are_asked_about(home: MiningHome) -> None:
@@ -342,7 +342,7 @@ async def test_a_bucket_that_does_not_exist_is_a_problem(home: MiningHome) -> No
     linked = link(home, "which cars", a_part("list", "cars"))
 
     assert linked.planned is None
-    assert any("there is no bucket cars; the buckets are lamps, makers, orders" in one for one in linked.problems)
+    assert any("there is no bucket cars; the buckets are lamps, makers, orders" in found for found in linked.problems)
 
 
 async def test_order_and_limit_of_a_list(home: MiningHome) -> None:

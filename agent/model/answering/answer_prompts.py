@@ -1,0 +1,87 @@
+"""Renders the prompts for answers, with all texts of documents and people as data between delimiters."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from babel import Locale, UnknownLocaleError
+
+from agent.model.answering.evidence import EvidenceItem, clean_text
+from prompts.prompt_library import RenderedPrompt, load_prompt
+
+ANSWER_PROMPT, COMBINE_PROMPT = "answer_question", "combine_answers"
+_UNKNOWN_LANGUAGE = "the language of the question"
+_MAX_TEXT_CHARACTERS = 4_000  # of a question or summary
+
+# What looks like a delimiter of the prompts, also with look-alikes of the angle brackets.
+_DELIMITER = re.compile(
+    r"[<＜‹〈⟨]\s*(?P<slash>/?)\s*(?P<name>item|evidence|question|conversation|system|assistant|user)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceQuestion:
+    """What is asked about the evidence. `question`, `summary` and `missing` are data."""
+
+    question: str
+    language: str  # ISO 639-1, of the reply; empty: that of the question
+    today: date
+    summary: str = ""  # of the conversation
+    searches: tuple[str, ...] = ()  # done so far
+    missing: tuple[str, ...] = ()  # what the evidence of earlier rounds did not answer
+    may_search_again: bool = True
+
+
+def render_answer_prompt(asked: EvidenceQuestion, items: Sequence[EvidenceItem], threshold: float) -> RenderedPrompt:
+    """Renders the prompt that reviews the items and answers from them. `threshold`: completeness that is enough."""
+    return load_prompt(ANSWER_PROMPT).render(
+        may_search_again=asked.may_search_again,
+        threshold=threshold,
+        language=name_language(asked.language),
+        today=asked.today.isoformat(),
+        summary=escape_data(asked.summary),
+        searches=[escape_line(search) for search in asked.searches],
+        missing=[escape_line(gap) for gap in asked.missing],
+        items=[_escape_item(item) for item in items],
+        question=escape_data(asked.question),
+    )
+
+
+def render_joint_prompt(question: str, items: Sequence[EvidenceItem], language: str) -> RenderedPrompt:
+    """Renders the prompt that joins the answers to the parts of a question."""
+    return load_prompt(COMBINE_PROMPT).render(
+        language=name_language(language),
+        items=[_escape_item(item) for item in items],
+        question=escape_data(question),
+    )
+
+
+def _escape_item(item: EvidenceItem) -> EvidenceItem:
+    title = escape_line(item.title).replace('"', "'").replace("<", "(").replace(">", ")")
+    return replace(
+        item, title=title, text=escape_data(item.text, limit=None), day=item.day if _is_day(item.day) else ""
+    )
+
+
+def _is_day(text: str) -> bool:
+    return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
+
+
+def escape_data(text: str, limit: int | None = _MAX_TEXT_CHARACTERS) -> str:
+    """Returns a text of documents or people that ends no delimiter of the prompt and begins none."""
+    return _DELIMITER.sub(lambda match: f"({match['slash']}{match['name']}", clean_text(text)[:limit])
+
+
+def escape_line(text: str) -> str:
+    """Returns the text on one line."""
+    return " ".join(escape_data(text).split())
+
+
+def name_language(code: str) -> str:
+    """Returns the English name of a language: "German" for `de`, `de-AT`."""
+    try:
+        name = Locale.parse(code.replace("-", "_")).get_language_name("en") if code else None
+    except (UnknownLocaleError, ValueError):
+        name = None
+    return name or _UNKNOWN_LANGUAGE

@@ -1,0 +1,1 @@
+"""The read-only tools with which a language model searches: their definitions, arguments, results and budget."""

@@ -1,0 +1,1 @@
+"""Whether sentences that a model wrote say only what the passages that they cite say."""
