@@ -1,6 +1,9 @@
 """What a reasoner did in one turn besides its result: calls of language models, and stages that rules took over."""
 
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from agent.errors import AgentError, ModelUnavailable
@@ -78,3 +81,21 @@ class ReasoningLog:
             output_tokens=sum(call.output_tokens for call in self.calls),
             cost_usd=sum(known_costs) if costs and len(known_costs) == len(costs) else None,
         )
+
+
+_ACTIVE_LOG: ContextVar[ReasoningLog | None] = ContextVar("active_reasoning_log", default=None)
+
+
+@contextmanager
+def collect_calls_in(log: ReasoningLog) -> Generator[None]:
+    """Within the block, calls by embedders and rerankers, which know nothing of turns, are appended to `log`."""
+    token = _ACTIVE_LOG.set(log)
+    try:
+        yield
+    finally:
+        _ACTIVE_LOG.reset(token)
+
+
+def active_reasoning_log() -> ReasoningLog:
+    """The log of the turn that this code runs for; outside of turns a new one."""
+    return _ACTIVE_LOG.get() or ReasoningLog()

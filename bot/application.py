@@ -21,6 +21,7 @@ from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.ids import ConversationId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
+from bot.models.configured_models import ConfiguredModels
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
@@ -60,6 +61,7 @@ class Application:
     feedback: AnswerFeedback
     turn_actions: TurnActionHandler
     model_calls: ModelCallArchive
+    models: ConfiguredModels
     warm_up: Callable[[], Awaitable[None]]  # loads what the first question needs
     directories: ProductDirectories
     exports: ExportFiles

@@ -5,8 +5,8 @@ opening and closing.
 import os
 import socket
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -39,6 +39,9 @@ from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.checkup import check_models
 from bot.language_model.spending import MonthlyBudget
 from bot.language_model.summary_polishing import SummaryPolisher, open_summary_polisher
+from bot.models.configured_models import ConfiguredModels
+from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
+from bot.models.result_cache import ResultCache
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
@@ -104,19 +107,23 @@ async def open_application(
     `outboxes` by surface, for surfaces without a `register_surface` call. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        log, embedder = log or _open_log(settings, stack), _load_embedder(settings)
+        log, gateway = log or _open_log(settings, stack), None
         if database is None:
             database = await SqlDatabase.open(settings.effective_database_url, clock=clock)
             stack.push_async_callback(database.close)
+        if settings.needs_gateway:
+            gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
+        cache = stack.enter_context(closing(ResultCache(settings.home)))
+        embedders = build_embedders(settings, gateway, cache)
         if index is None:
-            index = await _open_index(settings, embedder)
+            index = await _open_index(settings, embedders.index_embedder)
             stack.push_async_callback(index.close)
         if reranker is None:
-            reranker = stack.enter_context(open_reranker(settings))
+            reranker = stack.enter_context(open_reranker(settings, gateway))
         extractor = extractor or _default_extractor()
         attachment_indexes = AttachmentIndexes(
             settings.home / "attached",
-            partial(_open_embedded, settings, embedder),
+            partial(_open_embedded, settings, embedders.index_embedder),
             AttachedFileStore(database),
             log,
             extractor=extractor,
@@ -130,22 +137,27 @@ async def open_application(
             extractor=extractor,
             attachment_indexes=attachment_indexes,
             reranker=reranker,
-            embedder=embedder,
+            embedders=embedders,
+            models=ConfiguredModels(
+                settings=settings,
+                cache=cache,
+                gateway=gateway,
+                embedder=embedders.model_embedder,
+                model=model or (gateway if settings.model.is_used else None),
+            ),
             surfaces=SurfaceRegistry(outboxes),
             log=log,
             process_name=f"{socket.gethostname()}:{os.getpid()}",
         )
-        load_model = _load_nothing
-        if model is None and settings.model.is_used:
-            model = gateway = await stack.enter_async_context(open_model_gateway(settings, database, log))
-            load_model = gateway.load
         model_calls, polisher = ModelCallArchive(database, TenantId(settings.tenant), log), None
-        if model is not None:
-            polisher = await stack.enter_async_context(open_summary_polisher(model, database, model_calls, log))
+        if backends.models.model is not None:
+            polisher = await stack.enter_async_context(
+                open_summary_polisher(backends.models.model, database, model_calls, log)
+            )
         tracer = await stack.enter_async_context(_open_turn_tracer(settings, log))
-        rules = _load_rule_reasoner(embedder)
-        if reasoner is None and model is not None:
-            reasoner = _build_model_reasoner(model, rules, settings)
+        rules = _load_rule_reasoner(embedders.word_embedder)
+        if reasoner is None and backends.models.model is not None:
+            reasoner = _build_model_reasoner(backends.models.model, rules, settings)
         application = _build_application(
             backends=backends,
             agent=agent or _default_agent(),
@@ -153,7 +165,7 @@ async def open_application(
             warm_up_reasoner=rules,
             model_calls=model_calls,
             summary_polisher=polisher,
-            load_model=load_model,
+            load_model=_load_nothing if gateway is None else gateway.load,
         )
         if tracer is not None:
             application.turn_processor.add_observer(tracer.record_turn)
@@ -164,7 +176,7 @@ async def open_application(
 async def open_model_gateway(
     settings: Settings, database: SqlDatabase, log: FilteringBoundLogger
 ) -> "AsyncGenerator[ModelGateway]":
-    """The gateway to the configured models, under the tenant's budget. It loads litellm on first use."""
+    """The gateway to the models of all roles, under the tenant's budget. It loads litellm on first use."""
     from agent.gateway.gateway import ModelGateway
     from agent.gateway.litellm_client import LiteLlmClient
 
@@ -177,7 +189,7 @@ async def open_model_gateway(
             reservation_lifetime=timedelta(seconds=settings.model.timeout) + _RESERVATION_MARGIN,
             log=log,
         )
-    gateway = ModelGateway(settings.model.gateway_options, LiteLlmClient(), budget)
+    gateway = ModelGateway(settings.gateway_options, LiteLlmClient(), budget)
     try:
         yield gateway
     finally:
@@ -201,8 +213,8 @@ async def _open_turn_tracer(settings: Settings, log: FilteringBoundLogger) -> "A
 
 
 async def list_unreachable_backends(settings: Settings) -> list[str]:
-    """A sentence about each of the database, the index and the reranker that cannot be opened or does not answer, and
-    about a library that is missing.
+    """A sentence about each of the database, the index, the embedder and the reranker that cannot be opened or does not
+    answer, about each bucket with vectors of another embedder, and about a library that is missing.
     """
     problems: list[str] = []
     try:
@@ -212,36 +224,65 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
             await database.ping()
     except (SqlError, OSError) as exc:
         problems.append(str(exc))
-    try:
-        async with AsyncExitStack() as stack:
-            index = await _open_index(settings, _load_embedder(settings))
-            stack.push_async_callback(index.close)
-            await index.ping()
-    except (SearchError, OSError) as exc:
-        problems.append(str(exc))
-    try:
-        with open_reranker(settings) as reranker:
+    async with AsyncExitStack() as stack:
+        gateway = await stack.enter_async_context(_open_unlimited_gateway(settings))
+        embedders = build_embedders(settings, gateway, stack.enter_context(closing(ResultCache(settings.home))))
+        problems += await _find_index_problems(settings, embedders.index_embedder)
+        try:
+            if embedders.index_embedder is not None:
+                await embedders.index_embedder.load_dimensions()
+        except SearchError as exc:
+            problems.append(f"PARLEY_EMBEDDER: {exc}")
+        try:
+            reranker = stack.enter_context(open_reranker(settings, gateway))
             if reranker is not None:
                 await reranker.score_passages("question", ["passage"])
-    except RerankerUnavailable as exc:
-        problems.append(f"PARLEY_RERANKER: {exc}")
+        except RerankerUnavailable as exc:
+            problems.append(f"PARLEY_RERANKER: {exc}")
     if settings.trace_endpoint is not None and find_spec("opentelemetry.sdk") is None:
         problems.append(f"OTEL_EXPORTER_OTLP_ENDPOINT: {_NO_TRACING_LIBRARY}")
     return problems
 
 
-async def run_model_checkup(settings: Settings) -> Sequence[CheckupFinding]:
-    """The findings about the configured models; none without a model. Makes a call to each."""
-    if not settings.model.is_used:
-        return ()
+@asynccontextmanager
+async def _open_unlimited_gateway(settings: Settings) -> "AsyncGenerator[ModelGateway | None]":
+    """A gateway without a budget, for a checkup, if the settings need one."""
+    if not settings.needs_gateway:
+        yield None
+        return
     from agent.gateway.gateway import ModelGateway
     from agent.gateway.litellm_client import LiteLlmClient
 
-    gateway = ModelGateway(settings.model.gateway_options, LiteLlmClient())
+    gateway = ModelGateway(settings.gateway_options, LiteLlmClient())
     try:
-        return await check_models(gateway, settings.model)
+        yield gateway
     finally:
         await gateway.close()
+
+
+async def _find_index_problems(settings: Settings, embedder: "Embedder | None") -> list[str]:
+    try:
+        async with AsyncExitStack() as stack:
+            index = await _open_index(settings, embedder)
+            stack.push_async_callback(index.close)
+            await index.ping()
+            states = await index.load_vector_states()
+    except (SearchError, OSError) as exc:
+        return [str(exc)]
+    return [
+        f"{bucket} is searched by words alone in part or whole, since its vectors are of"
+        f" {state.embedder or 'no embedder'}: parley bucket reindex {bucket}"
+        for bucket, state in states.items()
+        if not state.is_current
+    ]
+
+
+async def run_model_checkup(settings: Settings) -> Sequence[CheckupFinding]:
+    """The findings about the configured language models; none without one. Makes a call to each."""
+    if not settings.model.is_used:
+        return ()
+    async with _open_unlimited_gateway(settings) as gateway:
+        return () if gateway is None else await check_models(gateway, settings.model)
 
 
 async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:
@@ -262,18 +303,6 @@ async def list_prompt_usage(settings: Settings) -> Sequence[PromptUsage]:
         return await ModelCallStore(database).summarise_prompts()
 
 
-@contextmanager
-def open_reranker(settings: Settings) -> Generator[Reranker | None]:
-    """The configured reranker, with its model from the home. The model is loaded on first use."""
-    if settings.flashrank_model is None:
-        yield None
-        return
-    from bot.reranker import FlashrankReranker
-
-    with closing(FlashrankReranker(settings.flashrank_model, settings.models_path)) as reranker:
-        yield reranker
-
-
 @dataclass(frozen=True, kw_only=True)
 class _OpenedBackends:
     """Everything that was opened or given, before the services are built on it."""
@@ -285,7 +314,8 @@ class _OpenedBackends:
     extractor: Extractor
     attachment_indexes: AttachmentIndexes
     reranker: Reranker | None
-    embedder: "Embedder | None"
+    embedders: ConfiguredEmbedders
+    models: ConfiguredModels
     surfaces: SurfaceRegistry
     log: FilteringBoundLogger
     process_name: str  # unique among the processes that share the database
@@ -403,7 +433,8 @@ def _build_application(
         warm_up_reasoner=warm_up_reasoner,
         answer_timeout=timedelta(seconds=settings.answer_timeout),
         reranker=backends.reranker,
-        embedder=backends.embedder,
+        embedder=backends.embedders.word_embedder,
+        uses_index_cosines=backends.embedders.are_equal,
         index=index,
         database=database,
         access=services.access,
@@ -461,6 +492,7 @@ def _build_application(
         feedback=feedback,
         turn_actions=turn_actions,
         model_calls=model_calls,
+        models=backends.models,
         warm_up=warm_up,
         directories=services.directories,
         exports=services.exports,
@@ -516,14 +548,6 @@ async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder
 
     tenant = TenantId(settings.tenant)
     return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=embedder)
-
-
-def _load_embedder(settings: Settings) -> "Embedder | None":
-    if settings.embedder == "none":
-        return None
-    from storage.embedder import WordLlamaEmbedder
-
-    return WordLlamaEmbedder()
 
 
 def _default_agent() -> QuestionAgent:

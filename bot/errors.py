@@ -3,6 +3,7 @@
 BotError                        its text is one plain sentence for a person
 ├── InvalidSettings             a setting with an invalid value: which, why, what to do
 ├── InvalidSubject              no valid person or subject
+├── ResultCacheUnavailable      the file of what models returned cannot be read or written
 ├── InvalidQuestion             empty or too long
 ├── MissingBucket               the operator named a bucket that does not exist
 ├── UnknownTurn                 no such turn
@@ -55,6 +56,14 @@ class InvalidSettings(BotError):
     def __init__(self, setting: str, reason: str, advice: str) -> None:
         super().__init__(f"{setting} {reason}: {advice}.")
         self.setting, self.reason, self.advice = setting, reason, advice
+
+
+class ResultCacheUnavailable(BotError):
+    """The file in which results of models are kept cannot be read or written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} cannot be used ({reason})")
+        self.path, self.reason = path, reason
 
 
 class InvalidSubject(BotError):

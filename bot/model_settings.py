@@ -10,6 +10,8 @@ from agent.model.options import ModelMode, ModelOptions, ModelUse
 from bot.settings_section import CommaSeparated, SettingsSection, validate_web_url
 
 _NAME_FIELD = "name"
+# Of calls to embedding and reranking models as well
+_CALL_FIELDS = frozenset({"api_base", "api_key", "prices", "budget", "concurrency", "store_texts"})
 
 
 def _variable_of(field: str) -> str:
@@ -89,5 +91,21 @@ class LanguageModelSettings(SettingsSection):
     def find_problems(self) -> list[str]:
         if self.is_used:
             return []
-        changed = [name for name, field in self.fields_by_variable().items() if field in self.model_fields_set]
-        return [f"{name} has no effect, since PARLEY_MODEL is not set" for name in changed if name != "PARLEY_MODEL"]
+        changed = self._changed_fields - _CALL_FIELDS
+        return [
+            f"{name} has no effect, since PARLEY_MODEL is not set"
+            for name, field in self.fields_by_variable().items()
+            if field in changed
+        ]
+
+    def find_unused_call_settings(self) -> list[str]:
+        """A sentence about each setting of calls, for a process that makes none, to no model for any purpose."""
+        return [
+            f"{name} has no effect, since no model is set"
+            for name, field in self.fields_by_variable().items()
+            if field in self._changed_fields & _CALL_FIELDS
+        ]
+
+    @property
+    def _changed_fields(self) -> frozenset[str]:
+        return frozenset(self.model_fields_set - {_NAME_FIELD})

@@ -8,13 +8,15 @@ import secrets
 import tempfile
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, cast
 
 import platformdirs
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 
+from agent.gateway.options import GatewayOptions, ModelServer
 from bot.access.subjects import parse_person
 from bot.errors import InvalidSettings, InvalidSubject
 from bot.ids import PersonId
@@ -25,6 +27,9 @@ SETTINGS_FILE = "parley.toml"
 SECTIONS_GROUP = "parley.settings"  # the entry points of the adapters' sections
 _KEY_FILE = "secret.key"
 _HOME_VARIABLE, _KEY_VARIABLE = "PARLEY_HOME", "PARLEY_SECRET_KEY"
+_OWN_EMBEDDERS = ("wordllama", "none")
+_MODEL_PATTERN = re.compile(r"[\w.-]+/\S+")  # as litellm names models
+_RERANKER_PATTERN = re.compile(r"(?:cohere|jina_ai|hosted_vllm|infinity)/\S+")  # litellm reranks with these
 _FLASHRANK_PATTERN = re.compile(r"flashrank:(\w[\w.-]*)")  # the model's name is a folder name
 # Documented variables that this version does not read yet; `doctor` reports them when they are set.
 _UNSUPPORTED_VARIABLES = ("PARLEY_TEAMS_OPENID_URL", "PARLEY_TEAMS_TOKEN_URL", "PARLEY_TEAMS_ISSUER",
@@ -59,8 +64,17 @@ def _validate_database_url(url: str) -> str:
 
 
 def _validate_reranker(name: str) -> str:
-    if name and not _FLASHRANK_PATTERN.fullmatch(name):
-        raise ValueError("it is neither empty nor flashrank:MODEL")
+    if name and not _FLASHRANK_PATTERN.fullmatch(name) and not _RERANKER_PATTERN.fullmatch(name):
+        raise ValueError(
+            "it is neither empty nor flashrank:MODEL nor PROVIDER/MODEL"
+            " with cohere, jina_ai, hosted_vllm or infinity as the provider"
+        )
+    return name
+
+
+def _validate_embedder(name: str) -> str:
+    if name not in _OWN_EMBEDDERS and not _MODEL_PATTERN.fullmatch(name):
+        raise ValueError("it is neither 'wordllama' or 'none' nor an embedding model as PROVIDER/MODEL")
     return name
 
 
@@ -79,8 +93,13 @@ class Settings(SettingsSection):
     index_user: str | None = None
     index_password: SecretStr | None = None
     index_ca: Path | None = None
-    embedder: Literal["wordllama", "none"] = "wordllama"
+    embedder: Annotated[str, AfterValidator(_validate_embedder)] = "wordllama"
+    embedder_dimensions: Annotated[int, Field(ge=1, le=16_000)] | None = None
+    embedder_api_base: Annotated[str, AfterValidator(validate_web_url)] | None = None
+    embedder_api_key: SecretStr | None = None
     reranker: Annotated[str, AfterValidator(_validate_reranker)] = ""
+    reranker_api_base: Annotated[str, AfterValidator(validate_web_url)] | None = None
+    reranker_api_key: SecretStr | None = None
     overload_limit: Annotated[int, Field(ge=1)] = 100
     read_limit: Annotated[int, Field(ge=1)] = 20
     answer_timeout: Annotated[float, Field(ge=1, le=300)] = 60.0  # seconds for a whole question
@@ -148,8 +167,47 @@ class Settings(SettingsSection):
 
     @property
     def flashrank_model(self) -> str | None:
-        """The model of the reranker; None where no reranker is set."""
-        return self.reranker.partition(":")[2] or None
+        """The model that runs in FlashRank; None where it does not rerank."""
+        return self.reranker.removeprefix("flashrank:") if self.reranker.startswith("flashrank:") else None
+
+    @property
+    def reranking_model(self) -> str | None:
+        """The model of the gateway that reranks; None where none does."""
+        return self.reranker if self.reranker and self.flashrank_model is None else None
+
+    @property
+    def embedding_model(self) -> str | None:
+        """The model of the gateway that embeds; None where none does."""
+        return None if self.embedder in _OWN_EMBEDDERS else self.embedder
+
+    @property
+    def needs_gateway(self) -> bool:
+        """Whether any model is used that is not in this process."""
+        return self.model.is_used or self.embedding_model is not None or self.reranking_model is not None
+
+    @property
+    def gateway_options(self) -> GatewayOptions:
+        """The models of all roles. Without an address or key of their own, they have those of the language model."""
+        options = self.model.gateway_options
+        names = {"embedding": self.embedding_model or "", "rerank": self.reranking_model or ""}
+        own_servers = {
+            self.embedding_model: (self.embedder_api_base, self.embedder_api_key),
+            self.reranking_model: (self.reranker_api_base, self.reranker_api_key),
+        }
+        servers = {
+            model: ModelServer(api_base=api_base or "", api_key=key.get_secret_value() if key else "")
+            for model, (api_base, key) in own_servers.items()
+            if model is not None and (api_base or key)
+        }
+        return replace(
+            options,
+            models=replace(options.models, **names),
+            servers={**options.servers, **servers},
+            embedding_dimensions=self.embedder_dimensions,
+        )
+
+    def find_problems(self) -> list[str]:
+        return [] if self.needs_gateway else self.model.find_unused_call_settings()
 
     @property
     def link_base(self) -> str:

@@ -5,9 +5,13 @@ import logging
 import re
 import threading
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from storage.search.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
+QUERY_TIMEOUT = timedelta(seconds=3)  # of an embedder that embeds the text of a question
 _MAX_TEXT_CHARS = 20_000  # code points; the rest of a longer text is not embedded
 _BLANK = "▁"  # the tokenizer's sign for a blank and for the start of a text
 _PIECE_PATTERN = re.compile(rf"\n|{_BLANK}*[^{_BLANK}\n]+|{_BLANK}+")
@@ -33,27 +38,65 @@ class Embedder(Protocol):
         ...
 
     @property
-    def dimensions(self) -> int: ...
+    def is_metered(self) -> bool:
+        """Whether calls cost money or take long. Then an index embeds what it has only when it is told to."""
+        ...
 
-    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+    async def load(self) -> None:
+        """Load what embedding needs, once; the first time may take seconds. Raises `EmbedderUnavailable`."""
+        ...
+
+    async def load_dimensions(self) -> int:
+        """Return the length of a vector. Raises `EmbedderUnavailable`."""
+        ...
+
+    async def embed_texts(self, texts: Sequence[str], *, are_passages: bool = False) -> "Vectors":
         """Return the vectors of the texts: float32 of shape (len(texts), dimensions), each row L2-normalised.
 
         The vector of a text without words may be zero; that of a blank text is. A text has the same vector in every
         call, whatever the other texts are, and in every process that uses the model.
 
-        Does not block the event loop. Calls may run at the same time. Never NaN.
+        A metered embedder keeps the vectors of passages, so that it costs nothing to embed them again.
+
+        Does not block the event loop. Calls may run at the same time. Never NaN. Raises `EmbedderUnavailable`.
         """
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedQueries:
+    """The vectors of the texts of requests. `failure`: why there are none; empty: there is no failure."""
+
+    vectors: "Mapping[str, Vectors]"
+    failure: str = ""
+
+
+async def embed_queries(embedder: Embedder | None, texts: Sequence[str]) -> EmbeddedQueries:
+    """Return the vectors of texts that people search for; none without an embedder, and if it fails or is late.
+
+    The time that it takes to load the embedder does not count.
+    """
+    if embedder is None or not texts:
+        return EmbeddedQueries(vectors={})
+    try:
+        await embedder.load()
+        async with asyncio.timeout(QUERY_TIMEOUT.total_seconds()):
+            vectors = await embedder.embed_texts(texts)
+    except TimeoutError:
+        return EmbeddedQueries(vectors={}, failure="the embedding model is late")
+    except EmbedderUnavailable as exc:
+        return EmbeddedQueries(vectors={}, failure=str(exc))
+    return EmbeddedQueries(vectors=dict(zip(texts, vectors, strict=True)))
+
+
 async def embed_passages(embedder: Embedder, documents: "Sequence[Document]") -> "list[Vectors]":
-    """Return for each document the vectors of its passages. The embedded text is the title and the passage."""
+    """Return for each document the vectors of its passages. The embedded text is title, context and passage."""
     texts = [
-        f"{document.title}\n{document.text[passage.start : passage.end]}"
+        "\n".join((document.title, *filter(None, [passage.context]), document.text[passage.start : passage.end]))
         for document in documents
         for passage in document.passages
     ]
-    vectors = await embedder.embed_texts(texts)
+    vectors = await embedder.embed_texts(texts, are_passages=True)
     ends = accumulate(len(document.passages) for document in documents)
     return [vectors[end - len(document.passages) : end] for document, end in zip(documents, ends, strict=True)]
 
@@ -63,12 +106,20 @@ class WordLlamaEmbedder:
 
     name = "wordllama:l2_supercat:256"
     dimensions = 256
+    is_metered = False
 
     def __init__(self) -> None:
         self._model: _WordLlamaModel | None = None
         self._lock = threading.Lock()
 
-    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+    async def load(self) -> None:
+        if self._model is None:
+            await asyncio.to_thread(self._get_model)
+
+    async def load_dimensions(self) -> int:
+        return self.dimensions
+
+    async def embed_texts(self, texts: Sequence[str], *, are_passages: bool = False) -> "Vectors":
         return await asyncio.to_thread(self._embed_blocking, list(texts))
 
     def _embed_blocking(self, texts: list[str]) -> "Vectors":

@@ -20,7 +20,7 @@ from agent.gateway.model_client import (
     RerankCall,
     StreamPiece,
 )
-from agent.gateway.options import GatewayOptions
+from agent.gateway.options import GatewayOptions, ModelPrice
 from agent.gateway.prices import estimate_input_tokens
 from agent.gateway.refused_parameters import RefusedParameters
 from agent.gateway.running_call import CallAccount, CallObserver, RunningCall, account_for_call
@@ -75,6 +75,10 @@ class ModelGateway:
     async def load(self) -> None:
         """Loads the library of the client, which takes seconds, in a thread."""
         await self._client.load()
+
+    def price_of(self, model: str) -> ModelPrice | None:
+        """Returns the price in the options, else the one that the client knows. `load` must have returned."""
+        return self._options.prices.get(model) or self._client.price_of(model)
 
     async def close(self) -> None:
         """Closes the connections to the servers."""
@@ -271,7 +275,7 @@ class ModelGateway:
             log=log,
             observers=self._observers,
             spending=self._spending,
-            price=self._options.prices.get(model_try.model) or self._client.price_of(model_try.model),
+            price=self.price_of(model_try.model),
             input_tokens=input_tokens,
             max_output_tokens=max_output_tokens,
             request_text=request_text,

@@ -60,6 +60,7 @@ class LiteLlmClient:
     async def close(self) -> None:
         if self._library is not None:
             await self._library.close_litellm_async_clients()
+            self._library.in_memory_llm_clients_cache.flush_cache()  # else it gives the closed clients to the next
 
     def price_of(self, model: str) -> ModelPrice | None:
         """As litellm's own list has it. `load` must have returned."""

@@ -34,6 +34,7 @@ class SearchContext:
     now: datetime
     reranker: Reranker | None = None  # changes the order of passages
     embedder: TextEmbedder | None = None  # validates passages; None: they are not validated
+    uses_index_cosines: bool = True  # the embedder is also the index's, so its cosines need not be computed again
     locale: str = "en"
     limits: AnswerLimits = field(default_factory=AnswerLimits)
     buckets: frozenset[BucketId] | None = None  # the buckets to search; None: all in scope

@@ -11,6 +11,7 @@ from typing import cast
 
 from agent.errors import RerankerUnavailable
 from agent.outcome import FoundPassage, SearchAttempt, SearchRoute, SearchTrace, TraceStage
+from agent.reasoning_log import collect_calls_in
 from agent.retrieval.search_context import SearchContext
 from storage.search.codec import search_to_json
 from storage.search.ids import ChunkId
@@ -38,7 +39,7 @@ _TOOL_BY_REQUEST: Mapping[type, str] = {
     OutlineRequest: "search_text",
     SemanticPassageRequest: "search_semantic",
 }
-_RERANK_STAGE = "rerank"
+_EMBED_STAGE, _RERANK_STAGE = "embed", "rerank"
 _MAX_ATTEMPTS = 40  # recorded in one turn; counting many refinements is one attempt
 
 
@@ -62,14 +63,21 @@ class RetrievalSession:
     ) -> IndexAnswers:
         """Sends all requests in one round trip; the requests in `record` are recorded as attempts."""
         started = time.perf_counter()
-        answers = await self.context.index.answer_requests(*requests)
+        with collect_calls_in(self.context.reasoning_log):  # an index may embed the texts of requests by a model
+            answers = await self.context.index.answer_requests(*requests)
         ms = (time.perf_counter() - started) * 1000
         self.round_trips += 1
         self.index_ms += ms
+        self._record_embedding_failure(answers.embedding_failure)
         self._collect_candidates(requests, answers)
         for request in record:
             self.record_attempt(_build_attempt(request, answers, ms))
         return answers
+
+    def _record_embedding_failure(self, failure: str) -> None:
+        """Records once why passages were sought by words alone. The time is part of the round trip's."""
+        if failure and all(stage.name != _EMBED_STAGE for stage in self.stages):
+            self.stages.append(TraceStage(name=_EMBED_STAGE, ms=0.0, fallback=f"words: {failure}"))
 
     def record_attempt(self, attempt: SearchAttempt) -> None:
         """Records and reports an attempt; beyond the first ones of a turn, attempts are not kept."""
@@ -83,7 +91,7 @@ class RetrievalSession:
                 continue
             hits = answers[request]
             self.candidates.update(hit.chunk_id for hit in hits)
-            if isinstance(request, SemanticPassageRequest):
+            if isinstance(request, SemanticPassageRequest) and self.context.uses_index_cosines:
                 cosines = self.cosines_by_query.setdefault(request.text, {})
                 cosines.update((hit.chunk_id, hit.score) for hit in hits)
 
@@ -101,9 +109,10 @@ class RetrievalSession:
         scores, fallback = None, None
         try:
             async with asyncio.timeout(self.context.limits.reranking_timeout.total_seconds()):
-                scores = await reranker.score_passages(
-                    question, [f"{passage.hit.title}\n{passage.hit.text}" for passage in passages]
-                )
+                with collect_calls_in(self.context.reasoning_log):
+                    scores = await reranker.score_passages(
+                        question, [f"{passage.hit.title}\n{passage.hit.text}" for passage in passages]
+                    )
         except TimeoutError:
             fallback = "rule: the reranker is late"
         except RerankerUnavailable:

@@ -158,9 +158,10 @@ class ConversationDialogue:
         answer_timeout: timedelta,
         reranker: Reranker | None = None,
         embedder: TextEmbedder | None = None,
+        uses_index_cosines: bool = True,
     ) -> None:
         self._agent, self._reasoner, self._warm_up_reasoner = agent, reasoner, warm_up_reasoner
-        self._reranker, self._embedder = reranker, embedder
+        self._reranker, self._embedder, self._uses_index_cosines = reranker, embedder, uses_index_cosines
         self._index, self._access, self._now = index, access, database.utc_now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._attachments, self._surfaces, self._answer_timeout = attachments, surfaces, answer_timeout
@@ -177,6 +178,7 @@ class ConversationDialogue:
             reasoner=self._warm_up_reasoner,
             reranker=self._reranker,
             embedder=self._embedder,
+            uses_index_cosines=self._uses_index_cosines,
             now=self._now(),
         )
         async with asyncio.timeout(_WARM_UP_TIMEOUT.total_seconds()):
@@ -289,6 +291,7 @@ class ConversationDialogue:
             reasoner=self._reasoner,
             reranker=self._reranker,
             embedder=self._embedder,
+            uses_index_cosines=self._uses_index_cosines,
             now=self._now().astimezone(_time_zone_of(inbound.time_zone)),
             locale=inbound.locale,
             limits=turn_context.limits,

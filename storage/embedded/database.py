@@ -45,6 +45,10 @@ CREATE TABLE IF NOT EXISTS annotation(doc INTEGER PRIMARY KEY, data TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS outline(
   doc INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, length INTEGER NOT NULL, summary TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS outline_by_bucket ON outline(bucket, doc, length);
+CREATE INDEX IF NOT EXISTS document_by_embedder ON document(bucket, embedder);
+CREATE TABLE IF NOT EXISTS passage_context(passage INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, context TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS passage_context_by_bucket ON passage_context(bucket, passage);
+CREATE TABLE IF NOT EXISTS vector_epoch(bucket INTEGER PRIMARY KEY, epoch INTEGER NOT NULL);
 """
 
 # Each bucket has its own tables, so that the statistics and the size of one bucket do not affect another. The tokenizer

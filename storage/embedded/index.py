@@ -10,20 +10,23 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from storage.embedded import vectors as stored_vectors
 from storage.embedded import writing
 from storage.embedded.bucket_snapshot import BucketHeader, IndexState, LruCache, OutdatedSnapshot, SnapshotCache
 from storage.embedded.database import EmbeddedDatabase, has_outlines
 from storage.embedded.reading.records import RecordOrder
 from storage.embedded.reading.request_evaluator import EmbeddedRequestEvaluator
 from storage.embedded.term_tables import analyse_document
+from storage.embedded.vectors import EmbedderIdentity, OutdatedDocument
 from storage.embedded.writing import PreparedDocument
-from storage.embedder import Embedder, embed_passages
+from storage.embedder import EmbeddedQueries, Embedder, embed_passages, embed_queries
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
-from storage.search.errors import IndexTimedOut, IndexUnavailable, NotInScope, UnknownBucket
+from storage.search.errors import EmbedderUnavailable, IndexTimedOut, IndexUnavailable, NotInScope, UnknownBucket
 from storage.search.evaluation.semi_join_resolution import answer_with_semi_joins
 from storage.search.evaluation.value_validation import validate_values
 from storage.search.ids import BucketId, DocId, Generation, TenantId
@@ -33,9 +36,11 @@ from storage.search.index import (
     IndexAnswers,
     IndexRequest,
     IndexVocabulary,
+    PassageVolume,
     PutResult,
     PutStatus,
     SemanticPassageRequest,
+    VectorState,
 )
 from storage.search.schema import Schema
 from storage.search.scope import Scope
@@ -47,6 +52,7 @@ T = TypeVar("T")
 _THREAD_COUNT = 4
 _MAX_READ_ATTEMPTS = 50  # of a read whose snapshot is outdated by writes
 _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 200, 1_000_000  # of one write transaction; the characters approximately
+_EMBEDDED_DOCUMENTS = 50  # that one transaction gives new vectors
 
 
 class EmbeddedIndex:
@@ -117,7 +123,7 @@ class EmbeddedIndex:
         header = await self._run_in_pool(lambda: self._run_read(lambda _, state: _find_header(state, bucket)))
         latest = list({document.doc_id: document for document in documents}.values())
         await self._run_in_pool(lambda: [validate_values(document, header.schema) for document in latest])
-        statuses = dict[DocId, PutStatus]()
+        statuses, without_vectors = dict[DocId, PutStatus](), list[DocId]()
         batches = deque(_split_into_batches(latest))
         prepared: Mapping[DocId, PreparedDocument] = (
             await self._prepare_documents(bucket, batches[0], {}) if batches else {}
@@ -125,11 +131,12 @@ class EmbeddedIndex:
         while batches:
             batch, next_batch = batches.popleft(), batches[0] if batches else ()
             # SQLite uses one processor only: prepare the next batch at the same time.
-            written, prepared = await asyncio.gather(
+            (written, unembedded), prepared = await asyncio.gather(
                 self._put_batch(bucket, batch, prepared), self._prepare_documents(bucket, next_batch, {})
             )
             statuses |= written
-        return PutResult.from_statuses(statuses)
+            without_vectors += unembedded
+        return PutResult.from_statuses(statuses, without_vectors)
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
         return await self._run_in_pool(
@@ -160,6 +167,60 @@ class EmbeddedIndex:
 
         return await self._run_in_pool(lambda: self._run_read(read_digests))
 
+    # -- vectors
+
+    async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
+        def read_vector_states(connection: sqlite3.Connection, state: IndexState) -> Mapping[BucketId, VectorState]:
+            return {
+                name: stored_vectors.read_vector_state(connection, header.id, self._embedder_name)
+                for name, header in state.headers.items()
+            }
+
+        return await self._run_in_pool(lambda: self._run_read(read_vector_states))
+
+    async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
+        embedder = await self._identify_embedder()
+
+        def measure_bucket(connection: sqlite3.Connection, state: IndexState) -> PassageVolume:
+            header = _find_header(state, bucket)
+            if embedder is None:
+                return PassageVolume(passage_count=0, character_count=0)
+            return stored_vectors.measure_outdated(connection, header.id, embedder)
+
+        return await self._run_in_pool(lambda: self._run_read(measure_bucket))
+
+    async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
+        identity, embedder, embedded_count, last_row = await self._identify_embedder(), self._embedder, 0, 0
+        header = await self._run_in_pool(lambda: self._run_read(lambda _, state: _find_header(state, bucket)))
+        if identity is None or embedder is None:
+            return 0
+
+        def read_outdated(connection: sqlite3.Connection, state: IndexState) -> list[OutdatedDocument]:
+            return stored_vectors.read_outdated(
+                connection, header.id, identity, after=last_row, limit=_EMBEDDED_DOCUMENTS
+            )
+
+        def end_update(connection: sqlite3.Connection, state: IndexState) -> None:
+            stored_vectors.raise_vector_epoch(connection, header)
+            writing.raise_generation(connection, header.id)
+
+        try:  # processes see the vectors at the end: to load them again after each batch would slow down all searches
+            while batch := await self._run_in_pool(lambda: self._run_read(read_outdated)):
+                rows = await embed_passages(embedder, [outdated.document for outdated in batch])
+                write_batch = partial(_replace_vectors, header.id, identity.name, batch, rows)
+                await self._run_in_pool(partial(self._run_write, write_batch))
+                embedded_count, last_row = embedded_count + sum(map(len, rows)), batch[-1].row_id
+                report_progress(embedded_count)
+        finally:
+            if last_row:
+                await asyncio.shield(self._run_in_pool(lambda: self._run_write(end_update)))
+        return embedded_count
+
+    async def _identify_embedder(self) -> EmbedderIdentity | None:
+        if self._embedder is None:
+            return None
+        return EmbedderIdentity(name=self._embedder.name, dimensions=await self._embedder.load_dimensions())
+
     def within_scope(self, scope: Scope) -> "ScopedEmbeddedIndex":
         if scope.tenant != self._tenant:
             raise ValueError("the scope is of another tenant")
@@ -176,13 +237,15 @@ class EmbeddedIndex:
 
     async def answer_requests(self, scope: Scope, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         distinct_requests = list(dict.fromkeys(requests))
-        vectors = await self._embed_queries(
-            [request.text for request in distinct_requests if isinstance(request, SemanticPassageRequest)]
+        queries: EmbeddedQueries = await embed_queries(
+            self._embedder,
+            [request.text for request in distinct_requests if isinstance(request, SemanticPassageRequest)],
         )
 
         def answer_all(connection: sqlite3.Connection, state: IndexState) -> IndexAnswers:
-            evaluator = self._evaluator_for(connection, state, scope, vectors)
-            return IndexAnswers(state.generation, {request: evaluator.answer(request) for request in distinct_requests})
+            evaluator = self._evaluator_for(connection, state, scope, queries.vectors)
+            answers = {request: evaluator.answer(request) for request in distinct_requests}
+            return IndexAnswers(state.generation, answers, embedding_failure=queries.failure)
 
         return await self._run_in_pool(lambda: self._run_read(answer_all))
 
@@ -295,15 +358,13 @@ class EmbeddedIndex:
     def _embedder_name(self) -> str:
         return self._embedder.name if self._embedder else ""
 
-    async def _embed_queries(self, texts: Sequence[str]) -> "Mapping[str, Vectors]":
-        if self._embedder is None or not texts:
-            return {}
-        return dict(zip(texts, await self._embedder.embed_texts(texts), strict=True))
-
     async def _put_batch(
         self, bucket: BucketId, documents: Sequence[Document], prepared: Mapping[DocId, PreparedDocument]
-    ) -> Mapping[DocId, PutStatus]:
-        """Analyse and embed outside the transaction, again if the bucket or a document has changed before the write."""
+    ) -> tuple[Mapping[DocId, PutStatus], Sequence[DocId]]:
+        """Analyse and embed outside the transaction, again if the bucket or a document has changed before the write.
+
+        Returns the statuses, and the documents that were written without vectors because the embedder failed.
+        """
         ready_documents = dict(prepared)
 
         def write_batch(connection: sqlite3.Connection, state: IndexState) -> Mapping[DocId, PutStatus] | None:
@@ -311,7 +372,11 @@ class EmbeddedIndex:
 
         while (statuses := await self._run_in_pool(lambda: self._run_write(write_batch))) is None:
             ready_documents.update(await self._prepare_documents(bucket, documents, ready_documents))
-        return statuses
+        return statuses, [
+            doc_id
+            for doc_id, status in statuses.items()
+            if status in WRITTEN_STATUSES and ready_documents[doc_id].embedder != self._embedder_name
+        ]
 
     async def _prepare_documents(
         self, bucket: BucketId, documents: Sequence[Document], prepared: Mapping[DocId, PreparedDocument]
@@ -345,16 +410,21 @@ class EmbeddedIndex:
                 terms=terms[index],
                 header=header,
                 vectors=None if vectors is None else vectors[index],
-                embedder=self._embedder_name,
+                embedder="" if vectors is None else self._embedder_name,
             )
             for index, document in enumerate(unprepared)
         }
 
     async def _embed_passages(self, documents: Sequence[Document]) -> "list[Vectors] | None":
-        return None if self._embedder is None else await embed_passages(self._embedder, documents)
+        """Returns None without an embedder, and if it does not answer."""
+        try:
+            return None if self._embedder is None else await embed_passages(self._embedder, documents)
+        except EmbedderUnavailable:
+            return None
 
     def _put_status_of(self, connection: sqlite3.Connection, header: BucketHeader, document: Document) -> PutStatus:
-        return writing.put_status_of(connection, header, document, self._embedder_name)
+        is_metered = self._embedder is not None and self._embedder.is_metered
+        return writing.put_status_of(connection, header, document, None if is_metered else self._embedder_name)
 
     def _write_prepared(
         self,
@@ -414,6 +484,17 @@ def _split_into_batches(documents: Sequence[Document]) -> Iterator[Sequence[Docu
             batch, character_count = [], 0
     if batch:
         yield batch
+
+
+def _replace_vectors(
+    bucket: int,
+    embedder: str,
+    documents: Sequence[OutdatedDocument],
+    rows: "Sequence[Vectors]",
+    connection: sqlite3.Connection,
+    state: IndexState,
+) -> None:
+    stored_vectors.replace_vectors(connection, bucket, embedder, documents, rows)
 
 
 def _find_header(state: IndexState, bucket: BucketId) -> BucketHeader:

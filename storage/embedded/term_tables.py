@@ -45,7 +45,8 @@ def _analyse_pieces(
 ) -> tuple[str, tuple[str, ...], set[str]]:
     """Return the terms of the text, the terms of each passage, and the words of the text.
 
-    Analyses no part of the text twice, except passages whose start or end is inside a term.
+    The terms of a passage begin with those of its context, of which nothing else is made. Analyses no part of the text
+    twice, except passages whose start or end is inside a term.
     """
     edges = {
         edge for passage in passages for edge in (passage.start, passage.end) if not analyser.is_inside_term(text, edge)
@@ -55,6 +56,9 @@ def _analyse_pieces(
     boundary_indexes = {boundary: index for index, boundary in enumerate(boundaries)}
 
     def passage_terms_of(passage: Passage) -> str:
+        return " ".join(filter(None, (_analyse_context(passage, analyser), own_terms_of(passage))))
+
+    def own_terms_of(passage: Passage) -> str:
         first_piece, end_piece = boundary_indexes.get(passage.start), boundary_indexes.get(passage.end)
         if first_piece is None or end_piece is None:
             return analyser.index_terms_of(text[passage.start : passage.end]).joined_terms
@@ -65,6 +69,10 @@ def _analyse_pieces(
         tuple(map(passage_terms_of, passages)),
         set[str]().union(*(piece.words for piece in pieces)),
     )
+
+
+def _analyse_context(passage: Passage, analyser: Analyser) -> str:
+    return analyser.index_terms_of(passage.context).joined_terms if passage.context else ""
 
 
 def _join_terms(pieces: Sequence[IndexTerms]) -> str:

@@ -18,6 +18,7 @@ from storage.embedded.term_tables import (
     remove_document,
     remove_outline,
 )
+from storage.embedded.vectors import insert_vectors
 from storage.search.analyser import Analyser
 from storage.search.codec import annotations_to_json, schema_to_json
 from storage.search.documents import Document, FieldValues, outline_text_of
@@ -35,7 +36,10 @@ AnalyserFactory = Callable[[str], Analyser]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """A document prepared outside the transaction. `vectors`: one row per passage; None without an embedder."""
+    """A document prepared outside the transaction.
+
+    `vectors`: one row per passage; None without an embedder, and if it failed. Then `embedder` is empty.
+    """
 
     document: Document
     values: FieldValues
@@ -48,8 +52,13 @@ class PreparedDocument:
 # -- documents
 
 
-def put_status_of(connection: sqlite3.Connection, header: BucketHeader, document: Document, embedder: str) -> PutStatus:
-    """Returns what `put` must do with the document. Unchanged content is put again if the embedder has changed."""
+def put_status_of(
+    connection: sqlite3.Connection, header: BucketHeader, document: Document, embedder: str | None
+) -> PutStatus:
+    """Returns what `put` must do with the document.
+
+    Unchanged content is put again if its vectors are not of `embedder`; None: whose they are does not matter.
+    """
     row = connection.execute(
         "SELECT bucket, digest, embedder FROM document WHERE doc_id = ?", (document.doc_id,)
     ).fetchone()
@@ -57,7 +66,7 @@ def put_status_of(connection: sqlite3.Connection, header: BucketHeader, document
         return PutStatus.ADDED
     if row[0] != header.id:
         return PutStatus.TAKEN
-    is_unchanged = bool(document.digest) and row[1:] == (document.digest, embedder)
+    is_unchanged = bool(document.digest) and row[1] == document.digest and embedder in (None, row[2])
     return PutStatus.SKIPPED if is_unchanged else PutStatus.REPLACED
 
 
@@ -111,17 +120,17 @@ def _write_passages(
         "INSERT INTO passage(bucket, doc, position, start, stop, page) VALUES(?, ?, ?, ?, ?, ?)", rows
     )
     passage_numbers = _passage_numbers_of(connection, document)
+    connection.executemany(
+        "INSERT INTO passage_context(passage, bucket, context) VALUES(?, ?, ?)",
+        [
+            (passage_number, header.id, passage.context)
+            for passage_number, passage in zip(passage_numbers, prepared.document.passages, strict=True)
+            if passage.context
+        ],
+    )
     add_passages(connection, header.id, passage_numbers, prepared.terms)
     if prepared.vectors is not None:
-        float16_vectors = prepared.vectors.astype("float16")
-        connection.executemany(
-            "INSERT INTO vector(passage, bucket, embedder, data) VALUES(?, ?, ?, ?)",
-            [
-                (passage_number, header.id, prepared.embedder, float16_vectors[index].tobytes())
-                for index, passage_number in enumerate(passage_numbers)
-                if prepared.vectors[index].any()
-            ],
-        )
+        insert_vectors(connection, header.id, prepared.embedder, passage_numbers, prepared.vectors)
 
 
 def delete_documents(connection: sqlite3.Connection, doc_ids: Sequence[DocId], analysers: AnalyserFactory) -> int:
@@ -149,7 +158,11 @@ def _remove_document(connection: sqlite3.Connection, doc_id: DocId, analysers: A
     remove_document(connection, bucket_number, document_number, _passage_numbers_of(connection, document_number), terms)
     if summary is not None:  # None: a process of an earlier version of Parley has put it meanwhile
         remove_outline(connection, bucket_number, document_number, terms)
-    connection.execute("DELETE FROM vector WHERE passage IN (SELECT id FROM passage WHERE doc = ?)", (document_number,))
+    for table in ("vector", "passage_context"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE passage IN (SELECT id FROM passage WHERE doc = ?)",  # noqa: S608 - a name of ours
+            (document_number,),
+        )
     connection.execute("DELETE FROM passage WHERE doc = ?", (document_number,))
     connection.execute("DELETE FROM annotation WHERE doc = ?", (document_number,))
     connection.execute("DELETE FROM outline WHERE doc = ?", (document_number,))
@@ -237,7 +250,7 @@ def _iterate_documents(connection: sqlite3.Connection, bucket: int) -> Iterator[
 def drop_bucket(connection: sqlite3.Connection, header: BucketHeader) -> None:
     delete_annotations = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
     connection.execute(delete_annotations, (header.id,))
-    for table in ("vector", "passage", "outline", "document"):
+    for table in ("vector", "vector_epoch", "passage_context", "passage", "outline", "document"):
         connection.execute(f"DELETE FROM {table} WHERE bucket = ?", (header.id,))  # noqa: S608 - a name of ours
     drop_term_tables(connection, header.id)
     connection.execute("DELETE FROM bucket WHERE id = ?", (header.id,))

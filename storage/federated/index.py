@@ -116,9 +116,11 @@ class _FederatedIndex:
     async def _run_all_steps(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         steps = {request: self._steps_for(request) for request in requests}
         pending = {request: next(generator) for request, generator in steps.items()}
-        answers, generation = dict[IndexRequest[object], object](), None
+        answers, generation, embedding_failure = dict[IndexRequest[object], object](), None, ""
         while pending or generation is None:
             step_answers = await self._ask_both_indexes(pending)
+            failures = (step_answers.main.embedding_failure, step_answers.secondary.embedding_failure)
+            embedding_failure = next(filter(None, (embedding_failure, *failures)), "")
             current_generation = _combine_generations(step_answers.main.generation, step_answers.secondary.generation)
             if generation not in (None, current_generation):
                 raise _IndexChanged
@@ -129,7 +131,7 @@ class _FederatedIndex:
                 except StopIteration as stop:
                     answers[request] = stop.value
             pending = next_pending
-        return IndexAnswers(generation, answers)
+        return IndexAnswers(generation, answers, embedding_failure=embedding_failure)
 
     async def _ask_both_indexes(self, pending: Mapping[IndexRequest[object], StepRequests]) -> StepAnswers:
         """Send the requests of one step, in one round trip to each index."""

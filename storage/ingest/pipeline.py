@@ -15,7 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol, TypeVar
 
-from storage.ingest.documents.build import DocumentBuilder
+from storage.ingest.documents.build import DocumentBuilder, digest_of
 from storage.ingest.dry_run import DryRunIndex, IngestTarget
 from storage.ingest.extract.annotation import DocumentAnnotator
 from storage.ingest.extract.candidates import Extractor
@@ -49,6 +49,17 @@ _METADATA_IGNORED = (
     "the metadata was ignored: the fields hold what the text says; parley bucket review shows how sure that is"
 )
 T = TypeVar("T")
+
+
+class PassageSituator(Protocol):
+    """Says of passages what they are about in their documents."""
+
+    async def situate_passages(self, documents: Sequence[Document]) -> list[Document]:
+        """Returns the documents, in order, with a context for each passage that has one.
+
+        A document has the same contexts every time, since ingestion skips documents that are unchanged.
+        """
+        ...
 
 
 class IngestHooks(Protocol):
@@ -86,6 +97,7 @@ async def ingest_files(
     paths: Sequence[str | Path | SourceFile],
     *,
     extractor: Extractor,
+    situator: PassageSituator | None = None,
     bucket: BucketId | None = None,
     schema: Schema | None = None,
     ignore_metadata: bool = False,
@@ -102,6 +114,7 @@ async def ingest_files(
     Other buckets keep their schema; a field is added for each new metadata key.
     Documents without metadata get the values that `extractor` reads in their text; with `ignore_metadata`, all
     documents do.
+    With `situator`, passages get a context to be ranked with; without one, documents that had contexts lose them.
     Schemas that were made or extended are written into `schema_folder` as `BUCKET.schema.yaml`, unless that file
     exists. The folder is created if it is missing.
     A `DryRunIndex` stays unchanged. `allow_any_bucket_name` is for internal buckets, whose names may break the rules
@@ -124,7 +137,7 @@ async def ingest_files(
         schema_changes = await _set_schemas(index, run, schema_folder, worker)
         with closing(run.read_batches(worker)) as batches:
             annotator = _make_annotator(index, extractor)
-            await _put_batches(index, run, batches, annotator)
+            await _put_batches(index, run, batches, annotator, situator)
             await annotator.settle_names()
         if not (isinstance(index, DryRunIndex) or allow_any_bucket_name):
             linked = await link_references(index)
@@ -217,7 +230,11 @@ def _make_annotator(index: SearchIndex | DryRunIndex, extractor: Extractor) -> D
 
 
 async def _put_batches(
-    index: IngestTarget, run: "_IngestRun", batches: "Iterator[_DocumentBatch]", annotator: DocumentAnnotator
+    index: IngestTarget,
+    run: "_IngestRun",
+    batches: "Iterator[_DocumentBatch]",
+    annotator: DocumentAnnotator,
+    situator: PassageSituator | None,
 ) -> None:
     """Puts each batch while a thread reads the next one."""
 
@@ -229,6 +246,9 @@ async def _put_batches(
         while batch := await upcoming:
             upcoming = read_next_batch()
             batch.documents = await annotator.fill_documents(batch.documents, run.schema_of(batch.bucket))
+            if situator is not None:
+                situated = await situator.situate_passages(batch.documents)
+                batch.documents = [replace(document, digest=digest_of(document)) for document in situated]
             await _put_batch(index, run, batch)
     finally:
         run.is_stopped = True

@@ -137,6 +137,7 @@ class ReportBuilder:
         default_factory=dict[tuple[BucketId, FieldName], list[str]]
     )
     _ignored_counts: Counter[tuple[BucketId, FieldName]] = field(default_factory=Counter[tuple[BucketId, FieldName]])
+    _without_vectors: Counter[BucketId] = field(default_factory=Counter[BucketId])
     _remarks: dict[str, None] = field(default_factory=dict[str, None])
 
     def add_failure(
@@ -162,6 +163,7 @@ class ReportBuilder:
         self._counts[bucket, "added"] += len(result.added)
         self._counts[bucket, "replaced"] += len(result.replaced)
         self._counts[bucket, "skipped"] += len(result.skipped)
+        self._without_vectors[bucket] += len(result.without_vectors)
         for doc_id in result.taken:
             self.add_failure(origin_by_document[doc_id], str(DocumentTaken(doc_id)), doc_id, bucket=bucket)
 
@@ -207,5 +209,13 @@ class ReportBuilder:
             ),
             buckets=buckets,
             schema_changes=schema_changes,
-            remarks=tuple(self._remarks),
+            remarks=(*self._remarks, *map(_without_vectors_remark, (+self._without_vectors).items())),
         )
+
+
+def _without_vectors_remark(count_of_bucket: tuple[BucketId, int]) -> str:
+    bucket, count = count_of_bucket
+    return (
+        f"{bucket}: {count:,} document{' is' if count == 1 else 's are'} found by words alone, because the embedding"
+        f" model did not answer or is new; parley bucket reindex {bucket} adds what is missing"
+    )

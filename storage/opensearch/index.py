@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from storage.embedder import Embedder
+from storage.opensearch import vectors
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.connection import ClusterConnection
 from storage.opensearch.mapping import DOCUMENT, PASSAGE, IndexLayout, IndexNames
@@ -21,7 +22,7 @@ from storage.opensearch.writing.versions import IndexVersions
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import BucketState, PutResult
+from storage.search.index import BucketState, PassageVolume, PutResult, VectorState
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 
@@ -85,14 +86,38 @@ class OpenSearchIndex:
 
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
         layout = await self._versions.ensure_current_embedder(bucket)
-        statuses = await self._writer.put(layout, documents)
-        return PutResult.from_statuses(statuses)
+        statuses, without_vectors = await self._writer.put(layout, documents)
+        return PutResult.from_statuses(statuses, without_vectors)
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
         return await self._writer.delete(doc_ids)
 
     async def drop_bucket(self, bucket: BucketId) -> None:
         await self._versions.drop_bucket(bucket)
+
+    # -- vectors
+
+    async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
+        await self._catalogue.reload_layouts()
+        layouts = [layout for _, layout in sorted(self._catalogue.layouts.items())]
+        states = await vectors.load_vector_states(self._catalogue, layouts, self._writer.embedder)
+        return {layout.bucket: state for layout, state in zip(layouts, states, strict=True)}
+
+    async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
+        layout, embedder = await self._catalogue.reload_bucket_layout(bucket), self._writer.embedder
+        if embedder is None:
+            return PassageVolume(passage_count=0, character_count=0)
+        return await vectors.measure_outdated_passages(self._catalogue, layout, embedder)
+
+    async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
+        passage_count, embedder = (await self.measure_outdated_passages(bucket)).passage_count, self._writer.embedder
+        if embedder is None or not passage_count:
+            return 0
+        await self._versions.update_vectors(
+            bucket, embedder, lambda embedded_count: report_progress(min(embedded_count, passage_count))
+        )
+        report_progress(passage_count)
+        return passage_count
 
     # -- bucket states
 

@@ -16,11 +16,16 @@ MAX_UNSUMMARISED_CHARS = 4_000  # code points; a text up to this length needs no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A chunk: `text[start:end]` of its document, in code points, and the page it begins on (from 1; None: unknown)."""
+    """A chunk: `text[start:end]` of its document, in code points, and the page it begins on (from 1; None: unknown).
+
+    `context` says what the passage is about in its document. It is ranked together with the text, by words and by
+    meaning. It never decides whether a document is in a set, and it is neither shown nor cited nor counted.
+    """
 
     start: int
     end: int
     page: int | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ SearchError
 ├── NotInScope           the scope does not contain the requested bucket
 ├── DocumentTaken        the document id belongs to another bucket
 ├── UnknownBucket        the bucket does not exist
+├── EmbedderUnavailable  the embedding model does not answer
 └── IndexUnavailable     the index cannot be reached, or gave an incomplete answer
     ├── IndexTimedOut    the index did not answer in time
     └── IndexTooNew      a later version of Parley wrote the index
@@ -75,6 +76,10 @@ class UnknownBucket(SearchError):
     def __init__(self, bucket: BucketId) -> None:
         super().__init__(f"there is no bucket {bucket!r}")
         self.bucket = bucket
+
+
+class EmbedderUnavailable(SearchError):
+    """The embedding model does not answer. The message says why in one sentence."""
 
 
 class IndexUnavailable(SearchError):

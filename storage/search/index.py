@@ -5,7 +5,7 @@ in one round trip and returns `IndexAnswers`, which maps each request to its ans
 against the bucket's schema first: a field that does not exist raises `UnknownField` instead of giving an empty set.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -269,7 +269,8 @@ class KeywordPassageRequest(SearchRequest[tuple[PassageHit, ...]]):
 class SemanticPassageRequest(SearchRequest[tuple[PassageHit, ...]]):
     """The passages of the set nearest in meaning to `text`, best first; `score` is the cosine.
 
-    Finds nothing in an index without vectors.
+    Finds nothing in an index without vectors, and where the embedding model does not answer in time; then
+    `IndexAnswers.embedding_failure` says why.
     """
 
     text: str
@@ -363,10 +364,19 @@ class DocumentRequest(IndexRequest[tuple[Document, ...]]):
 
 
 class IndexAnswers:
-    """The answer to each request of one round trip, and the state of the index at that time."""
+    """The answer to each request of one round trip, and the state of the index at that time.
 
-    def __init__(self, generation: Generation, answers: Mapping[IndexRequest[object], object]) -> None:
-        self.generation = generation
+    `embedding_failure`: why requests for passages by meaning found nothing; empty: their texts were embedded.
+    """
+
+    def __init__(
+        self,
+        generation: Generation,
+        answers: Mapping[IndexRequest[object], object],
+        *,
+        embedding_failure: str = "",
+    ) -> None:
+        self.generation, self.embedding_failure = generation, embedding_failure
         self._answers = answers
 
     def __getitem__(self, request: IndexRequest[T]) -> T:
@@ -429,15 +439,17 @@ class PutResult:
     replaced: tuple[DocId, ...] = ()
     skipped: tuple[DocId, ...] = ()  # same digest as before
     taken: tuple[DocId, ...] = ()  # not put, since the id belongs to another bucket
+    without_vectors: tuple[DocId, ...] = ()  # put, but found by words alone until `update_vectors`
 
     @classmethod
-    def from_statuses(cls, statuses: Mapping[DocId, PutStatus]) -> "PutResult":
+    def from_statuses(cls, statuses: Mapping[DocId, PutStatus], without_vectors: Iterable[DocId] = ()) -> "PutResult":
         """The result of documents with these statuses, in their order."""
         return cls(
             **{
                 status.value: tuple(doc_id for doc_id, doc_status in statuses.items() if doc_status is status)
                 for status in PutStatus
-            }
+            },
+            without_vectors=tuple(without_vectors),
         )
 
 
@@ -450,6 +462,22 @@ class BucketState:
     passage_count: int
     generation: Generation
     field_counts: Mapping[FieldName, int] = field(default_factory=dict[FieldName, int])  # documents with a value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorState:
+    """Whose vectors the passages of a bucket have. `is_current`: a search by meaning can find each of them."""
+
+    embedder: str  # the names of the models, joined by ", "; empty: there are no vectors
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageVolume:
+    """An amount of passages. `character_count`: the code points that an embedder reads, with titles."""
+
+    passage_count: int
+    character_count: int
 
 
 class SearchIndex(Protocol):
@@ -472,8 +500,9 @@ class SearchIndex(Protocol):
         """Add or replace documents, each in one step: a search finds the old or the new document. Visible on return.
 
         Raises `InvalidCondition` and puts no document if a value does not fit the schema (`validate_values`). Of
-        documents with the same id the last is put. A document whose digest is not empty and unchanged is skipped.
-        Raises `UnknownBucket`.
+        documents with the same id the last is put. A document whose digest is not empty and unchanged is skipped,
+        unless its vectors are of another embedder; also then if the embedder is metered. Where a metered embedder
+        does not answer, documents are put without vectors. Raises `UnknownBucket`.
         """
         ...
 
@@ -491,6 +520,26 @@ class SearchIndex(Protocol):
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         """Return the digests of the bucket's documents, for a sync. Raises `UnknownBucket`."""
+        ...
+
+    async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
+        """Return whose vectors the buckets have, in order of name. Fast; does not use the embedder.
+
+        Without an embedder all buckets are current.
+        """
+        ...
+
+    async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
+        """Return what `update_vectors` would embed. Raises `UnknownBucket`, `EmbedderUnavailable`."""
+        ...
+
+    async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
+        """Embed the passages that have no vector of the index's embedder; return how many.
+
+        Searches go on meanwhile, by words, and so do writes. `report_progress` gets the number of passages embedded so
+        far. After a call that failed or was killed, the next call embeds only the rest, with a metered embedder.
+        Raises `UnknownBucket`, `EmbedderUnavailable`.
+        """
         ...
 
     def within_scope(self, scope: Scope) -> ScopedIndex:

@@ -89,11 +89,11 @@ def test_an_invalid_setting_is_named_with_its_fault(tmp_path: Path, name: str, v
 
 
 def test_settings_of_a_model_that_is_not_named_are_reported(tmp_path: Path) -> None:
-    settings = survey_settings(tmp_path, {"PARLEY_MODEL_SMALL": "tiny", "PARLEY_MODEL_BUDGET": "5"}).settings
+    settings = survey_settings(tmp_path, {"PARLEY_MODEL_SMALL": "tiny", "PARLEY_MODEL_ROUNDS": "5"}).settings
 
     assert settings.model.find_problems() == [
         "PARLEY_MODEL_SMALL has no effect, since PARLEY_MODEL is not set",
-        "PARLEY_MODEL_BUDGET has no effect, since PARLEY_MODEL is not set",
+        "PARLEY_MODEL_ROUNDS has no effect, since PARLEY_MODEL is not set",
     ]
 
 

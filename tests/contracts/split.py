@@ -1,12 +1,20 @@
 """An index with its buckets in two indexes, which it federates: it tests `federate_indexes` by the contract."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from storage.federated.index import federate_indexes
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import BucketState, DocumentRequest, PutResult, ScopedIndex, SearchIndex
+from storage.search.index import (
+    BucketState,
+    DocumentRequest,
+    PassageVolume,
+    PutResult,
+    ScopedIndex,
+    SearchIndex,
+    VectorState,
+)
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 
@@ -64,6 +72,17 @@ class SplitIndex:
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         return await self._index_with(bucket).load_digests(bucket)
+
+    async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
+        return dict(
+            sorted({**await self._main.load_vector_states(), **await self._secondary.load_vector_states()}.items())
+        )
+
+    async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
+        return await self._index_with(bucket).measure_outdated_passages(bucket)
+
+    async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
+        return await self._index_with(bucket).update_vectors(bucket, report_progress)
 
     def within_scope(self, scope: Scope) -> ScopedIndex:
         secondary_buckets = scope.buckets & (self._secondary_buckets - self._shared_buckets)

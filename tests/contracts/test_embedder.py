@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -9,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.models.model_embedder import ModelEmbedder
+from bot.models.result_cache import ResultCache
 from storage.embedder import Embedder, WordLlamaEmbedder
+from tests.stand_ins.gateway_calls import ChecksumVectorSource
 from tests.stand_ins.word_vectors import ChecksumEmbedder
 
 if TYPE_CHECKING:
@@ -17,7 +22,12 @@ if TYPE_CHECKING:
 
 EmbedderFactory: TypeAlias = Callable[[], Embedder]
 
-EMBEDDERS: list[EmbedderFactory] = [WordLlamaEmbedder, ChecksumEmbedder]
+
+def build_model_embedder() -> ModelEmbedder:
+    return ModelEmbedder("checksum", ChecksumVectorSource(), ResultCache(Path(mkdtemp())))
+
+
+EMBEDDERS: list[EmbedderFactory] = [WordLlamaEmbedder, ChecksumEmbedder, build_model_embedder]
 TEXTS = ["a rubber tyre", "", "termination clause", "日本", "ein Vertrag über Reifen", "a rubber tyre", "B-120 3.0%"]
 HOSTILE_TEXTS = ["\ud800 broken", "words\x00", "é😀 \u202e", "x" * 100_000, "long words " * 50_000]
 BLANK_TEXTS = ["", " ", "\n\t  ", "\u2003"]
@@ -35,14 +45,14 @@ def lengths_of(vectors: "Vectors") -> list[float]:
 async def test_every_text_has_a_row_of_the_declared_dimensions(embedder: Embedder) -> None:
     vectors = await embedder.embed_texts(TEXTS)
 
-    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), embedder.dimensions), np.float32)
+    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), await embedder.load_dimensions()), np.float32)
     assert embedder.name
 
 
 async def test_no_texts_give_no_rows_of_the_declared_dimensions(embedder: Embedder) -> None:
     vectors = await embedder.embed_texts([])
 
-    assert (vectors.shape, vectors.dtype) == ((0, embedder.dimensions), np.float32)
+    assert (vectors.shape, vectors.dtype) == ((0, await embedder.load_dimensions()), np.float32)
 
 
 async def test_every_row_has_the_length_one_and_that_of_a_blank_text_is_zero(embedder: Embedder) -> None:
@@ -64,7 +74,7 @@ async def test_the_row_of_a_text_depends_neither_on_the_other_texts_nor_on_their
 async def test_two_embedders_of_the_same_name_give_the_same_vectors(build_embedder: EmbedderFactory) -> None:
     first, second = build_embedder(), build_embedder()
 
-    assert (first.name, first.dimensions) == (second.name, second.dimensions)
+    assert (first.name, await first.load_dimensions()) == (second.name, await second.load_dimensions())
     assert np.array_equal(await first.embed_texts(TEXTS), await second.embed_texts(TEXTS))
 
 

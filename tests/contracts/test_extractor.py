@@ -1,18 +1,26 @@
 """The contract of `Extractor`, for every implementation. Each reads at least lines of the form `label: value`."""
 
 import asyncio
+import json
+import re
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.gateway.messages import ModelRequest
+from bot.models.model_extractor import ModelExtractor
+from bot.models.result_cache import ResultCache
 from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput, Extractor, ValueCandidate
 from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.search.evaluation.value_validation import select_fitting_values
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
+from tests.stand_ins.gateway_calls import AnsweringModel
 from tests.stand_ins.labels import LabelExtractor
 
 ExtractorFactory: TypeAlias = Callable[[], Extractor]
@@ -93,7 +101,20 @@ _PIECES = st.sampled_from(
     "term of this Agreement|Agreement|a|Ltd|x 2|½|９|governed".split("|")
 )
 texts = st.one_of(st.text(max_size=300), st.lists(_PIECES, max_size=60).map("".join), st.lists(_PIECES).map(" ".join))
-every_extractor = pytest.mark.parametrize("build_extractor", [RuleExtractor, LabelExtractor])
+
+
+def build_model_extractor() -> ModelExtractor:
+    """An extractor with a model that finds nothing: what it gives is the rules'."""
+    return ModelExtractor(AnsweringModel(reply_without_values), "none", RuleExtractor(), ResultCache(Path(mkdtemp())))
+
+
+def reply_without_values(request: ModelRequest) -> str:
+    numbers = re.findall(r'<document number="(\d+)"', request.messages[-1].content)
+    return json.dumps({"documents": [{"document": int(number), "values": []} for number in numbers]})
+
+
+EXTRACTORS: list[ExtractorFactory] = [RuleExtractor, LabelExtractor, build_model_extractor]
+every_extractor = pytest.mark.parametrize("build_extractor", EXTRACTORS)
 
 
 async def extract(
@@ -127,7 +148,7 @@ def check_evidence(candidate: ValueCandidate, text: str) -> None:
         assert 0 <= candidate.start < candidate.end <= len(text)
 
 
-@pytest.fixture(params=[RuleExtractor, LabelExtractor])
+@pytest.fixture(params=EXTRACTORS)
 def extractor(request: pytest.FixtureRequest) -> Extractor:
     return request.param()
 

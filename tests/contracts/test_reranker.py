@@ -1,6 +1,6 @@
 """The contract of `agent.retrieval.relevance.Reranker`, for every implementation.
 
-Both implementations know the words frost and boiler.
+All implementations know the words frost and boiler.
 """
 
 import asyncio
@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from agent.retrieval.relevance import Reranker
+from bot.models.model_reranker import ModelReranker
 from bot.reranker import FlashrankReranker
 from tests.stand_ins.cross_encoder import MODEL, write_model
+from tests.stand_ins.gateway_calls import OverlapScoreSource
 from tests.stand_ins.overlap import OverlapReranker
 
 QUESTION = "What of the boiler in a frost?"
@@ -33,12 +35,19 @@ def open_flashrank_reranker(tmp_path: Path) -> Generator[Reranker]:
         yield reranker
 
 
+@contextmanager
+def open_model_reranker(tmp_path: Path) -> Generator[Reranker]:
+    yield ModelReranker("overlap", OverlapScoreSource())
+
+
 WITH_EXTRA = pytest.mark.skipif(
     find_spec("flashrank") is None, reason="flashrank (the extra `rerank`) is not installed"
 )
 
 
-@pytest.fixture(params=[open_overlap_reranker, pytest.param(open_flashrank_reranker, marks=WITH_EXTRA)])
+@pytest.fixture(
+    params=[open_overlap_reranker, open_model_reranker, pytest.param(open_flashrank_reranker, marks=WITH_EXTRA)]
+)
 def reranker(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Reranker]:
     with request.param(tmp_path) as opened:
         yield opened

@@ -1,6 +1,6 @@
 """An extractor that knows one rule: a line `label: value` holds the value of the field with that label."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput, ValueCandidate
@@ -15,6 +15,8 @@ class LabelExtractor:
 
     def __init__(self) -> None:
         self.titles: list[str] = []
+
+    async def prepare_documents(self, documents: Sequence[ExtractionInput], schema: Schema) -> None: ...
 
     async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
         self.titles.append(document.title)

@@ -1,6 +1,6 @@
 """Indexes that pass every call on to another index; what a test wants otherwise is overridden."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
@@ -10,9 +10,11 @@ from storage.search.index import (
     IndexAnswers,
     IndexRequest,
     IndexVocabulary,
+    PassageVolume,
     PutResult,
     ScopedIndex,
     SearchIndex,
+    VectorState,
 )
 from storage.search.schema import Schema
 from storage.search.scope import Scope
@@ -48,6 +50,15 @@ class WrappedIndex:
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         return await self.wrapped.load_digests(bucket)
+
+    async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
+        return await self.wrapped.load_vector_states()
+
+    async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
+        return await self.wrapped.measure_outdated_passages(bucket)
+
+    async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
+        return await self.wrapped.update_vectors(bucket, report_progress)
 
     async def ping(self) -> None:
         await self.wrapped.ping()

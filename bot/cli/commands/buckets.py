@@ -1,9 +1,9 @@
-"""`parley bucket`: lists, shows, creates and deletes buckets, and reads or sets their schemas."""
+"""`parley bucket`: lists, shows, creates, reindexes and deletes buckets, and reads or sets their schemas."""
 
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,15 +11,19 @@ import typer
 
 from bot.cli.commands.review import review
 from bot.cli.failures import CommandFailed
+from bot.cli.model_runs import ConsentOption, ask_for_consent, open_count_bar
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
 
 if TYPE_CHECKING:
     from bot.application import Application
-    from storage.search.index import BucketState
+    from storage.search.ids import BucketId
+    from storage.search.index import BucketState, PassageVolume
     from storage.search.schema import Schema
 
-app = typer.Typer(help="List, show, create and delete buckets, and read or change a schema.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, show, create, reindex and delete buckets, and read or change a schema.", no_args_is_help=True
+)
 app.command()(review)
 BucketArgument = Annotated[str, typer.Argument(metavar="BUCKET")]
 _ACTOR = "operator"
@@ -122,6 +126,61 @@ def delete(
         print_line(f"deleted {name}: {count_phrase_for(state.document_count, 'document')}")
 
     run_with_bot(delete_bucket, home=home, debug=debug)
+
+
+@app.command()
+def reindex(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[BUCKET]…")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every bucket that needs it.")] = False,
+    yes: ConsentOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Embed what has no vector of the current embedder, after a change of PARLEY_EMBEDDER or a failure of its model.
+
+    Questions are answered meanwhile. A run that was stopped goes on where it stopped when it is started again.
+    """
+
+    async def update_vectors(bot: "Application") -> None:
+        if bool(names) == all_:
+            raise CommandFailed("name the buckets, or give --all", exit_status=2)
+        buckets = [(await bucket_state_of(bot, name)).schema.bucket for name in names or ()] or list(
+            await bot.index.load_vector_states()
+        )
+        volumes = {bucket: await bot.index.measure_outdated_passages(bucket) for bucket in buckets}
+        for bucket in (bucket for bucket, volume in volumes.items() if not volume.passage_count):
+            print_line(f"{bucket}: every passage has its vector")
+        volumes = {bucket: volume for bucket, volume in volumes.items() if volume.passage_count}
+        if volumes and (estimate := await bot.models.describe_embedding_cost(_sum_volumes(volumes.values()))):
+            ask_for_consent(f"to embed {', '.join(volumes)}: {estimate}", yes=yes)
+        for bucket, volume in volumes.items():
+            with open_count_bar(f"Embedding {bucket}", volume.passage_count) as report_progress:
+                count = await _update_bucket_vectors(bot, bucket, report_progress)
+            print_line(f"{bucket}: embedded {count_phrase_for(count, 'passage')}")
+        if all(state.is_current for state in (await bot.index.load_vector_states()).values()):
+            await bot.models.forget_earlier_vectors()
+
+    run_with_bot(update_vectors, home=home, debug=debug)
+
+
+async def _update_bucket_vectors(
+    bot: "Application", bucket: "BucketId", report_progress: "Callable[[int], None]"
+) -> int:
+    from storage.search.errors import EmbedderUnavailable
+
+    try:
+        return await bot.index.update_vectors(bucket, report_progress)
+    except EmbedderUnavailable as exc:
+        raise CommandFailed(f"{exc}; what was embedded is kept, so run the command again") from exc
+
+
+def _sum_volumes(volumes: "Iterable[PassageVolume]") -> "PassageVolume":
+    from storage.search.index import PassageVolume
+
+    counts = [(volume.passage_count, volume.character_count) for volume in volumes]
+    return PassageVolume(
+        passage_count=sum(passages for passages, _ in counts), character_count=sum(chars for _, chars in counts)
+    )
 
 
 def _deletion_summary_of(name: str, documents: int, sources: Sequence[str]) -> str:

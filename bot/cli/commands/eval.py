@@ -123,9 +123,10 @@ def _eval_modes_for(
 
 async def _measure_columns(modes: Sequence[_EvalMode], suite: "EvalSuite") -> "list[ReportColumn]":
     """Load the documents once and ask the questions in each mode."""
-    from bot.bootstrap import open_application, open_reranker
+    from bot.bootstrap import open_application
     from bot.eval.ingest import EvalLoadOptions, load_documents
     from bot.eval.report import ReportColumn
+    from bot.models.model_sources import open_flashrank_reranker
     from bot.settings import resolve_home
 
     first_mode = modes[0]
@@ -134,7 +135,7 @@ async def _measure_columns(modes: Sequence[_EvalMode], suite: "EvalSuite") -> "l
     settings = _with_reasoner(base_settings, first_mode.reasoner)
     settings = settings.model_copy(update={"index_url": "embedded:", "database_url": None})
     model_settings = base_settings.model_copy(update={"home": resolve_home()})  # the scratch home has none
-    with open_reranker(model_settings) as reranker:
+    with open_flashrank_reranker(model_settings) as reranker:
         await _warm_up_reranker(reranker)
         async with open_application(settings, reranker=reranker) as bot:
             with open_progress_bar("Loading") as progress:

@@ -2,9 +2,10 @@
 
 import json
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -12,14 +13,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
+from bot.cli.model_runs import ConsentOption, ModelReaders, ask_for_consent
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import global_options, is_debug_on, print_line, run_with_bot
 
 if TYPE_CHECKING:
     from bot.application import Application
+    from storage.ingest.extract.candidates import Extractor
+    from storage.ingest.pipeline import PassageSituator
     from storage.ingest.report import IngestProgress, IngestReport
 
 _MAX_SHOWN_FAILURES = 20
+
+
+class _ValueReader(StrEnum):
+    """What reads the values of fields in texts."""
+
+    RULES = "rules"
+    MODEL = "model"
 
 
 def ingest(
@@ -29,6 +40,13 @@ def ingest(
     ignore_metadata: Annotated[
         bool, typer.Option("--ignore-metadata", help="Fill the fields from the text alone.")
     ] = False,
+    extract_with: Annotated[
+        _ValueReader, typer.Option(help="What reads values in texts; the model reads beside the rules.")
+    ] = _ValueReader.RULES,
+    chunk_context: Annotated[
+        bool, typer.Option("--chunk-context", help="A model says what each passage is about, to be found by it.")
+    ] = False,
+    yes: ConsentOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would become of them and show the schemas; change nothing.")
     ] = False,
@@ -42,24 +60,42 @@ def ingest(
     What is unchanged is skipped, so a run that was interrupted goes on where it stopped when it is started again.
     """
 
-    async def ingest_paths(bot: "Application") -> None:
+    async def load_paths(
+        bot: "Application", extractor: "Extractor", situator: "PassageSituator | None", *, changes_nothing: bool
+    ) -> "IngestReport":
         from storage.ingest.dry_run import DryRunIndex
         from storage.ingest.pipeline import ingest_files as load
         from storage.ingest.schemas.schema_file import read_schema_file
         from storage.search.ids import BucketId
 
-        with open_progress_bar("Reading" if dry_run else "Loading") as progress:
-            report = await load(
-                DryRunIndex(bot.index) if dry_run else bot.index,
+        with open_progress_bar("Reading" if changes_nothing else "Loading") as progress:
+            return await load(
+                DryRunIndex(bot.index) if changes_nothing else bot.index,
                 paths,
-                extractor=bot.extractor,
+                extractor=extractor,
+                situator=situator,
                 bucket=BucketId(bucket) if bucket else None,
                 schema=read_schema_file(schema) if schema else None,
                 ignore_metadata=ignore_metadata,
-                schema_folder=None if dry_run else bot.settings.home / "schemas",
+                schema_folder=None if changes_nothing else bot.settings.home / "schemas",
                 progress=progress,
             )
-        _output_report(report, dry_run=dry_run, json_=json_)
+
+    async def ingest_paths(bot: "Application") -> None:
+        readers = ModelReaders.build(
+            bot.models, bot.extractor, reads_values=extract_with is _ValueReader.MODEL, writes_contexts=chunk_context
+        )
+        if not readers.is_needed:
+            report = await load_paths(bot, bot.extractor, None, changes_nothing=dry_run)
+        else:
+            report = await load_paths(bot, readers.metered_extractor, readers.metered_situator, changes_nothing=True)
+            if dry_run:
+                print_to_stderr(await readers.describe_cost())
+            else:
+                if readers.workload.calls:
+                    ask_for_consent(await readers.describe_cost(), yes=yes)
+                report = await load_paths(bot, readers.extractor, readers.situator, changes_nothing=False)
+        _output_report(report, dry_run=dry_run, json_=json_, failures=readers.describe_failures())
 
     with exit_on_failure(debug=is_debug_on(debug)), _open_home_for(home, dry_run=dry_run) as open_home:
         run_with_bot(ingest_paths, home=open_home, debug=debug)
@@ -77,15 +113,18 @@ def _open_home_for(home: Path | None, *, dry_run: bool) -> Generator[Path | None
         yield Path(temporary_home)
 
 
-def _output_report(report: "IngestReport", *, dry_run: bool, json_: bool) -> None:
+def _output_report(report: "IngestReport", *, dry_run: bool, json_: bool, failures: "Mapping[str, int]") -> None:
+    """`failures`: what the model could not do, with the number of documents or passages."""
     if json_:
-        print_line(json.dumps(_report_to_json(report, dry_run=dry_run), ensure_ascii=False))
+        failures_json = {"model_failures": dict(failures)} if failures else {}
+        print_line(json.dumps(_report_to_json(report, dry_run=dry_run) | failures_json, ensure_ascii=False))
     else:
         _print_schemas(report, dry_run=dry_run)
         if len(report.by_bucket) > 1:
             for bucket, counts in report.by_bucket.items():
                 print_line(f"{bucket}: {counts}")
-        print_line(f"{'it would be: ' if dry_run else ''}{report.summary_line}")
+        notes = "".join(f"; {what}: {count:,}" for what, count in failures.items())
+        print_line(f"{'it would be: ' if dry_run else ''}{report.summary_line}{notes}")
     for failure in report.failures[:_MAX_SHOWN_FAILURES]:
         print_to_stderr(f"{failure.where}: {failure.reason}")
     if report.failed:

@@ -4,7 +4,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from storage.embedded.columns import Mask
 from storage.embedded.reading.condition_masks import EmbeddedBucketReader
 from storage.embedded.reading.postings import PostingIndex, posting_index_of
 from storage.embedded.string_dictionary import Ints
+from storage.embedded.vectors import EmbedderIdentity, read_vector_epoch
 from storage.search.ids import ChunkId
 from storage.search.index import PassageHit
 from storage.text.term_weights import term_weights_by_bucket
 
+VectorsKey: TypeAlias = tuple[str, int, int]  # the embedder's name, its dimensions, the bucket's epoch
 _MAX_TERM_COUNT = 8  # occurrences of one term in a text; further ones add no weight
 _MAX_TERMS = 64  # of a ranking text; the rarest terms are used
 _BLOCK_ROWS = 16_384  # rows converted from float16 to float32 at a time
@@ -89,7 +91,7 @@ def score_by_vector(
 
     The result has no order.
     """
-    vectors = passage_vectors_of(reader.connection, reader.bucket, embedder)
+    vectors = passage_vectors_of(reader.connection, reader.bucket, embedder, len(query_vector))
     vector_indexes = np.flatnonzero(member_mask[_document_positions_of(reader, vectors.ids)])
     scores = np.empty(len(vector_indexes), dtype=np.float64)
     for start in range(0, len(vector_indexes), _BLOCK_ROWS):
@@ -194,21 +196,27 @@ def _load_passage_table(connection: sqlite3.Connection, bucket: BucketSnapshot) 
     )
 
 
-def passage_vectors_of(connection: sqlite3.Connection, bucket: BucketSnapshot, embedder: str) -> PassageVectors:
-    def load_by_embedder() -> Mapping[str, PassageVectors]:
-        return {embedder: _load_passage_vectors(connection, bucket, embedder)}
+def passage_vectors_of(
+    connection: sqlite3.Connection, bucket: BucketSnapshot, embedder: str, dimensions: int
+) -> PassageVectors:
+    """Returns the vectors of this embedder, without those that an earlier model of its name made in another length."""
+    key = (embedder, dimensions, read_vector_epoch(connection, bucket.header.id))
 
-    return cast(Mapping[str, PassageVectors], bucket.derived_cache.get_or_compute(VECTORS_KEY, load_by_embedder))[
-        embedder
-    ]
+    def load_by_key() -> Mapping[VectorsKey, PassageVectors]:
+        return {key: _load_passage_vectors(connection, bucket, key)}
+
+    cached = cast(Mapping[VectorsKey, PassageVectors], bucket.derived_cache.get_or_compute(VECTORS_KEY, load_by_key))
+    return cached[key] if key in cached else load_by_key()[key]
 
 
-def _load_passage_vectors(connection: sqlite3.Connection, bucket: BucketSnapshot, embedder: str) -> PassageVectors:
-    previous = cast(Mapping[str, PassageVectors], bucket.inherited_tables.get(VECTORS_KEY, {})).get(embedder)
+def _load_passage_vectors(connection: sqlite3.Connection, bucket: BucketSnapshot, key: VectorsKey) -> PassageVectors:
+    previous = cast(Mapping[VectorsKey, PassageVectors], bucket.inherited_tables.get(VECTORS_KEY, {})).get(key)
     newest_id = int(previous.ids[-1]) if previous is not None and len(previous.ids) else 0
+    embedder, dimensions, _ = key
     rows = connection.execute(
-        "SELECT passage, data FROM vector WHERE bucket = ? AND embedder = ? AND passage > ? ORDER BY passage",
-        (bucket.header.id, embedder, newest_id),
+        "SELECT passage, data FROM vector WHERE bucket = ? AND embedder = ? AND passage > ? AND length(data) = ?"
+        " ORDER BY passage",
+        (bucket.header.id, embedder, newest_id, EmbedderIdentity(name=embedder, dimensions=dimensions).vector_bytes),
     ).fetchall()
     ids = np.array([row[0] for row in rows], dtype=np.int64)
     matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16)

@@ -273,5 +273,9 @@ def _read_annotations(connection: sqlite3.Connection, document: int) -> tuple[Fi
 
 
 def read_passages(connection: sqlite3.Connection, document: int) -> tuple[Passage, ...]:
-    rows = connection.execute("SELECT start, stop, page FROM passage WHERE doc = ? ORDER BY position", (document,))
-    return tuple(Passage(start=start, end=stop, page=page) for start, stop, page in rows)
+    rows = connection.execute(
+        "SELECT start, stop, page, coalesce(context, '') FROM passage LEFT JOIN passage_context ON passage = id"
+        " WHERE doc = ? ORDER BY position",
+        (document,),
+    )
+    return tuple(Passage(start=start, end=stop, page=page, context=context) for start, stop, page, context in rows)

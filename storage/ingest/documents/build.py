@@ -79,6 +79,7 @@ def digest_of(document: Document) -> str:
         [(passage.start, passage.end, passage.page) for passage in document.passages],
         annotations_to_json(document.annotations),
         *([document.summary] if document.summary else []),
+        *([contexts] if any(contexts := [passage.context for passage in document.passages]) else []),
     )
     data = json.dumps(list(parts), ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(data.encode()).hexdigest()

@@ -72,11 +72,12 @@ class BucketAnnotator:
 
     async def fill_documents(self, documents: Sequence[Document]) -> list[Document]:
         """Documents without values get them from their text; the others stay as they are."""
+        unfilled = [_extraction_input_of(document) for document in documents if not document.values]
+        await self._extractor.prepare_documents(unfilled, self._schema)
         return [document if document.values else await self._fill_document(document) for document in documents]
 
     async def _fill_document(self, document: Document) -> Document:
-        extraction_input = ExtractionInput(title=document.title, text=document.text, passages=document.passages)
-        candidates_by_field = await self._extractor.extract_candidates(extraction_input, self._schema)
+        candidates_by_field = await self._extractor.extract_candidates(_extraction_input_of(document), self._schema)
         annotations = tuple(_select_annotations(candidates_by_field, self._schema))
         for name, spellings in self._spellings.items():
             if extracted := _spellings_in(annotations, name):
@@ -110,6 +111,10 @@ class BucketAnnotator:
     def with_settled_names(self, document: Document) -> Document:
         """The document with its names in their decided spelling."""
         return self._with_annotations(document, document.annotations)
+
+
+def _extraction_input_of(document: Document) -> ExtractionInput:
+    return ExtractionInput(title=document.title, text=document.text, passages=document.passages)
 
 
 def _select_annotations(candidates_by_field: CandidatesByField, schema: Schema) -> Iterable[FieldAnnotation]:

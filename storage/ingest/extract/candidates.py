@@ -42,6 +42,10 @@ CandidatesByField: TypeAlias = Mapping[FieldName, Sequence[ValueCandidate]]
 class Extractor(Protocol):
     """Reads a schema's fields in the text of documents. One extractor serves all runs of a process."""
 
+    async def prepare_documents(self, documents: Sequence[ExtractionInput], schema: Schema) -> None:
+        """Is called with a batch of documents before each of them is read: an extractor may look at them together."""
+        ...
+
     async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
         """The candidates of each field of the schema, most confident first; rows in the order of the text.
 

@@ -1,6 +1,7 @@
 """The extractor that ships with Parley: rules, without a model."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput
@@ -15,6 +16,9 @@ class RuleExtractor:
 
     def __init__(self) -> None:
         self._recent_readers: list[tuple[Schema, SchemaReaders]] = []
+
+    async def prepare_documents(self, documents: Sequence[ExtractionInput], schema: Schema) -> None:
+        """Does nothing: each document is read by itself."""
 
     async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
         return await asyncio.to_thread(self.extract_in_thread, document, schema)

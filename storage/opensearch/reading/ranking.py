@@ -108,7 +108,7 @@ def rank_by_vector(
     comparable_queries = [
         bucket_query
         for bucket_query in bucket_queries
-        if bucket_query.layout.embedder_name and bucket_query.layout.embedder_name == embedder_name
+        if (bucket_query.layout.embedder_name, bucket_query.layout.dimensions) == (embedder_name, len(query_vector))
     ]
     vector: list[float] = query_vector.tolist()
     responses = yield [_vector_ranking_request(bucket_query, vector, limit) for bucket_query in comparable_queries]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cachetools import FIFOCache
 
-from storage.embedder import Embedder
+from storage.embedder import Embedder, embed_queries
 from storage.opensearch.catalogue import BucketCatalogue, BucketRegistryEntry, combine_generations
 from storage.opensearch.connection import RequestRefused
 from storage.opensearch.mapping import IndexLayout
@@ -134,17 +134,21 @@ class IndexReader:
 
     async def answer_requests(self, scope: Scope, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         distinct_requests = list(dict.fromkeys(requests))
-        vectors = await self._embed_request_texts(
-            [request.text for request in distinct_requests if isinstance(request, SemanticPassageRequest)]
+        queries = await embed_queries(
+            self.embedder,
+            [request.text for request in distinct_requests if isinstance(request, SemanticPassageRequest)],
         )
 
         def compile_all_requests(layouts: Mapping[BucketId, IndexLayout]) -> list[QuerySteps[Any]]:
             embedder_name = self.embedder.name if self.embedder else ""
-            compiler = RequestCompiler(scope=scope, layouts=layouts, embedder_name=embedder_name, vectors=vectors)
+            compiler = RequestCompiler(
+                scope=scope, layouts=layouts, embedder_name=embedder_name, vectors=queries.vectors
+            )
             return [compiler.compile_request(request) for request in distinct_requests]
 
         generation, results = await self.read_consistent_state(scope.buckets, compile_all_requests)
-        return IndexAnswers(generation, dict(zip(distinct_requests, results, strict=True)))
+        answers = dict(zip(distinct_requests, results, strict=True))
+        return IndexAnswers(generation, answers, embedding_failure=queries.failure)
 
     async def load_cached_vocabulary(self, scope: Scope, limit: int) -> IndexVocabulary:
         cached = self.cached_vocabularies.get((scope, limit))
@@ -168,11 +172,6 @@ class IndexReader:
         )
         self.cached_vocabularies[scope, limit] = vocabulary
         return vocabulary
-
-    async def _embed_request_texts(self, texts: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
-        if self.embedder is None or not texts:
-            return {}
-        return dict(zip(texts, await self.embedder.embed_texts(texts), strict=True))
 
     async def read_consistent_state(
         self, buckets: frozenset[BucketId], steps_for: Callable[[Mapping[BucketId, IndexLayout]], list[QuerySteps[T]]]

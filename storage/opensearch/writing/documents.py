@@ -19,7 +19,7 @@ from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
 from storage.opensearch.writing.encode import document_entry_id, encode_index_entries
 from storage.search.documents import Document
-from storage.search.errors import IndexTimedOut, IndexUnavailable
+from storage.search.errors import EmbedderUnavailable, IndexTimedOut, IndexUnavailable
 from storage.search.evaluation.value_validation import is_valid_unicode, validate_values
 from storage.search.ids import DocId
 from storage.search.index import WRITTEN_STATUSES, PutStatus
@@ -53,37 +53,47 @@ class DocumentWriter:
     catalogue: BucketCatalogue
     embedder: Embedder | None
 
-    async def put(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, PutStatus]:
+    async def put(
+        self, layout: IndexLayout, documents: Sequence[Document]
+    ) -> tuple[dict[DocId, PutStatus], set[DocId]]:
         """Put documents into the bucket with the current `layout`; of equal ids the last document counts.
 
-        Raises `UnknownBucket` (the bucket was dropped meanwhile) and `InvalidCondition`.
+        Returns what became of each, and those that lack the vectors of the embedder. Raises `UnknownBucket` (the bucket
+        was dropped meanwhile) and `InvalidCondition`.
         """
         latest = list({document.doc_id: document for document in documents}.values())
         for document in latest:
             validate_values(document, layout.schema)
-        statuses = dict[DocId, PutStatus]()
+        statuses, without_vectors = dict[DocId, PutStatus](), set[DocId]()
         for start in range(0, len(latest), _BATCH_SIZE):
-            statuses |= await self._put_across_versions(layout, latest[start : start + _BATCH_SIZE])
-        return statuses
+            statuses |= await self._put_across_versions(layout, latest[start : start + _BATCH_SIZE], without_vectors)
+        return statuses, without_vectors
 
-    async def _put_across_versions(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, PutStatus]:
-        """Put documents into the version in use; waits while a new version is being built."""
+    async def _put_across_versions(
+        self, layout: IndexLayout, documents: Sequence[Document], without_vectors: set[DocId]
+    ) -> dict[DocId, PutStatus]:
+        """Put documents into the version in use; waits while a new version is being built.
+
+        Extends `without_vectors`.
+        """
         for _ in range(_MAX_WAITS):
             try:
-                return await self._put_batch(layout, documents)
+                return await self._put_batch(layout, documents, without_vectors)
             except VersionSuperseded:
                 await self.catalogue.connection.pause_with_jitter(_WAIT_S)
                 layout = await self.catalogue.reload_bucket_layout(layout.bucket)
         raise IndexUnavailable(self.catalogue.connection.location, "the bucket is being indexed anew")
 
-    async def _put_batch(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, PutStatus]:
+    async def _put_batch(
+        self, layout: IndexLayout, documents: Sequence[Document], without_vectors: set[DocId]
+    ) -> dict[DocId, PutStatus]:
         statuses = dict[DocId, PutStatus]()
         pending = [replace(document, values=validate_values(document, layout.schema)) for document in documents]
         for _ in range(_MAX_TRIES):
             decisions = await self._decide_put_statuses(layout, pending)
             writable = [document for document in pending if decisions[document.doc_id][0] in WRITTEN_STATUSES]
             overtaken = await self._write_unless_overtaken(
-                layout, writable, {doc_id: indexed for doc_id, (_, indexed) in decisions.items()}
+                layout, writable, {doc_id: indexed for doc_id, (_, indexed) in decisions.items()}, without_vectors
             )
             for document in pending:
                 if document.doc_id not in overtaken:
@@ -102,9 +112,12 @@ class DocumentWriter:
     def revision_for(self, layout: IndexLayout) -> str:
         """Returns the revision of entries written now; equal content with another revision is written again.
 
-        A new schema changes the values, and a new embedder changes the vectors.
+        A new schema changes the values, and a new embedder changes the vectors, unless it is metered.
         """
-        return digest_of(repr((layout.layout_digest, self.embedder.name if self.embedder else "")))
+        embedder_name = "" if self.embedder is None else self.embedder.name
+        if self.embedder is not None and self.embedder.is_metered:
+            embedder_name = layout.embedder_name
+        return digest_of(repr((layout.layout_digest, embedder_name)))
 
     async def _decide_put_statuses(
         self, layout: IndexLayout, documents: Sequence[Document]
@@ -195,12 +208,21 @@ class DocumentWriter:
     # -- writing
 
     async def _write_unless_overtaken(
-        self, layout: IndexLayout, documents: Sequence[Document], indexed: Mapping[DocId, _IndexedDocument | None]
+        self,
+        layout: IndexLayout,
+        documents: Sequence[Document],
+        indexed: Mapping[DocId, _IndexedDocument | None],
+        without_vectors: set[DocId],
     ) -> set[DocId]:
         """Write documents; returns the ids that another writer changed meanwhile and that must be written again."""
         if not documents:
             return set()
-        vectors = await self.embed_for_layout(layout, documents)
+        try:
+            vectors = await self.embed_for_layout(layout, documents)
+        except EmbedderUnavailable:
+            vectors = None
+        if self.embedder is not None and vectors is None:
+            without_vectors.update(document.doc_id for document in documents)
         revision = self.revision_for(layout)
 
         def build_bulk_actions() -> list[list[BulkAction]]:
@@ -229,11 +251,16 @@ class DocumentWriter:
     async def embed_for_layout(self, layout: IndexLayout, documents: Sequence[Document]) -> "list[Vectors] | None":
         """Returns, for each document, the vectors of its passages.
 
-        Returns None without an embedder, or if the layout has another embedder's vectors.
+        Returns None without an embedder, or if the layout has another embedder's vectors. Raises
+        `EmbedderUnavailable`.
         """
-        if self.embedder is None or self.embedder.name != layout.embedder_name:
+        if self.embedder is None or not self.can_embed_for(layout):
             return None
         return await embed_passages(self.embedder, documents)
+
+    def can_embed_for(self, layout: IndexLayout) -> bool:
+        """Whether the vectors of the layout are those of the embedder."""
+        return self.embedder is not None and self.embedder.name == layout.embedder_name
 
     async def copy_documents(
         self, layout: IndexLayout, documents: Sequence[Document], revisions: Sequence[str]

@@ -95,7 +95,10 @@ def _source_of_document(document: Document, revision: str, layout: IndexLayout) 
             "digest": document.digest,
             "revision": revision,
             "readers": sorted(document.readers),
-            "passages": [[passage.start, passage.end, passage.page] for passage in document.passages],
+            "passages": [
+                [passage.start, passage.end, passage.page, *filter(None, [passage.context])]
+                for passage in document.passages
+            ],
             "values": json.dumps(document.values, default=dict),
             "annotations": json.dumps(annotations_to_json(document.annotations)),
         },
@@ -107,12 +110,15 @@ def _source_of_passage(
     document: Document, position: int, passage: Passage, title_terms: Sequence[str], layout: IndexLayout
 ) -> JsonObject:
     text = document.text[passage.start : passage.end]
+    context_terms = indexed_tokens_of(passage.context, layout.analyser)
     chunk_id = document.chunk_id_at(position)
     return {
         "kind": PASSAGE,
         "chunk": keyword_term_of(chunk_id),
         # The title stands twice, so it has double weight.
-        "passage_terms": " ".join((*title_terms, *title_terms, *indexed_tokens_of(text, layout.analyser))),
+        "passage_terms": " ".join(
+            (*title_terms, *title_terms, *context_terms, *indexed_tokens_of(text, layout.analyser))
+        ),
         "stored": {
             "doc_id": document.doc_id,
             "chunk_id": chunk_id,
@@ -241,7 +247,10 @@ def _document_with_values(stored: JsonObject, text: str, values: FieldValues) ->
         source=stored["source"],
         values=values,
         readers=frozenset(Subject(reader) for reader in stored["readers"]),
-        passages=tuple(Passage(start=start, end=end, page=page) for start, end, page in stored["passages"]),
+        passages=tuple(
+            Passage(start=start, end=end, page=page, context="".join(context))
+            for start, end, page, *context in stored["passages"]
+        ),
         annotations=annotations_from_json(json.loads(stored.get("annotations", "[]"))),
         digest=stored["digest"],
         summary=stored.get("summary", ""),

@@ -6,9 +6,10 @@ version is built, the old one refuses writes and the writers wait, because a cop
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 
+from storage.embedder import Embedder, embed_passages
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.connection import WRITE_TIMEOUT_S, JsonObject, RequestRefused
 from storage.opensearch.mapping import BODY, DOCUMENT, IndexLayout, digest_of
@@ -18,6 +19,7 @@ from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing.documents import DocumentWriter
 from storage.opensearch.writing.encode import decode_unvalidated_document
 from storage.search.documents import Document
+from storage.search.errors import EmbedderUnavailable
 from storage.search.ids import BucketId
 from storage.search.schema import Schema
 
@@ -36,42 +38,70 @@ class IndexVersions:
         while True:
             await self.catalogue.reload_layouts()
             current = self.catalogue.layouts.get(schema.bucket)
-            target = self._target_layout_for(schema, current)
+            target = await self._target_layout_for(schema, current)
             if current is not None and current.mapping_meta == target.mapping_meta:
                 await self.catalogue.repair_registry([current])
                 return
             if current is not None and current.is_compatible_with(target):
                 await self._update_mapping_metadata(target)
                 return
-            target = replace(target, version_number=target.version_number + 1)
-            target = replace(
-                target, index=self.catalogue.names.version_index_name(schema.bucket, target.version_number)
-            )
-            if await self._create_index_version(target, in_use=current is None):
-                await self._fill_index_version(current, target)
+            if current is not None and target.embedder_name and not self.writer.can_embed_for(target):
+                target = replace(target, embedder_name="", dimensions=0)  # vectors cannot be copied
+            if await self._build_version(current, target):
                 return
-            await self._wait_for_version(target)
+
+    async def update_vectors(
+        self, bucket: BucketId, embedder: Embedder, report_progress: Callable[[int], None]
+    ) -> None:
+        """Build a version with the vectors of the embedder.
+
+        A metered embedder embeds all passages before the version is built, while the bucket still takes writes; the
+        version then gets the vectors that the embedder keeps. Raises `UnknownBucket`, `EmbedderUnavailable`.
+        """
+        current = await self.catalogue.reload_bucket_layout(bucket)
+        if embedder.is_metered:
+            await self._embed_all_documents(current, embedder, report_progress)
+        dimensions, first_number = await embedder.load_dimensions(), current.version_number
+        while current.version_number == first_number:
+            target = replace(current, embedder_name=embedder.name, dimensions=dimensions)
+            await self._build_version(current, target)
+            current = await self.catalogue.reload_bucket_layout(bucket)
+
+    async def _embed_all_documents(
+        self, layout: IndexLayout, embedder: Embedder, report_progress: Callable[[int], None]
+    ) -> None:
+        embedded_count = 0
+        async for documents, _ in self._read_stored_documents(layout):
+            embedded_count += sum(map(len, await embed_passages(embedder, documents)))
+            report_progress(embedded_count)
+
+    async def _build_version(self, current: IndexLayout | None, target: IndexLayout) -> bool:
+        """Build the version after `current`; False if another process was faster or still builds it: then waits."""
+        number = target.version_number + 1
+        index = self.catalogue.names.version_index_name(target.bucket, number)
+        target = replace(target, version_number=number, index=index)
+        if await self._create_index_version(target, in_use=current is None):
+            await self._fill_index_version(current, target)
+            return True
+        await self._wait_for_version(target)
+        return False
 
     async def ensure_current_embedder(self, bucket: BucketId) -> IndexLayout:
         """Returns the bucket's layout; reindexes the bucket first if its vectors are not this embedder's.
 
-        Raises `UnknownBucket`.
+        With a metered embedder only `update_vectors` reindexes. Raises `UnknownBucket`.
         """
         layout = await self.catalogue.reload_bucket_layout(bucket)
-        if self.writer.embedder is None or layout.embedder_name == self.writer.embedder.name:
+        embedder = self.writer.embedder
+        if embedder is None or embedder.is_metered or layout.embedder_name == embedder.name:
             return layout
         await self.set_schema(layout.schema)
         return await self.catalogue.reload_bucket_layout(bucket)
 
-    def _target_layout_for(self, schema: Schema, current: IndexLayout | None) -> IndexLayout:
-        """Returns the layout for the schema, with the number of the version in use.
-
-        Without an embedder the existing vectors are kept.
-        """
-        embedder = self.writer.embedder
+    async def _target_layout_for(self, schema: Schema, current: IndexLayout | None) -> IndexLayout:
+        """Returns the layout for the schema, with the number of the version in use."""
         analyser = self.catalogue.analysers(schema.language)
-        current_vectors = ("", 0) if current is None else (current.embedder_name, current.dimensions)
-        embedder_name, dimensions = (embedder.name, embedder.dimensions) if embedder is not None else current_vectors
+        embedder_name, dimensions = await self._target_vectors_for(current)
         return IndexLayout(
             index="" if current is None else current.index,
             version_number=0 if current is None else current.version_number,
@@ -81,6 +111,19 @@ class IndexVersions:
             embedder_name=embedder_name,
             dimensions=dimensions,
         )
+
+    async def _target_vectors_for(self, current: IndexLayout | None) -> tuple[str, int]:
+        """Returns the embedder's name and its dimensions. Without an embedder the existing vectors are kept.
+
+        A metered embedder only gives vectors to a new bucket, if it answers.
+        """
+        embedder = self.writer.embedder
+        if embedder is None or (embedder.is_metered and current is not None):
+            return ("", 0) if current is None else (current.embedder_name, current.dimensions)
+        try:
+            return embedder.name, await embedder.load_dimensions()
+        except EmbedderUnavailable:
+            return "", 0
 
     async def _update_mapping_metadata(self, layout: IndexLayout) -> None:
         mapping = {"_meta": layout.mapping_meta}

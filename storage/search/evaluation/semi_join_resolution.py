@@ -109,7 +109,11 @@ class _SemiJoinResolution:
             await self._load_inner_sets(level)
         resolved = {request: self._resolve_request(request) for request in requests}
         answers = await self._ask_index(list(dict.fromkeys(resolved.values())))
-        return IndexAnswers(answers.generation, {request: answers[resolved[request]] for request in requests})
+        return IndexAnswers(
+            answers.generation,
+            {request: answers[resolved[request]] for request in requests},
+            embedding_failure=answers.embedding_failure,
+        )
 
     async def _ask_index(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         answers = await self._send(requests)
