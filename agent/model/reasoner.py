@@ -20,7 +20,7 @@ from agent.model.answering.leg_synthesis import combine_leg_answers
 from agent.model.options import ModelOptions, ModelUse
 from agent.model.planning.complete_plans import is_completely_linked, needs_judgement
 from agent.model.planning.plan_comparison import compare_plans, join_agreeing_plans, offer_other_reading
-from agent.model.planning.plan_linking import LinkedPlan
+from agent.model.planning.plan_linking import LinkedPlan, language_code_of
 from agent.model.planning.question_planner import QuestionPlanner, RoutedQuestion
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.reasoning_log import SubQueryPurpose
@@ -167,5 +167,6 @@ def _plan_text_answer(question: str, routed: RoutedQuestion) -> PlannedQuestion:
     probes = (routed.text_query,) if routed.text_query != question else ()
     leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages(), probes=probes)
     return PlannedQuestion(
-        plan=Plan(question=question, legs=(leg,)), alternatives=(LegAlternatives(leg=leg.id, is_understood=True),)
+        plan=Plan(question=question, legs=(leg,), language=language_code_of(routed.language)),
+        alternatives=(LegAlternatives(leg=leg.id, is_understood=True),),
     )

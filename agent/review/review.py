@@ -111,6 +111,7 @@ async def _search_and_decide(
             question_context,
             may_ask_back=may_ask_back,
             is_single_leg=len(planned.plan.legs) == 1,
+            language=planned.plan.language,
         )
         session.record_stage("search", started)
         started = time.perf_counter()
@@ -162,6 +163,7 @@ async def _search_legs(
     *,
     may_ask_back: bool,
     is_single_leg: bool,
+    language: str,
 ) -> list[LegReview]:
     """Searches all legs in one round trip."""
     limits = session.context.limits
@@ -196,6 +198,7 @@ async def _search_legs(
             ignored_words=reformulations[leg.id].ignored_words if leg.id in reformulations else (),
             assumptions=reformulations[leg.id].assumptions if leg.id in reformulations else (),
             draft=reformulations[leg.id].draft if leg.id in reformulations else None,
+            language=language,
         )
         for leg, alternatives, requests in zip(legs, alternatives_in_order, requests_by_leg, strict=True)
     ]

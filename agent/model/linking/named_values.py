@@ -75,7 +75,7 @@ def _link_value(
     if corrected is not None:
         notes.assumptions.append(CorrectedSpelling(written=value, meant=corrected))
         return _equality(named, field, corrected, words)
-    if held:
+    if held and fold_text(value) not in fold_text(words):  # what the person wrote stays: the nearest values are offered
         closest = list_names([repr(other) for other, _ in near]) if near else "nothing like it"
         notes.problems.append(f"no document has {named.path} = {value!r}; the values hold {closest}")
     if field.type is FieldType.TEXT or contains:

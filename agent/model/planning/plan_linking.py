@@ -54,6 +54,7 @@ _INNER_OPERATORS: Mapping[str, ComparisonOperator] = {
     "less_than": ComparisonOperator.LT,
     "at_most": ComparisonOperator.LTE,
 }
+_LANGUAGE_CODE_LETTERS = 2
 _MAX_QUERIES = 4  # of one part
 _UNANSWERED_FORMS = frozenset({"helper"})
 
@@ -65,7 +66,6 @@ class LinkedPlan:
     planned: PlannedQuestion | None  # None: no part of it can be searched
     problems: tuple[str, ...]
     wants_file: bool
-    language: str
     reasoning: str  # of the model
 
 
@@ -116,6 +116,7 @@ class PlanLinker:
                     question=self.question,
                     legs=tuple(legs),
                     combination=_COMBINATIONS[output.combine] if len(legs) > 1 else LegCombination.ONE,
+                    language=language_code_of(output.language),
                 ),
                 alternatives=tuple(alternatives),
                 assumptions=tuple(dict.fromkeys(notes.assumptions)),
@@ -130,7 +131,6 @@ class PlanLinker:
             planned=planned,
             problems=tuple(dict.fromkeys(notes.problems)),
             wants_file=output.output == "file",
-            language=output.language.strip().lower()[:2] or "en",
             reasoning=output.reasoning,
         )
 
@@ -368,6 +368,12 @@ _EMPTY_PLAN = QuestionPlanOutput(
     reasoning="", language="en", continues_conversation=False, parts=[], combine="one", output="default",
     not_understood=[],
 )  # fmt: skip
+
+
+def language_code_of(language: str) -> str:
+    """Returns the ISO 639-1 code of what a model wrote: "de", "de-AT"; "en" for anything else."""
+    code = language.strip().replace("_", "-").partition("-")[0].lower()
+    return code if len(code) == _LANGUAGE_CODE_LETTERS and code.isalpha() else "en"
 
 
 def _is_required_term(condition: PlanConditionOutput) -> bool:

@@ -45,7 +45,7 @@ async def test_a_verified_sentence_is_posted_with_its_citation(shelf: AskedShelf
     assert (citation.start, citation.end) == (0, 28)
     assert shelf.log.fallbacks == {}
     assert len(model.requests) == 1
-    assert model.requests[0].prompt == "answer_question@1"
+    assert model.requests[0].prompt.startswith("answer_question@")
 
 
 async def test_two_sentences_about_one_passage_share_or_part_their_citations(shelf: AskedShelf) -> None:

@@ -172,6 +172,33 @@ async def test_a_value_that_no_document_has_stays_in_the_set(home: MiningHome) -
     assert await home.find_titles(leg_of(linked)) == set()
 
 
+async def test_a_name_that_the_person_wrote_is_no_problem_though_no_document_has_it(home: MiningHome) -> None:
+    part = a_part("list", "lamps", a_condition("maker", "is", "Philips", words="of Philips"))
+
+    linked = link(home, "Lamps of Philips", part)
+
+    assert linked.problems == ()
+    assert condition_of(linked) == a_comparison("maker", EQ, "Philips")
+
+
+async def test_the_language_of_the_plan_is_that_of_the_question(home: MiningHome) -> None:
+    german = link(home, "Lampen mit 12 W", a_part("list", "lamps"), language="de-AT").planned
+    unclear = link(home, "Lamps with 12 W", a_part("list", "lamps"), language="English").planned
+
+    assert german is not None
+    assert unclear is not None
+    assert (german.plan.language, unclear.plan.language) == ("de", "en")
+
+
+async def test_a_count_of_documents_of_another_part_restricts(home: MiningHome) -> None:
+    helper = a_part("helper", "lamps", id="l")
+    condition = a_condition("name", "is", of_part="l", part_field="maker", min_count=2)
+
+    leg = leg_of(link(home, "makers with at least two lamps", a_part("list", "makers", condition), helper))
+
+    assert await home.find_titles(leg) == {"Nordlicht GmbH"}
+
+
 async def test_a_number_that_the_words_do_not_say_is_a_problem(home: MiningHome) -> None:
     part = a_part("list", "lamps", a_condition("power_w", "more_than", "12 W", words="more than 40 W"))
 
