@@ -96,7 +96,7 @@ class AnyTextSearched:
 class ForeignLanguage:
     """The question is in a language that is not read, so the text was searched for its words."""
 
-    language: str  # in English
+    language: str  # ISO 639; `und` if it is undetermined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

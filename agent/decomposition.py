@@ -190,6 +190,11 @@ class PlannedQuestion:
     is_undo: bool = False  # returns to the plan before the last one
     compared_count: int | None = None  # documents compared, if there are more of them
 
+    @property
+    def language(self) -> str:
+        """Of the reply."""
+        return self.plan.language
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportRequest:
@@ -199,22 +204,32 @@ class ExportRequest:
     leg: LegId
     assumptions: tuple[Assumption, ...] = ()  # made while planning
 
+    @property
+    def language(self) -> str:
+        """Of the reply."""
+        return self.plan.language
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOverRequest:
     """The user asks to forget the conversation, or to go back to before it."""
 
     nothing_before: bool = False
+    language: str = "en"  # of the reply; ISO 639-1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyExportRequest:
     """The user asks for a file of the results, but there are none."""
 
+    language: str = "en"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HelpRequest:
     """The user says hello, or asks which questions are possible."""
+
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +237,7 @@ class UnrecognisedQuestion:
     """No word of the question is known in the buckets in scope."""
 
     unknown_words: tuple[str, ...]
+    language: str = "en"
 
 
 Decomposition: TypeAlias = (

@@ -34,6 +34,8 @@ from agent.retrieval.ordinal_references import resolve_ordinal_references
 from agent.retrieval.session import RetrievalSession
 from agent.review.passed_values import pass_values_on
 from agent.review.review import review_plan
+from agent.translation.languages import DEFAULT_LANGUAGE, reply_language, use_language
+from agent.translation.message_catalogues import translate_message
 from agent.verify import verify_leg
 from storage.search.errors import InnerSetTooLarge
 from storage.search.ids import BucketId, LegId
@@ -44,35 +46,87 @@ from storage.search.schema import Schema
 
 async def answer(question: str, context: AgentContext) -> Outcome:
     """Answers a question. Raises only the errors of the index."""
-    session = RetrievalSession(context, context.reasoner.name)
+    session = RetrievalSession(_with_translated_progress(context, reply_language()), context.reasoner.name)
     question_context = await load_question_context(context)
     if not question_context.schemas:
-        return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
-    if isinstance(context.reasoner, QuestionLoop):
-        looped = await context.reasoner.answer_in_loop(question, question_context, session)
+        return _refuse_question(context)
+    with use_language(DEFAULT_LANGUAGE):  # only the reply is in another language, not what models read and check
+        return await _answer_question(question, session, question_context, context.reasoner)
+
+
+async def _answer_question(
+    question: str, session: RetrievalSession, question_context: QuestionContext, reasoner: Reasoner
+) -> Outcome:
+    if isinstance(reasoner, QuestionLoop):
+        looped = await reasoner.answer_in_loop(question, question_context, session)
         if looped is not None:
             return await _answer_plan(session, looped.planned, question_context, looped.reasoner)
     started = time.perf_counter()
-    decomposition = await context.reasoner.decompose_question(question, question_context)
+    decomposition = await reasoner.decompose_question(question, question_context)
     session.record_stage("decompose", started)
     match decomposition:
-        case StartOverRequest(nothing_before=nothing_before):
-            return StartOverOutcome(text=NOTHING_BEFORE_TEXT if nothing_before else STARTED_OVER_TEXT)
+        case PlannedQuestion():
+            return await _answer_planned_question(session, decomposition, question_context, reasoner)
         case ExportRequest():
-            return await _prepare_export(session, decomposition, question_context, context.reasoner)
+            return await _prepare_export(session, decomposition, question_context, reasoner)
+        case _:
+            with use_language(decomposition.language):
+                return await _reply_to_request(question, decomposition, session, question_context)
+
+
+async def _reply_to_request(
+    question: str,
+    request: StartOverRequest | EmptyExportRequest | HelpRequest | UnrecognisedQuestion,
+    session: RetrievalSession,
+    question_context: QuestionContext,
+) -> Outcome:
+    match request:
+        case StartOverRequest(nothing_before=nothing_before, language=language):
+            text = NOTHING_BEFORE_TEXT if nothing_before else STARTED_OVER_TEXT
+            return StartOverOutcome(text=translate_message(text), language=language)
         case EmptyExportRequest():
             return clarify_nothing_to_export(question, session, question_context)
         case HelpRequest():
             return await answer_help_request(question, session, question_context)
         case UnrecognisedQuestion(unknown_words=words):
             return clarify_not_understood(question, words, session, question_context)
-        case PlannedQuestion():
-            try:
-                decomposition = await resolve_ordinal_references(session, decomposition)
-                decomposition = await pass_values_on(session, decomposition)
-            except InnerSetTooLarge as exc:
-                return clarify_large_inner_set(decomposition.plan, exc, session, question_context)
-            return await _answer_plan(session, decomposition, question_context, context.reasoner)
+
+
+async def _answer_planned_question(
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, reasoner: Reasoner
+) -> Outcome:
+    try:
+        planned = await resolve_ordinal_references(session, planned)
+        planned = await pass_values_on(session, planned)
+    except InnerSetTooLarge as exc:
+        return _ask_about_inner_set(planned.plan, exc, session, question_context)
+    return await _answer_plan(session, planned, question_context, reasoner)
+
+
+def _ask_about_inner_set(
+    plan: Plan, too_large: InnerSetTooLarge, session: RetrievalSession, question_context: QuestionContext
+) -> Clarify:
+    with use_language(plan.language):
+        return clarify_large_inner_set(plan, too_large, session, question_context)
+
+
+def _with_translated_progress(context: AgentContext, language: str) -> AgentContext:
+    """The context with progress in `language`, which the stages report in the words of `agent.compose.replies`."""
+
+    def report_progress(message: str) -> None:
+        with use_language(language):
+            context.report_progress(translate_message(message))
+
+    return replace(context, report_progress=report_progress)
+
+
+def _refuse_question(context: AgentContext) -> Refused:
+    """Refuses in the language that the context of the call has set."""
+    return Refused(
+        text=translate_message(NO_BUCKET_GRANTED_TEXT),
+        may_go_private=context.may_go_private,
+        language=reply_language(),
+    )
 
 
 async def _answer_plan(
@@ -83,10 +137,12 @@ async def _answer_plan(
     try:
         reviewed = await review_plan(session, planned, question_context, reasoner)
     except InnerSetTooLarge as exc:
-        return clarify_large_inner_set(planned.plan, exc, session, question_context)
-    started = time.perf_counter()
-    composed = await compose_legs(reviewed, reasoner)
-    session.record_stage("compose", started)
+        return _ask_about_inner_set(planned.plan, exc, session, question_context)
+    language = reviewed.plan.language
+    with use_language(language):
+        started = time.perf_counter()
+        composed = await compose_legs(reviewed, reasoner)
+        session.record_stage("compose", started)
     started = time.perf_counter()
     verified = [verify_leg(leg) for leg in composed]
     session.record_stage("verify", started)
@@ -95,22 +151,20 @@ async def _answer_plan(
         started = time.perf_counter()
         joint = await reasoner.combine_answers(reviewed, verified)
         session.record_stage("combine", started)
-    return assemble_outcome(reviewed, verified, session.build_trace(SearchRoute.STRUCTURED), joint)
+    with use_language(language):
+        return assemble_outcome(reviewed, verified, session.build_trace(SearchRoute.STRUCTURED), joint)
 
 
 async def resume(plan: Plan, context: AgentContext) -> Outcome:
     """Answers a plan that a click or a typed choice has refined. Raises only the errors of the index."""
-    session = RetrievalSession(context, context.reasoner.name)
+    session = RetrievalSession(_with_translated_progress(context, plan.language), context.reasoner.name)
     question_context = await load_question_context(context)
     if _plan_if_visible(plan, question_context.schemas) is None:
-        return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
-    alternatives = await _rebuild_alternatives(plan, context, question_context) if context.just_answer else ()
-    return await _answer_plan(
-        session,
-        PlannedQuestion(plan=plan, alternatives=alternatives, is_followup=True),
-        question_context,
-        context.reasoner,
-    )
+        return _refuse_question(context)
+    with use_language(DEFAULT_LANGUAGE):
+        alternatives = await _rebuild_alternatives(plan, context, question_context) if context.just_answer else ()
+        planned = PlannedQuestion(plan=plan, alternatives=alternatives, is_followup=True)
+        return await _answer_plan(session, planned, question_context, context.reasoner)
 
 
 async def _rebuild_alternatives(
@@ -187,12 +241,14 @@ async def _prepare_export(
     try:
         answers = await session.ask_index((count,), record=(count,))
     except InnerSetTooLarge as exc:
-        return clarify_large_inner_set(request.plan, exc, session, question_context)
+        return _ask_about_inner_set(request.plan, exc, session, question_context)
     if not answers[count]:  # an empty file would not explain why it is empty
         planned = PlannedQuestion(plan=request.plan, assumptions=request.assumptions)
         return await _answer_plan(session, planned, question_context, reasoner)
+    with use_language(request.language):
+        plan = with_described_assumptions(request.plan, request.assumptions, question_context.schemas)
     return ExportOutcome(
-        plan=with_described_assumptions(request.plan, request.assumptions, question_context.schemas),
+        plan=plan,
         leg=request.leg,
         count=answers[count],
         trace=session.build_trace(SearchRoute.STRUCTURED),

@@ -249,6 +249,11 @@ class Answer:
     trace: SearchTrace
     generation: Generation
 
+    @property
+    def language(self) -> str:
+        """ISO 639-1; a language without a catalogue of messages has an English text."""
+        return self.plan.language
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clarify:
@@ -271,6 +276,11 @@ class Clarify:
     trace: SearchTrace
     generation: Generation
 
+    @property
+    def language(self) -> str:
+        """ISO 639-1; a language without a catalogue of messages has an English text."""
+        return self.plan.language
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOutcome:
@@ -282,12 +292,18 @@ class ExportOutcome:
     trace: SearchTrace
     generation: Generation
 
+    @property
+    def language(self) -> str:
+        """ISO 639-1; a language without a catalogue of messages has an English text."""
+        return self.plan.language
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOverOutcome:
     """The user asked to forget the conversation."""
 
     text: str
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,6 +312,7 @@ class Refused:
 
     text: str
     may_go_private: bool = False
+    language: str = "en"
 
 
 Outcome: TypeAlias = Answer | Clarify | ExportOutcome | StartOverOutcome | Refused

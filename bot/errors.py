@@ -43,9 +43,11 @@ BotError                        its text is one plain sentence for a person
 
 from collections.abc import Sequence
 
+from bot.translation import translate_message
+
 
 class BotError(Exception):
-    """Base of all errors of the bot. `str()` of it may be shown to a person."""
+    """Base of all errors of the bot. `str()` of it may be shown to a person, in the language of the reply at hand."""
 
 
 class InvalidSettings(BotError):
@@ -94,7 +96,7 @@ class UnreadableTurn(BotError):
     """A stored turn in a form that can no longer be read."""
 
     def __init__(self) -> None:
-        super().__init__("This was kept in a way that I cannot read any more. Please ask again.")
+        super().__init__(translate_message("This was kept in a way that I cannot read any more. Please ask again."))
 
 
 class InvalidSource(BotError):
@@ -126,21 +128,25 @@ class UnknownChoice(ChoiceRefused):
     """Forged, or of another conversation; the message does not say which."""
 
     def __init__(self) -> None:
-        super().__init__("I do not know this choice; please ask your question again.")
+        super().__init__(translate_message("I do not know this choice; please ask your question again."))
 
 
 class ExpiredChoice(ChoiceRefused):
     """Offered too long ago."""
 
     def __init__(self) -> None:
-        super().__init__("This choice has expired; please ask your question again.")
+        super().__init__(translate_message("This choice has expired; please ask your question again."))
 
 
 class ChoiceAlreadyMade(ChoiceRefused):
     """Another click came first: `label`, chosen by `by`."""
 
     def __init__(self, label: str, by: str) -> None:
-        super().__init__(f"A choice was already made here: {label}{', by ' + by if by else ''}.")
+        super().__init__(
+            translate_message("A choice was already made here: {label}, by {name}.", label=label, name=by)
+            if by
+            else translate_message("A choice was already made here: {label}.", label=label)
+        )
         self.label, self.by = label, by
 
 
@@ -148,14 +154,14 @@ class RightsChanged(ChoiceRefused):
     """The offer's readers are the same, but may see less or more by now. The offer's text is not shown again."""
 
     def __init__(self) -> None:
-        super().__init__("What may be seen here has changed since; please ask your question again.")
+        super().__init__(translate_message("What may be seen here has changed since; please ask your question again."))
 
 
 class NotYourChoice(ChoiceRefused):
     """The person may not read the answer, so may not choose."""
 
     def __init__(self) -> None:
-        super().__init__("This question was put to somebody else, so only they may choose here.")
+        super().__init__(translate_message("This question was put to somebody else, so only they may choose here."))
 
 
 class TurnActionRefused(BotError):
@@ -166,35 +172,39 @@ class AnswerNotFound(TurnActionRefused):
     """Forged, or of another conversation; the message does not say which."""
 
     def __init__(self) -> None:
-        super().__init__("I do not know this answer; please ask your question again.")
+        super().__init__(translate_message("I do not know this answer; please ask your question again."))
 
 
 class NotYourAnswer(TurnActionRefused):
     """The answer to another person."""
 
     def __init__(self) -> None:
-        super().__init__("This was said to somebody else, so only they may do that here.")
+        super().__init__(translate_message("This was said to somebody else, so only they may do that here."))
 
 
 class AnswerNoLongerVisible(TurnActionRefused):
     """A bucket of the answer is no longer granted, or a document has other readers or is gone. Names neither."""
 
     def __init__(self) -> None:
-        super().__init__("Some of what this rests on may no longer be seen here, so I cannot show it.")
+        super().__init__(
+            translate_message("Some of what this rests on may no longer be seen here, so I cannot show it.")
+        )
 
 
 class DocumentsUnreachable(TurnActionRefused):
     """Whether the reader may still see the documents of the answer cannot be checked now."""
 
     def __init__(self) -> None:
-        super().__init__("The documents cannot be reached right now. Please try again a little later.")
+        super().__init__(
+            translate_message("The documents cannot be reached right now. Please try again a little later.")
+        )
 
 
 class TurnAlreadyEnded(TurnActionRefused):
     """The turn has ended, so it cannot be stopped."""
 
     def __init__(self) -> None:
-        super().__init__("This has ended already, so there is nothing left to stop.")
+        super().__init__(translate_message("This has ended already, so there is nothing left to stop."))
 
 
 class ExportRefused(BotError):
@@ -205,21 +215,25 @@ class ExportBusy(ExportRefused):
     """Each person may run one export at a time."""
 
     def __init__(self) -> None:
-        super().__init__("Your last export is still being written; please wait until it has arrived.")
+        super().__init__(
+            translate_message("Your last export is still being written; please wait until it has arrived.")
+        )
 
 
 class ExportStopped(ExportRefused):
     """A bucket of the export is no longer granted, or its asker is deactivated. Names neither."""
 
     def __init__(self) -> None:
-        super().__init__("The export was stopped, because what it lists may no longer be seen here.")
+        super().__init__(translate_message("The export was stopped, because what it lists may no longer be seen here."))
 
 
 class ExportWriteFailed(ExportRefused):
     """The disk does not accept the file."""
 
     def __init__(self) -> None:
-        super().__init__("The file could not be written here. Please ask for it again later, or for less at once.")
+        super().__init__(
+            translate_message("The file could not be written here. Please ask for it again later, or for less at once.")
+        )
 
 
 class AdminRefused(BotError):

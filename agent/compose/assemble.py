@@ -13,11 +13,9 @@ from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeK
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.review import ReviewedPlan
+from agent.translation.message_catalogues import translate_message
 from agent.verify import VerifiedLeg, number_citations
 from storage.search.plan import LegCombination, Plan
-
-_WAYS_OUT_TEXT = "Ways out, each with what it leads to:"
-_NOT_JOINED_TEXT = "I could not join this into one answer, so here is each part:"
 
 
 async def compose_legs(reviewed: ReviewedPlan, composer: FactsComposer) -> list[ComposedLeg]:
@@ -81,7 +79,7 @@ def _assemble_clarification(
     ]
     lines += [sentence for decision, leg in pairs if decision is clarification for sentence in leg.sentences]
     if clarification.kind is OutcomeKind.NO_RESULTS and choices:
-        lines.append(_WAYS_OUT_TEXT)
+        lines.append(translate_message("Ways out, each with what it leads to:"))
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0
     return Clarify(
         plan=with_described_assumptions(reviewed.plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
@@ -133,7 +131,9 @@ def _describe_assumptions(reviewed: ReviewedPlan, decisions: Sequence[Enough | L
 def _describe_kept_conditions(reviewed: ReviewedPlan) -> tuple[str, ...]:
     schemas, shown = _schemas_of(reviewed), reviewed.planned.compared_count
     kept = [describe_kept_condition(condition, schemas) for condition in reviewed.planned.kept_conditions]
-    return tuple(dict.fromkeys(kept if shown is None else (*kept, f"the first {shown} of them")))
+    if shown is not None:
+        kept.append(translate_message("the first {count} of them", count=shown))
+    return tuple(dict.fromkeys(kept))
 
 
 def _join_lines(legs: Sequence[VerifiedLeg], plan: Plan, joint: JointAnswer | None) -> tuple[list[str], list[Citation]]:
@@ -142,6 +142,7 @@ def _join_lines(legs: Sequence[VerifiedLeg], plan: Plan, joint: JointAnswer | No
     if joint is None:
         return [leg.text for leg in legs], citations
     if not joint.sentences:
-        return [_NOT_JOINED_TEXT, *(leg.text for leg in legs)], citations
+        not_joined = translate_message("I could not join this into one answer, so here is each part:")
+        return [not_joined, *(leg.text for leg in legs)], citations
     others = [leg.text for leg, planned in zip(legs, plan.legs, strict=True) if planned.id not in joint.legs]
     return [" ".join(joint.sentences), *others], citations

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, join_words, lowercase_label
-from agent.compose.phrases.figures import format_computed_value
+from agent.compose.phrases.conditions import capitalize_words, escape_markdown, join_words, lowercase_label
+from agent.compose.phrases.figures import describe_function, format_computed_value, name_of_function
+from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
+from agent.compose.phrases.values import format_number
 from agent.forms.change_over_time import ChangeFacts, PeriodFigure
 from agent.outcome import ResultTable
 from agent.review.leg_review import LegReview
-from storage.search.plan import AggregateFunction
+from agent.translation.message_catalogues import translate_in_context, translate_message
+from storage.search.plan import AggregateFunction, CalendarPeriod
 
 _NO_VALUE = "–"
 
@@ -18,11 +21,17 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
     documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
     what = _describe_measure(facts)
     spans = [_describe_span(figures, facts) for figures in facts.series.values() if figures]
-    text = f"{what} of {documents}, by {facts.period.value}" if what else f"{documents}, by {facts.period.value}"
+    values = {"measure": what, "documents": documents, "period": _name_of_period(facts.period)}
+    text = (
+        translate_message("{measure} of {documents}, by {period}", **values)
+        if what
+        else translate_message("{documents}, by {period}", **values)
+    )
     text += f": {join_words(spans)}." if spans else "."
     if facts.undated_count:
         label = escape_markdown(lowercase_label(facts.day_field.label))
-        text += f" Left out: {format_count(facts.undated_count, noun_of(review))} with no {label}."
+        undated = format_count(facts.undated_count, noun_of(review))
+        text += translate_message(" Left out: {documents} with no {label}.", documents=undated, label=label)
     return ComposedLeg(sentences=(text,), tables=(_compose_table(facts, review),) if spans else ())
 
 
@@ -30,24 +39,53 @@ def _describe_measure(facts: ChangeFacts) -> str:
     """Names the function and the field: "Sum of total"; empty if documents are counted."""
     if facts.field is None:
         return ""
-    return f"{facts.function.value.capitalize()} of {escape_markdown(lowercase_label(facts.field.label))}"
+    return describe_function(facts.function, escape_markdown(lowercase_label(facts.field.label)))
 
 
 def _describe_span(figures: Sequence[PeriodFigure], facts: ChangeFacts) -> str:
     """Describes the whole span: "from USD 100.00 in 2031-01 to USD 150.00 in 2031-12 (+USD 50.00, +50%)"."""
     first, last = figures[0], figures[-1]
     if first is last:
-        return f"**{_format_value(first.value, first, facts)}** in {first.label}, and no other {facts.period.value}"
+        return translate_message(
+            "**{value}** in {label}, and no other {period}",
+            value=_format_value(first.value, first, facts),
+            label=first.label,
+            period=_name_of_period(facts.period),
+        )
     change = last.value - first.value
     share = f", {_format_percent(100 * change / abs(first.value))}" if first.value else ""
-    ends = (f"**{_format_value(figure.value, figure, facts)}** in {figure.label}" for figure in (first, last))
-    return f"from {' to '.join(ends)} ({_format_change(change, last, facts)}{share})"
+    return translate_message(
+        "from **{first_value}** in {first} to **{last_value}** in {last} ({change})",
+        first_value=_format_value(first.value, first, facts),
+        first=first.label,
+        last_value=_format_value(last.value, last, facts),
+        last=last.label,
+        change=f"{_format_change(change, last, facts)}{share}",
+    )
+
+
+def _name_of_period(period: CalendarPeriod) -> str:
+    match period:
+        case CalendarPeriod.YEAR:
+            return translate_in_context("period", "year")
+        case CalendarPeriod.QUARTER:
+            return translate_in_context("period", "quarter")
+        case CalendarPeriod.MONTH:
+            return translate_in_context("period", "month")
+        case CalendarPeriod.DAY:
+            return translate_in_context("period", "day")
 
 
 def _compose_table(facts: ChangeFacts, review: LegReview) -> ResultTable:
     is_counted = facts.function is AggregateFunction.COUNT
-    titles = [facts.period.value.capitalize(), "Documents" if is_counted else facts.function.value.capitalize()]
-    columns = (*titles, "Change", "Change in %", *(() if is_counted else ("Documents",)))
+    documents = translate_message("Documents")
+    titles = [
+        capitalize_words(_name_of_period(facts.period)),
+        documents if is_counted else name_of_function(facts.function),
+        translate_message("Change"),
+        translate_message("Change in %"),
+    ]
+    columns = (*titles, *(() if is_counted else (documents,)))
     rows = [
         (
             figure.label,
@@ -78,7 +116,7 @@ def _format_change(change: float, figure: PeriodFigure, facts: ChangeFacts) -> s
 def _format_percent(percent: float) -> str:
     rounded = round(percent, 1)
     sign = "+" if rounded > 0 else "−" if rounded < 0 else ""
-    return f"{sign}{format_number(abs(rounded))}%"
+    return translate_message("{number}%", number=f"{sign}{format_number(abs(rounded))}")
 
 
 COMPOSERS = (LegComposer(ChangeFacts, _compose_change),)

@@ -3,19 +3,21 @@
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import (
     describe_condition,
-    document_noun_of,
     escape_markdown,
-    format_count,
-    format_value,
+    join_all,
+    join_alternatives,
     join_words,
     lowercase_label,
 )
 from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.nouns import document_noun_of, format_count
 from agent.compose.phrases.set_description import describe_leg_set, describe_set, qualifier_of
+from agent.compose.phrases.values import format_number, format_value, format_verdict
 from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.forms.figures import currency_of_value
 from agent.retrieval.quotations import cite_values
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import mark_message, translate_message
 from storage.search.conditions import ComparisonCondition, FieldComparisonCondition, RowCondition, fields_of
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
@@ -24,8 +26,8 @@ _MAX_NAMED_DOCUMENTS = 5
 
 
 def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
-    claims = " and ".join(_describe_claim(claim, facts, review) for claim in facts.claims)
-    line = f"**{'Yes' if facts.holds else 'No'}**: {claims}"
+    claims = join_all([_describe_claim(claim, facts, review) for claim in facts.claims])
+    line = f"**{format_verdict(holds=facts.holds)}**: {claims}"
     quote = f" — “{escape_markdown(facts.support.text[:400])}” [1]" if facts.support is not None else " [1]"
     document_citation = cite_quotes(cite_values(facts.document, [None]))[0]
     return ComposedLeg(
@@ -41,27 +43,51 @@ def _describe_claim(claim: Claim, facts: YesNoFacts, review: LegReview) -> str:
     if isinstance(claim, FieldComparisonCondition):
         fields = [facts.schema.by_name[name] for name in (claim.field, claim.other_field)]
         shown = [f"{lowercase_label(field.label)} {format_value(values[field.name], field)}" for field in fields]
-        return f"{escape_markdown(' and '.join(shown))} of {title}"
+        return translate_message("{values} of {title}", values=escape_markdown(join_all(shown)), title=title)
     if isinstance(claim, RowCondition):
         rows = escape_markdown(describe_condition(claim, facts.schema, review.question_context.schemas))
-        return f"{title} has {'' if facts.holds else 'no '}{rows}"
+        message = mark_message("{title} has {rows}") if facts.holds else mark_message("{title} has no {rows}")
+        return translate_message(message, title=title, rows=rows)
     if not isinstance(claim, ComparisonCondition):
-        return " and ".join(_describe_day(name, facts) for name in sorted(fields_of(claim)))
+        return join_all([_describe_day(name, facts) for name in sorted(fields_of(claim))])
     field = facts.schema.by_name[claim.field]
-    negation, label = "" if facts.holds else "not ", escape_markdown(lowercase_label(field.label))
+    label = escape_markdown(lowercase_label(field.label))
     if field.type is FieldType.LIST:
-        return f"{escape_markdown(_describe_members(claim))} is {negation}among the {label} of {title}"
+        message = (
+            mark_message("{members} is among the {label} of {title}")
+            if facts.holds
+            else mark_message("{members} is not among the {label} of {title}")
+        )
+        members = escape_markdown(_describe_members(claim))
+        return translate_message(message, members=members, label=label, title=title)
     if field.type is FieldType.FLAG:
-        return f"{title} is {negation}{'marked' if claim.value else 'without'} {label}"
+        return _describe_flag(title, label, is_set=bool(claim.value), holds=facts.holds)
     currency = currency_of_value(values, field)
     value = values[field.name]
     shown = format_amount(value, currency, field) if isinstance(value, (str, float)) else format_value(value, field)
-    return f"{label} of {title} is {escape_markdown(shown)}"
+    return _describe_field_value(label, title, escape_markdown(shown))
+
+
+def _describe_flag(title: str, label: str, *, is_set: bool, holds: bool) -> str:
+    match is_set, holds:
+        case True, True:
+            return translate_message("{title} is marked {label}", title=title, label=label)
+        case True, False:
+            return translate_message("{title} is not marked {label}", title=title, label=label)
+        case False, True:
+            return translate_message("{title} is without {label}", title=title, label=label)
+        case _:
+            return translate_message("{title} is not without {label}", title=title, label=label)
+
+
+def _describe_field_value(label: str, title: str, value: str) -> str:
+    return translate_message("{label} of {title} is {value}", label=label, title=title, value=value)
 
 
 def _describe_members(claim: ComparisonCondition) -> str:
     """ "Acme Ltd", "Acme Ltd or Acme Inc": the members that the claim accepts."""
-    return " or ".join(str(value) for value in (claim.value if isinstance(claim.value, tuple) else (claim.value,)))
+    members = claim.value if isinstance(claim.value, tuple) else (claim.value,)
+    return join_alternatives([str(value) for value in members])
 
 
 def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
@@ -69,27 +95,38 @@ def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
     field, title = facts.schema.by_name[name], escape_markdown(facts.document.title)
     label = escape_markdown(lowercase_label(field.label))
     if name not in facts.document.values:
-        return f"no {label} of {title} is on record"
-    return f"{label} of {title} is {escape_markdown(format_value(facts.document.values[name], field))}"
+        return translate_message("no {label} of {title} is on record", label=label, title=title)
+    return _describe_field_value(label, title, escape_markdown(format_value(facts.document.values[name], field)))
 
 
 def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:
     """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings where result = failed". Markdown."""
-    answer = "Yes" if facts.holds else "No"
+    answer = format_verdict(holds=facts.holds)
     schemas, noun = review.question_context.schemas, document_noun_of(facts.schema)
     if facts.scope is not None and facts.unknown_fields:
         labels = join_words([lowercase_label(field.label) for field in facts.unknown_fields])
-        line = f"That is not known: none of the {describe_set(facts.scope, schemas)} has a value for {labels}."
+        line = translate_message(
+            "That is not known: none of the {documents} has a value for {labels}.",
+            documents=describe_set(facts.scope, schemas),
+            labels=labels,
+        )
         return ComposedLeg(sentences=(escape_markdown(line),))
-    claimed = escape_markdown(" and ".join(describe_condition(claim, facts.schema, schemas) for claim in facts.claims))
+    claimed = escape_markdown(join_all([describe_condition(claim, facts.schema, schemas) for claim in facts.claims]))
     if facts.scope is None or facts.scope_count is None:
         found = f"**{format_count(facts.count, noun)}**{qualifier_of(review)}" if facts.count else ""
-        line = f"**{answer}**: {found or f'I found no {describe_leg_set(review)}'}"
+        nothing = translate_message("I found no {documents}", documents=describe_leg_set(review))
+        line = f"**{answer}**: {found or nothing}"
     elif facts.scope_count == 1 and facts.records:
         line = f"**{answer}**: {_describe_values(facts)}"
     else:
-        scope = escape_markdown(describe_set(facts.scope, schemas))
-        line = f"**{answer}**: {claimed} is true of **{facts.count:,}** of the **{facts.scope_count:,}** {scope}"
+        true_of = translate_message(
+            "{claims} is true of **{count}** of the **{all_count}** {documents}",
+            claims=claimed,
+            count=format_number(facts.count),
+            all_count=format_number(facts.scope_count),
+            documents=escape_markdown(describe_set(facts.scope, schemas)),
+        )
+        line = f"**{answer}**: {true_of}"
     return ComposedLeg(sentences=(f"{line}{_describe_titles(facts)}.",))
 
 
@@ -98,13 +135,15 @@ def _describe_values(facts: CountedClaimFacts) -> str:
     record = facts.records[0]
     names = dict.fromkeys(name for claim in facts.claims for name in sorted(fields_of(claim)))
     fields = [facts.schema.by_name[name] for name in names if name in facts.schema.by_name]
-    shown = (
-        f"{lowercase_label(field.label)} of {record.title} is {format_value(record.values[field.name], field)}"
+    shown = [
+        _describe_field_value(
+            lowercase_label(field.label), record.title, format_value(record.values[field.name], field)
+        )
         if field.name in record.values
-        else f"{record.title} has no {lowercase_label(field.label)}"
+        else translate_message("{title} has no {label}", title=record.title, label=lowercase_label(field.label))
         for field in fields
-    )
-    return escape_markdown(" and ".join(shown))
+    ]
+    return escape_markdown(join_all(shown))
 
 
 def _describe_titles(facts: CountedClaimFacts) -> str:

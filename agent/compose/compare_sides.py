@@ -7,15 +7,17 @@ from typing import assert_never
 
 from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import (
+    capitalize_words,
     describe_condition,
     escape_markdown,
-    format_count,
-    format_value,
+    join_all,
     join_words,
     lowercase_label,
 )
-from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.figures import describe_function, format_amount
+from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of
+from agent.compose.phrases.values import format_number, format_period, format_value
 from agent.compose.registry import compose_facts
 from agent.forms.compare_sides import (
     CommonValuesCell,
@@ -36,6 +38,7 @@ from agent.forms.compare_sides import (
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.outcome import ComputedFigure, ResultTable
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import mark_message, translate_message
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.plan import AggregateFunction
 from storage.search.schema import FieldType, SchemaField
@@ -43,7 +46,7 @@ from storage.search.schema import FieldType, SchemaField
 _MAX_TITLE_CHARACTERS = 80
 _MAX_CELL_CHARACTERS = 160
 _SHOWN_VALUES = 3
-_TEXT_ROW_LABEL = "In the text"
+_TEXT_ROW_LABEL = mark_message("In the text")
 _MAX_NAMED_ROWS = 6  # rows that the sentence lists
 _MAX_EXTREMES = 3  # rows for which the text says which side has most
 _MEASURED_TYPES = (FieldType.NUMBER, FieldType.MONEY)
@@ -106,18 +109,18 @@ def _describe_distinction(title: SideTitle) -> str:
     conditions = [_describe_condition_briefly(condition, title) for condition in title.conditions]
     text = " ".join(str(condition.value) for condition in title.text_conditions)
     words = [f"“{word}”" for word in title.required_terms]
-    return " and ".join([*conditions, *filter(None, (text,)), *words]) or title.question
+    return join_all([*conditions, *filter(None, (text,)), *words]) or title.question
 
 
 def _describe_condition_briefly(condition: Condition, title: SideTitle) -> str:
     """Returns the value or the period alone, if the condition has one; else the whole condition."""
-    words = describe_condition(condition, title.schema, title.schemas)
-    if not isinstance(condition, ComparisonCondition):
-        return words
-    if condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS) and isinstance(condition.value, str):
-        return condition.value
-    _, within, period = words.partition(" in ")
-    return period if within and condition.op is ComparisonOperator.BETWEEN else words
+    match condition:
+        case ComparisonCondition(op=ComparisonOperator.EQ | ComparisonOperator.HAS, value=str(value)):
+            return value
+        case ComparisonCondition(op=ComparisonOperator.BETWEEN, value=(str(first), str(last))):
+            return format_period(first, last)
+        case _:
+            return describe_condition(condition, title.schema, title.schemas)
 
 
 # -- cells
@@ -145,21 +148,25 @@ def _compose_cell(cell: SideCell, review: LegReview) -> ComparisonCell:
         case DocumentCountCell(count=count, is_measured=is_measured):
             return ComparisonCell(
                 row_label=_documents_row_label(review),
-                text=f"{count:,}",
+                text=format_number(count),
                 value=float(count) if is_measured else None,
                 format_value=partial(_format_difference, None, None),
             )
         case RangeCell(field=field, low=low, high=high, unit=unit):
-            words = format_amount(low, unit, field)
-            text = words if low == high else f"{words} to {format_amount(high, unit, field)}"
+            ends = {"low": format_amount(low, unit, field), "high": format_amount(high, unit, field)}
+            text = ends["low"] if low == high else translate_message("{low} to {high}", **ends)
             return ComparisonCell(row_label=field.label, text=text)
         case CommonValuesCell(field=field, values=values):
-            more = f" and {len(values) - _SHOWN_VALUES} more" if len(values) > _SHOWN_VALUES else ""
-            return ComparisonCell(row_label=field.label, text=", ".join(values[:_SHOWN_VALUES]) + more)
+            text = ", ".join(values[:_SHOWN_VALUES])
+            if len(values) > _SHOWN_VALUES:
+                text = translate_message("{values} and {count} more", values=text, count=len(values) - _SHOWN_VALUES)
+            return ComparisonCell(row_label=field.label, text=text)
         case ValueCell():
             return _compose_value_cell(cell)
         case QuoteCell(cited=cited):
-            return ComparisonCell(row_label=_TEXT_ROW_LABEL, text=_truncate_text(cited.quote.text[:400]))
+            return ComparisonCell(
+                row_label=translate_message(_TEXT_ROW_LABEL), text=_truncate_text(cited.quote.text[:400])
+            )
         case _:
             assert_never(cell)
 
@@ -171,16 +178,16 @@ def _format_difference(unit: str | None, field: SchemaField | None, difference: 
 def _figure_row_label(function: AggregateFunction, field: SchemaField | None, review: LegReview) -> str:
     if function is AggregateFunction.COUNT:
         return _documents_row_label(review)
-    return f"{function.value.capitalize()} of {lowercase_label(field.label) if field is not None else noun_of(review)}"
+    return describe_function(function, lowercase_label(field.label) if field is not None else noun_of(review).singular)
 
 
 def _documents_row_label(review: LegReview) -> str:
-    return format_count(0, noun_of(review)).removeprefix("0 ").capitalize()
+    return capitalize_words(noun_of(review).plural)
 
 
 def _format_figure(figure: ComputedFigure, field: SchemaField | None) -> str:
     if figure.function is AggregateFunction.COUNT:
-        return f"{figure.count:,}"
+        return format_number(figure.count)
     value = figure.value
     if figure.function is AggregateFunction.AVERAGE and isinstance(value, float):
         value = round(value, 2)
@@ -224,7 +231,7 @@ def compose_comparison(columns: Sequence[ComparisonColumn]) -> tuple[str, Result
     cells = {row: [_cell_in_row(column, row) for column in columns] for row in rows}
     titles = [column.title for column in columns]
     table = tuple((row, *(cell.text if cell else "–" for cell in cells[row])) for row in rows)
-    caption = f"{join_words(titles)} side by side"
+    caption = translate_message("{sides} side by side", sides=join_words(titles))
     return _describe_differences(titles, cells), ResultTable(caption=caption, columns=("", *titles), rows=table)
 
 
@@ -237,20 +244,24 @@ def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequ
     texts = {
         row: {cell.text if cell else "" for cell in sides}
         for row, sides in cells_by_row.items()
-        if row != _TEXT_ROW_LABEL
+        if row != translate_message(_TEXT_ROW_LABEL)
     }
     differ = [row for row, values in texts.items() if len(values) > 1]
     same = [row for row, values in texts.items() if len(values) == 1]
     lines: list[str] = []
     if len(differ) > _MAX_NAMED_ROWS:
-        lines.append(f"They differ in {len(differ)} of {len(cells_by_row)} rows.")
+        lines.append(
+            translate_message(
+                "They differ in {count} of {all_count} rows.", count=len(differ), all_count=len(cells_by_row)
+            )
+        )
     elif differ:
-        same_suffix = f"; the same: {_join_row_labels(same)}." if same else "."
-        lines.append(f"They differ in {_join_row_labels(differ)}{same_suffix}")
+        same_suffix = translate_message("; the same: {labels}", labels=_join_row_labels(same)) if same else ""
+        lines.append(translate_message("They differ in {labels}", labels=_join_row_labels(differ)) + f"{same_suffix}.")
     elif same:
         first = next(iter(texts[same[0]]))
         value = f": **{escape_markdown(first)}**." if len(same) == 1 else "."
-        lines.append(f"No difference in {_join_row_labels(same)}{value}")
+        lines.append(translate_message("No difference in {labels}", labels=_join_row_labels(same)) + value)
     extremes = (_describe_extremes(row, titles, cells_by_row[row]) for row in differ)
     lines += [f"- {words}" for words in extremes if words][:_MAX_EXTREMES]
     return "\n".join(lines)
@@ -272,13 +283,22 @@ def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[Co
         return ""
     low = min(measured, key=lambda side: sort_key_of_value(side[0]))
     high = max(measured, key=lambda side: sort_key_of_value(side[0]))
-    more, less = ("latest", "earliest") if isinstance(high[0], str) else ("most", "least")
-    words = (
-        f"{escape_markdown(row_label)}: {more} for **{escape_markdown(high[2])}** ({escape_markdown(high[1].text)}), "
-        f"{less} for **{escape_markdown(low[2])}** ({escape_markdown(low[1].text)})"
+    message = (
+        mark_message("{label}: latest for **{high}** ({high_value}), earliest for **{low}** ({low_value})")
+        if isinstance(high[0], str)
+        else mark_message("{label}: most for **{high}** ({high_value}), least for **{low}** ({low_value})")
+    )
+    words = translate_message(
+        message,
+        label=escape_markdown(row_label),
+        high=escape_markdown(high[2]),
+        high_value=escape_markdown(high[1].text),
+        low=escape_markdown(low[2]),
+        low_value=escape_markdown(low[1].text),
     )
     if isinstance(high[0], float) and isinstance(low[0], float):
-        words += f"; {escape_markdown(high[1].format_value(round(high[0] - low[0], 9)))} apart"
+        difference = escape_markdown(high[1].format_value(round(high[0] - low[0], 9)))
+        words += translate_message("; {difference} apart", difference=difference)
     return words + "."
 
 

@@ -3,13 +3,27 @@
 from collections.abc import Iterator
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, join_words, lowercase_label
-from agent.compose.phrases.figures import describe_functions, format_computed_value, format_figure
+from agent.compose.phrases.conditions import (
+    capitalize_words,
+    escape_markdown,
+    join_words,
+    lowercase_label,
+    lowercase_words,
+)
+from agent.compose.phrases.figures import (
+    describe_functions,
+    format_computed_value,
+    format_figure,
+    name_of_function,
+)
+from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
+from agent.compose.phrases.values import format_number
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
 from agent.outcome import GroupLine, ResultTable
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.plan import AggregateFunction
 from storage.search.schema import SchemaField
 
@@ -39,20 +53,36 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
     if answer_form.group is None or AggregateFunction.DISTINCT in answer_form.functions:
         qualifier = qualifier_of(review) if len(facts.figures) == 1 else ""
         return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
-    by = facts.schema.by_name[answer_form.group.field].label.lower()
-    what = f"{describe_functions(answer_form.functions, facts.field)} of " if facts.field is not None else ""
+    by = lowercase_words(facts.schema.by_name[answer_form.group.field].label)
+    what = describe_functions(answer_form.functions, facts.field) if facts.field is not None else ""
     first = ""
     if answer_form.limit is not None and 0 < len(facts.groups) <= _MAX_NAMED_GROUPS:
         first = _name_first_group(facts) if answer_form.limit == 1 else _name_groups(facts)
-    return [f"{what}**{format_count(review.count, noun)}**{qualifier_of(review)}, by {escape_markdown(by)}:{first}"]
+    return [_describe_grouping(what, review, by) + first]
+
+
+def _describe_grouping(measure: str, review: LegReview, labels: str) -> str:
+    """ "Sum of total of **12 receipts** where year = 2031, by vendor:". Markdown, but for the labels."""
+    values = {
+        "documents": f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}",
+        "labels": escape_markdown(labels),
+    }
+    if not measure:
+        return translate_message("{documents}, by {labels}:", **values)
+    return translate_message("{measure} of {documents}, by {labels}:", measure=measure, **values)
 
 
 def _name_first_group(facts: ComputationFacts) -> str:
     """ " **Acme**, EUR 20.00.": the group that the question asks for with its number, or those that share its place."""
     group = facts.groups[0]
     sharing = [other for other in facts.groups if (other.value, other.unit) == (group.value, group.unit)]
-    names = join_words([f"**{escape_markdown(other.label)}**" for other in sharing])
-    return f" {names}, {_number_of_group(group, facts)}{' each' if len(sharing) > 1 else ''}."
+    values = {
+        "names": join_words([f"**{escape_markdown(other.label)}**" for other in sharing]),
+        "number": _number_of_group(group, facts),
+    }
+    if len(sharing) > 1:
+        return translate_message(" {names}, {number} each.", **values)
+    return translate_message(" {names}, {number}.", **values)
 
 
 def _name_groups(facts: ComputationFacts) -> str:
@@ -72,11 +102,12 @@ def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[Resul
     answer_form, groups = facts.answer_form, facts.groups
     if not groups or answer_form.group is None:
         return ()
-    label, function = facts.schema.by_name[answer_form.group.field].label.capitalize(), answer_form.functions[0]
+    label, documents = _title_of_group(facts.schema.by_name[answer_form.group.field]), translate_message("Documents")
+    function = answer_form.functions[0]
     if function in _COUNTING_FUNCTIONS:
-        columns, rows = (label, "Documents"), tuple((group.label, format_number(group.count)) for group in groups)
+        columns, rows = (label, documents), tuple((group.label, format_number(group.count)) for group in groups)
     else:
-        columns = (label, function.value.capitalize(), "Documents")
+        columns = (label, name_of_function(function), documents)
         rows = tuple(
             (
                 group.label,
@@ -89,10 +120,17 @@ def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[Resul
     return (ResultTable(caption=caption, columns=columns, rows=rows),)
 
 
+def _title_of_group(field: SchemaField) -> str:
+    return capitalize_words(field.label)
+
+
 def _compose_share(facts: ShareFacts, review: LegReview) -> ComposedLeg:
     whole = escape_markdown(describe_set(facts.whole, review.question_context.schemas))
     share = format_figure(facts.figure, facts.schema, noun_of(review))
-    return ComposedLeg(sentences=(f"{share} of {format_number(facts.whole_count)} {whole}.",))
+    text = translate_message(
+        "{share} of {count} {documents}.", share=share, count=format_number(facts.whole_count), documents=whole
+    )
+    return ComposedLeg(sentences=(text,))
 
 
 def _compose_cross_table(facts: CrossTableFacts, review: LegReview) -> ComposedLeg:
@@ -100,13 +138,18 @@ def _compose_cross_table(facts: CrossTableFacts, review: LegReview) -> ComposedL
     groups = [group for group in (answer_form.group, answer_form.second_group) if group is not None]
     by = join_words([lowercase_label(facts.schema.by_name[group.field].label) for group in groups])
     field = facts.schema.by_name.get(answer_form.field) if answer_form.field is not None else None
-    what = f"{describe_functions(answer_form.functions, field)} of " if field is not None else ""
-    text = f"{what}**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}, by {escape_markdown(by)}:"
+    what = describe_functions(answer_form.functions, field) if field is not None else ""
+    text = _describe_grouping(what, review, by)
     if facts.left_out:
-        text += f" {facts.left_out:,} more columns are not shown."
+        text += translate_plural(
+            " {count} more columns are not shown.",
+            " {count} more columns are not shown.",
+            facts.left_out,
+            count=format_number(facts.left_out),
+        )
     caption = describe_set(review.leg.search, review.question_context.schemas)
     rows = tuple((label, *_cells_of_row(label, facts, field)) for label in facts.row_labels)
-    head = facts.schema.by_name[groups[0].field].label.capitalize()
+    head = _title_of_group(facts.schema.by_name[groups[0].field])
     table = ResultTable(caption=caption, columns=(head, *facts.column_labels), rows=rows)
     return ComposedLeg(sentences=(text,), tables=(table,))
 

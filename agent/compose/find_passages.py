@@ -3,21 +3,24 @@
 from collections.abc import Iterator
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_value, join_words
+from agent.compose.phrases.conditions import escape_markdown, join_words
 from agent.compose.phrases.figures import highlight_value
+from agent.compose.phrases.values import format_value, format_verdict
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import translate_message
 from storage.search.index import DocumentRecord
 from storage.search.schema import FieldType, Schema
 
-_UNSETTLED_TEXT = "What I found does not settle this with a yes or no:"
 _MAX_LISTED_VALUES = 6  # values shown for a document that does not contain the answer
 _MAX_VALUE_CHARACTERS = 60  # characters of one value
 _MAX_UNKNOWN_WORDS = 5  # unknown words listed
 
 
 def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
-    sentences = [] if facts.settles_question else [_UNSETTLED_TEXT]
+    sentences = (
+        [] if facts.settles_question else [translate_message("What I found does not settle this with a yes or no:")]
+    )
     first = 1
     for sentence in facts.sentences:
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
@@ -25,25 +28,34 @@ def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLe
         text = highlight_value(sentence.places[0][1].text[:400], facts.answer_type, facts.counted_noun)
         quote = f"“{text}” {markers}"
         is_verdict = facts.verdict is not None and sentence is facts.sentences[0]
-        sentences.append(f"**{'Yes' if facts.verdict else 'No'}**: {quote}" if is_verdict else quote)
+        sentences.append(f"**{format_verdict(holds=facts.verdict)}**: {quote}" if is_verdict else quote)
     return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
 
 
 def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
-    text = "I found nothing that answers this."
+    text = translate_message("I found nothing that answers this.")
     if facts.unknown_words:
         words = ", ".join(f"“{escape_markdown(word)}”" for word in facts.unknown_words[:_MAX_UNKNOWN_WORDS])
-        text += f" No document mentions {words}."
+        text += translate_message(" No document mentions {words}.", words=words)
     return ComposedLeg(sentences=(text,))
 
 
 def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg:
     """Says that the document exists but does not contain the answer, and shows its known values."""
     schema = review.question_context.schemas[facts.record.bucket]
-    about = join_words([f"“{word}”" for word in facts.asked_words]) if facts.asked_words else "that"
-    text = f"{facts.record.title} is there, but says nothing about {about}."
-    known = list(_format_known_values(facts.record, schema))
-    return ComposedLeg(sentences=(escape_markdown(f"{text} Known of it: {'; '.join(known)}." if known else text),))
+    text = (
+        translate_message(
+            "{title} is there, but says nothing about {words}.",
+            title=facts.record.title,
+            words=join_words([f"“{word}”" for word in facts.asked_words]),
+        )
+        if facts.asked_words
+        else translate_message("{title} is there, but says nothing about that.", title=facts.record.title)
+    )
+    known = "; ".join(_format_known_values(facts.record, schema))
+    if known:
+        text += translate_message(" Known of it: {values}.", values=known)
+    return ComposedLeg(sentences=(escape_markdown(text),))
 
 
 def _format_known_values(record: DocumentRecord, schema: Schema) -> Iterator[str]:

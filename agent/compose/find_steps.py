@@ -4,11 +4,14 @@ from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown
 from agent.forms.find_steps import ProcedureStep, StepsFacts
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import translate_message
 
 
 def _compose_steps(facts: StepsFacts, review: LegReview) -> ComposedLeg:
     page = facts.steps[0].quote.page
-    place = escape_markdown(facts.document.title) + (f", page {page}" if page is not None else "")
+    place = escape_markdown(facts.document.title)
+    if page is not None:
+        place = translate_message("{title}, page {page}", title=place, page=page)
     lines = [_compose_step(step, marker) for marker, step in enumerate(facts.steps, 1)]
     return ComposedLeg(
         sentences=(f"**{escape_markdown(facts.heading)}** ({place}):", *lines),

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
-from agent.compose.phrases.conditions import escape_markdown, format_count, join_words, plural_of
+from agent.compose.phrases.conditions import escape_markdown, join_words
+from agent.compose.phrases.nouns import format_count, plural_of
 from agent.decomposition import QuestionContext
 from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession
+from agent.translation.languages import reply_language
+from agent.translation.message_catalogues import translate_message
 from storage.search.ids import BucketId, LegId
 from storage.search.index import CountRequest, IndexAnswers
 from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
@@ -28,7 +31,7 @@ async def answer_help_request(question: str, session: RetrievalSession, question
     )
     text = _format_help_text(filled, counts, answers, question_context)
     return Answer(
-        plan=Plan(question=question, legs=(leg,)),
+        plan=Plan(question=question, legs=(leg,), language=reply_language()),
         text=text,
         legs=(LegResult(leg=_LEG_ID, question=question, kind=OutcomeKind.ANSWER, text=text),),
         choices=tuple(
@@ -46,23 +49,27 @@ def _format_help_text(
     question_context: QuestionContext,
 ) -> str:
     if not filled_buckets:
-        return "There are no documents here yet that I could answer from."
+        return translate_message("There are no documents here yet that I could answer from.")
     lines = [
         _format_bucket_line(question_context.schemas[bucket], answers[counts[bucket]])
         for bucket in filled_buckets[:_SHOWN_BUCKETS]
     ]
     others = [escape_markdown(question_context.schemas[bucket].label) for bucket in filled_buckets[_SHOWN_BUCKETS:]]
-    more = (
-        [f"And {join_words(others[:_SHOWN_BUCKETS])}{' and others' if len(others) > _SHOWN_BUCKETS else ''}."]
-        if others
-        else []
-    )
-    return "\n".join(["I answer questions about these documents:", "", *lines, *([""] if more else []), *more])
+    more = ["", _format_other_buckets(others)] if others else []
+    return "\n".join([translate_message("I answer questions about these documents:"), "", *lines, *more])
+
+
+def _format_other_buckets(labels: Sequence[str]) -> str:
+    shown = join_words(labels[:_SHOWN_BUCKETS])
+    if len(labels) > _SHOWN_BUCKETS:
+        return translate_message("And {buckets} and others.", buckets=shown)
+    return translate_message("And {buckets}.", buckets=shown)
 
 
 def _format_bucket_line(schema: Schema, count: int) -> str:
     example = escape_markdown(example_question_for(schema))
-    return f"- **{escape_markdown(schema.label)}**: {format_count(count)}, for example “{example}”"
+    line = translate_message("{documents}, for example “{question}”", documents=format_count(count), question=example)
+    return f"- **{escape_markdown(schema.label)}**: {line}"
 
 
 def _choice_for_bucket(bucket: BucketId, count: int, question_context: QuestionContext) -> Choice:
@@ -72,7 +79,10 @@ def _choice_for_bucket(bucket: BucketId, count: int, question_context: QuestionC
 
 
 def example_question_for(schema: Schema) -> str:
-    """Returns a question in the words of the schema alone, since a value would reveal the content of documents."""
+    """Returns a question in the words of the schema alone, since a value would reveal the content of documents.
+
+    It is always in English, which every reasoner reads.
+    """
     noun = next(iter(schema.synonyms), schema.label)
     facet = next((field for field in schema.fields if field.facet and field.type is FieldType.CATEGORY), None)
     nouns = noun if noun.endswith("s") else plural_of(noun)

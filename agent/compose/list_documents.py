@@ -4,44 +4,42 @@ from collections.abc import Sequence
 
 from agent.compose.clarifications import describe_split
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import (
-    escape_markdown,
-    format_count,
-    format_number,
-    format_value,
-    lowercase_label,
-)
+from agent.compose.phrases.conditions import escape_markdown, lowercase_label
 from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.nouns import InflectedPhrase, format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
+from agent.compose.phrases.values import format_number, format_value
 from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import mark_message, translate_message
 from storage.search.index import DocumentRecord
 from storage.search.plan import ListDocuments
 from storage.search.schema import FieldType, SchemaField
 
 _MAX_NAMED_DOCUMENTS = 5  # documents of a ranking that the sentence names, too
-_ORDER_END_WORDS = {  # the words for the low and the high end of a field's values
-    FieldType.MONEY: ("lowest", "highest"),
-    FieldType.NUMBER: ("lowest", "highest"),
-    FieldType.DATE: ("earliest", "latest"),
-}
 
 
 def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
     shown = min(len(facts.records), SHOWN_DOCUMENTS)
     text = _describe_list(facts, review)
     if facts.tie_count is not None:
-        place = "last" if (facts.answer_form.limit or 0) > 1 else "first"
-        text += f" {format_count(facts.tie_count, noun_of(review))} share the {place} place."
+        documents = format_count(facts.tie_count, noun_of(review))
+        text += (
+            translate_message(" {documents} share the last place.", documents=documents)
+            if (facts.answer_form.limit or 0) > 1
+            else translate_message(" {documents} share the first place.", documents=documents)
+        )
     if facts.is_by_currency:
-        text += " Amounts of several currencies are not compared: these are the first of each."
-    if facts.total > shown:
-        by = f", and choices by {escape_markdown(describe_split(facts.split))}:" if facts.split is not None else ":"
-        text += f" The first {shown}{by}"
-    caption = f"{shown} of {format_number(facts.total)}"
+        text += translate_message(" Amounts of several currencies are not compared: these are the first of each.")
+    if facts.total > shown and facts.split is not None:
+        label = escape_markdown(describe_split(facts.split))
+        text += translate_message(" The first {count}, and choices by {label}:", count=shown, label=label)
+    elif facts.total > shown:
+        text += translate_message(" The first {count}:", count=shown)
+    caption = translate_message("{count} of {total}", count=shown, total=format_number(facts.total))
     schemas = review.question_context.schemas
     table = table_of_records(facts.records, review.leg.search, schemas, caption, facts.answer_form.order)
     return ComposedLeg(sentences=(text,), tables=(table,))
@@ -54,34 +52,58 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
         names = [f"**{escape_markdown(record.title)}**" for record in facts.records]
         named = f": {', '.join(names)}" if 0 < len(names) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
         return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}{named}."
-    some = "" if facts.total == review.count else f"{facts.total:,} of "
-    end = _describe_order_end(facts.order_field, descending=answer_form.order.descending)
-    order = f"{end} first" if facts.total > 1 else f"the {end}"
-    listed = f"**{some}{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    documents = format_count(review.count, noun_of(review))
+    if facts.total != review.count:
+        documents = translate_message("{count} of {documents}", count=format_number(facts.total), documents=documents)
+    listed = f"**{documents}**{qualifier_of(review)}"
+    if facts.order_field is None:
+        return f"{listed}."
+    order = _describe_order(facts.order_field, descending=answer_form.order.descending, is_single=facts.total <= 1)
     named = [describe_ranked_record(record, facts.order_field) for record in facts.records]
     first = f": {'; '.join(named)}" if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
-    return listed + (f", {order}{first}." if end else ".")
+    return f"{listed}, {order}{first}."
 
 
-def _describe_order_end(field: SchemaField | None, *, descending: bool) -> str:
-    """Names the end of the field that comes first: "highest price", "latest date"; empty without a field."""
-    if field is None:
-        return ""
-    ends = _ORDER_END_WORDS.get(field.type, ("first", "last"))
-    return f"{ends[descending]} {escape_markdown(lowercase_label(field.label))}"
+def _describe_order(field: SchemaField, *, descending: bool, is_single: bool = False) -> str:
+    """Names the end of the field that comes first: "highest price first", "latest date first"; "the highest price"."""
+    match field.type, descending:
+        case ((FieldType.MONEY | FieldType.NUMBER), True):
+            message = mark_message("the highest {label}") if is_single else mark_message("highest {label} first")
+        case ((FieldType.MONEY | FieldType.NUMBER), False):
+            message = mark_message("the lowest {label}") if is_single else mark_message("lowest {label} first")
+        case FieldType.DATE, True:
+            message = mark_message("the latest {label}") if is_single else mark_message("latest {label} first")
+        case FieldType.DATE, False:
+            message = mark_message("the earliest {label}") if is_single else mark_message("earliest {label} first")
+        case _, True:
+            message = mark_message("the last {label}") if is_single else mark_message("last {label} first")
+        case _:
+            message = mark_message("the first {label}") if is_single else mark_message("first {label} first")
+    return translate_message(message, label=escape_markdown(lowercase_label(field.label)))
 
 
 def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> ComposedLeg:
     answer_form, records = facts.answer_form, facts.records
-    whole = f"{format_count(review.count, noun_of(review))}{qualifier_of(review)}"
     if not records:
-        return ComposedLeg(sentences=(f"That was all: {whole}.",))
+        whole = _describe_whole(review)
+        return ComposedLeg(sentences=(translate_message("That was all: {documents}.", documents=whole),))
     if len(records) == 1 and answer_form.limit == 1:
         return _compose_rank(answer_form, records, review)
-    last = answer_form.skip + len(records)
-    schemas, caption = review.question_context.schemas, f"{len(records)} more"
-    table = table_of_records(records, review.leg.search, schemas, caption, answer_form.order)
-    return ComposedLeg(sentences=(f"**{answer_form.skip + 1:,} to {last:,}** of {whole}:",), tables=(table,))
+    caption = translate_message("{count} more", count=len(records))
+    table = table_of_records(records, review.leg.search, review.question_context.schemas, caption, answer_form.order)
+    text = translate_message(
+        "**{first} to {last}** of {documents}:",
+        first=format_number(answer_form.skip + 1),
+        last=format_number(answer_form.skip + len(records)),
+        documents=_describe_whole(review),
+    )
+    return ComposedLeg(sentences=(text,), tables=(table,))
+
+
+def _describe_whole(review: LegReview) -> InflectedPhrase:
+    """ "40 flats where city = Porto"."""
+    count, qualifier = format_count(review.count, noun_of(review)), qualifier_of(review)
+    return InflectedPhrase(f"{count}{qualifier}", f"{count.dative}{qualifier}")
 
 
 def _compose_rank(answer_form: ListDocuments, records: Sequence[DocumentRecord], review: LegReview) -> ComposedLeg:
@@ -89,9 +111,11 @@ def _compose_rank(answer_form: ListDocuments, records: Sequence[DocumentRecord],
     record, order = records[0], answer_form.order
     schema = review.question_context.schemas[record.bucket]
     field = schema.by_name.get(order.field) if order is not None else None
-    end = _describe_order_end(field, descending=order.descending) if order is not None else ""
-    whole = f"{format_count(review.count, noun_of(review))}{qualifier_of(review)}"
-    text = f"**Number {answer_form.skip + 1}** of {whole}{f', {end} first' if end else ''}"
+    text = translate_message(
+        "**Number {number}** of {documents}", number=answer_form.skip + 1, documents=_describe_whole(review)
+    )
+    if order is not None and field is not None:
+        text += f", {_describe_order(field, descending=order.descending)}"
     named = describe_ranked_record(record, field)
     table = table_of_records(records, review.leg.search, review.question_context.schemas, "1", order)
     return ComposedLeg(sentences=(f"{text}: {named}.",), tables=(table,))

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_value, join_words, lowercase_label
+from agent.compose.phrases.conditions import escape_markdown, join_words, lowercase_label
 from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.values import format_number, format_value
 from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, MissingValuesFacts, SeveralValuesFacts
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.schema import FieldType
 
 
@@ -23,7 +25,9 @@ def _describe_days_between(values: Sequence[FieldValueFact]) -> Iterator[str]:
     days = [value.value for value in values if value.field.type is FieldType.DATE and isinstance(value.value, str)]
     if len(days) == len(values) == 2:
         apart = abs((date.fromisoformat(days[1]) - date.fromisoformat(days[0])).days)
-        yield f"That is **{apart:,} {'day' if apart == 1 else 'days'}** apart."
+        yield translate_plural(
+            "That is **{count} day** apart.", "That is **{count} days** apart.", apart, count=format_number(apart)
+        )
 
 
 def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
@@ -32,7 +36,12 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
         format_amount(value, fact.currency, field) if isinstance(value, (str, float)) else format_value(value, field)
     )
     label = field.label[:1].upper() + field.label[1:]
-    line = f"{escape_markdown(label)} of {escape_markdown(title)}: **{escape_markdown(shown)}**"
+    line = translate_message(
+        "{label} of {title}: **{value}**",
+        label=escape_markdown(label),
+        title=escape_markdown(title),
+        value=escape_markdown(shown),
+    )
     return line + (
         f" — “{escape_markdown(sentence.text[:400])}” [{marker}]" if sentence is not None else f" [{marker}]"
     )
@@ -43,13 +52,16 @@ def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLe
     sentences = (f"- {_describe_value(value, title, marker)}" for marker, (value, title) in enumerate(pairs, 1))
     lines = list(sentences)
     if facts.count > len(facts.documents):
-        lines.append(f"- {facts.count - len(facts.documents):,} more")
+        more = translate_message("{count} more", count=format_number(facts.count - len(facts.documents)))
+        lines.append(f"- {more}")
     return ComposedLeg(sentences=("\n".join(lines),), citations=cite_quotes(facts.quotes))
 
 
 def _compose_missing_values(facts: MissingValuesFacts, review: LegReview) -> ComposedLeg:
     labels = join_words([lowercase_label(field.label) for field in facts.fields])
-    line = f"That is not known: {facts.record.title} has no value for {labels}."
+    line = translate_message(
+        "That is not known: {title} has no value for {labels}.", title=facts.record.title, labels=labels
+    )
     return ComposedLeg(sentences=(escape_markdown(line),))
 
 

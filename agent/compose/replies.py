@@ -1,23 +1,26 @@
 """Replies that need no search."""
 
-from agent.compose.phrases.conditions import document_noun_of, escape_markdown, plural_of
+from agent.compose.phrases.conditions import escape_markdown
+from agent.compose.phrases.nouns import document_noun_of, general_noun
+from agent.compose.phrases.values import format_number
 from agent.decomposition import QuestionContext
 from agent.english.commands import is_thanks
+from agent.german.commands import is_german_thanks
 from agent.outcome import Clarify, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession
+from agent.translation.languages import reply_language
+from agent.translation.message_catalogues import mark_message, translate_message
 from storage.search.errors import InnerSetTooLarge
 from storage.search.ids import LegId
 from storage.search.plan import Clause, FindPassages, Leg, Plan, Search
 
-SEARCHING_PROGRESS = "Searching"
-WRITING_PROGRESS = "Writing the answer"
-STARTED_OVER_TEXT = "Started over: what was said before no longer counts."
-NOTHING_BEFORE_TEXT = "There was nothing before that: we are back at the start."
-NO_BUCKET_GRANTED_TEXT = (
+SEARCHING_PROGRESS = mark_message("Searching")
+WRITING_PROGRESS = mark_message("Writing the answer")
+STARTED_OVER_TEXT = mark_message("Started over: what was said before no longer counts.")
+NOTHING_BEFORE_TEXT = mark_message("There was nothing before that: we are back at the start.")
+NO_BUCKET_GRANTED_TEXT = mark_message(
     "There is nothing here that you may ask. An admin can grant a bucket to you or to this channel."
 )
-_NOTHING_TO_EXPORT_TEXT = "There is nothing to export: the last question found no documents. Ask for some first."
-_THANKS_REPLY = "You are welcome."
 
 
 def clarify_not_understood(
@@ -25,13 +28,21 @@ def clarify_not_understood(
 ) -> Clarify:
     """Says that no word of the question is known here. Offers no choices."""
     quoted_words = ", ".join(f"“{escape_markdown(word)}”" for word in unknown_words[:5])
-    text = "I found nothing: no word of this stands in the documents" + (f" ({quoted_words})." if quoted_words else ".")
-    return _reply_without_search(question, _THANKS_REPLY if is_thanks(question) else text, session, question_context)
+    if is_thanks(question) or is_german_thanks(question):
+        text = translate_message("You are welcome.")
+    elif quoted_words:
+        text = translate_message(
+            "I found nothing: no word of this stands in the documents ({words}).", words=quoted_words
+        )
+    else:
+        text = translate_message("I found nothing: no word of this stands in the documents.")
+    return _reply_without_search(question, text, session, question_context)
 
 
 def clarify_nothing_to_export(question: str, session: RetrievalSession, question_context: QuestionContext) -> Clarify:
     """Says that there are no results to make a file of. Offers no choices."""
-    return _reply_without_search(question, _NOTHING_TO_EXPORT_TEXT, session, question_context)
+    text = translate_message("There is nothing to export: the last question found no documents. Ask for some first.")
+    return _reply_without_search(question, text, session, question_context)
 
 
 def clarify_large_inner_set(
@@ -39,10 +50,12 @@ def clarify_large_inner_set(
 ) -> Clarify:
     """Says that the question compares with too many documents of another bucket, and asks which of them are meant."""
     schema = question_context.schemas.get(too_large.bucket)
-    noun = escape_markdown(plural_of(document_noun_of(schema))) if schema is not None else "documents"
-    text = (
-        f"That depends on more than {too_large.max_values:,} {noun}, which are too many to compare with. "
-        f"Which {noun} do you mean? Name a property of them, such as a year or a place."
+    noun = document_noun_of(schema) if schema is not None else general_noun()
+    text = translate_message(
+        "That depends on more than {count} {nouns}, which are too many to compare with. "
+        "Which {nouns} do you mean? Name a property of them, such as a year or a place.",
+        count=format_number(too_large.max_values),
+        nouns=escape_markdown(noun.plural),
     )
     leg = plan.legs[0]
     return Clarify(
@@ -64,7 +77,7 @@ def _reply_without_search(
     search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=question)
     leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages())
     return Clarify(
-        plan=Plan(question=question, legs=(leg,)),
+        plan=Plan(question=question, legs=(leg,), language=reply_language()),
         kind=OutcomeKind.NO_RESULTS,
         leg=leg.id,
         text=text,

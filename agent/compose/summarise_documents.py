@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_count
+from agent.compose.phrases.conditions import escape_markdown
+from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.forms.summarise_documents import OutlineFacts, SummariesFacts, quotes_of_summary
 from agent.retrieval.quotations import build_citation, quote_beginning_of
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import translate_message
 from storage.search.documents import Document
 
 _MAX_SENTENCE_CHARACTERS = 300
@@ -23,7 +25,8 @@ def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
     sentences += [fields] if fields else []
     place = ""
     for marker, sentence in enumerate(facts.sentences, 1):
-        here = sentence.heading or (f"Page {sentence.quote.page}" if sentence.quote.page is not None else "")
+        page = sentence.quote.page
+        here = sentence.heading or (translate_message("Page {page}", page=page) if page is not None else "")
         if here and here != place:
             sentences.append(f"\n**{escape_markdown(here)}**")
         place = here
@@ -56,8 +59,10 @@ def _compose_summaries(facts: SummariesFacts, review: LegReview) -> ComposedLeg:
 def _describe_summarised(summarised_count: int, review: LegReview) -> list[str]:
     if review.count <= 1:
         return []
-    some = "" if summarised_count == review.count else f"{summarised_count} of "
-    return [f"{some}{format_count(review.count, noun_of(review))}{qualifier_of(review)}."]
+    documents = format_count(review.count, noun_of(review))
+    if summarised_count != review.count:
+        documents = translate_message("{count} of {documents}", count=summarised_count, documents=documents)
+    return [f"{documents}{qualifier_of(review)}."]
 
 
 def _quote_beginning(documents: Sequence[Document]) -> FallbackSentence | None:

@@ -17,6 +17,7 @@ from agent.review.written_answer import (
     WrittenAnswerFacts,
     WrittenSentence,
 )
+from agent.translation.message_catalogues import mark_message, translate_message
 
 _VERDICTS: Mapping[str, tuple[str, str]] = {
     "en": ("Yes", "No"),
@@ -27,12 +28,11 @@ _VERDICTS: Mapping[str, tuple[str, str]] = {
     "pt": ("Sim", "Não"),
     "nl": ("Ja", "Nee"),
 }
-_UNSETTLED_TEXT = "What I found does not settle this with a yes or no:"
-_TABLE_TEXT = "What the documents say:"
-_CONTRADICTION_TEXT = "The sources disagree:"
-_MISSING_TEXT = "I did not find:"
-_CUT_SHORT_TEXT = "The answer was cut short."
-_SOURCE_COLUMN = "Source"
+_UNSETTLED_TEXT = mark_message("What I found does not settle this with a yes or no:")
+_TABLE_TEXT = mark_message("What the documents say:")
+_CONTRADICTION_TEXT = mark_message("The sources disagree:")
+_CUT_SHORT_TEXT = mark_message("The answer was cut short.")
+_SOURCE_COLUMN = mark_message("Source")
 
 
 def compose_written_answer(facts: WrittenAnswerFacts) -> ComposedLeg:
@@ -40,7 +40,7 @@ def compose_written_answer(facts: WrittenAnswerFacts) -> ComposedLeg:
     is_table = facts.layout is AnswerLayout.TABLE
     lines: list[tuple[str, SupportedClaim | None]] = []
     if not facts.settles_question:
-        lines.append((_UNSETTLED_TEXT, None))
+        lines.append((translate_message(_UNSETTLED_TEXT), None))
     if is_table:
         lines.append((_compose_table_line(facts, markers), None))
     else:
@@ -48,7 +48,7 @@ def compose_written_answer(facts: WrittenAnswerFacts) -> ComposedLeg:
         lines += zip(_compose_lines(facts, markers), claims, strict=True)
     if facts.contradiction is not None:
         sentence = _compose_sentence(facts.contradiction, markers)
-        lines.append((f"\n\n**{_CONTRADICTION_TEXT}** {sentence}", facts.contradiction.claim))
+        lines.append((f"\n\n**{translate_message(_CONTRADICTION_TEXT)}** {sentence}", facts.contradiction.claim))
     lines += [(remark, None) for remark in _compose_remarks(facts)]
     return ComposedLeg(
         sentences=tuple(line for line, _ in lines),
@@ -81,12 +81,13 @@ def _compose_sentence(sentence: WrittenSentence, markers: Mapping[tuple[str, int
 def _compose_table_line(facts: WrittenAnswerFacts, markers: Mapping[tuple[str, int, int], int]) -> str:
     places = {_place_of(cited) for sentence in facts.sentences for cited in sentence.quotes}
     cited = "".join(f"[{marker}]" for marker in sorted(markers[place] for place in places))
-    return f"{_TABLE_TEXT} {cited}" if cited else _TABLE_TEXT
+    text = translate_message(_TABLE_TEXT)
+    return f"{text} {cited}" if cited else text
 
 
 def _compose_table(facts: WrittenAnswerFacts) -> ResultTable:
     rows = (_compose_row(sentence, len(facts.columns)) for sentence in facts.sentences)
-    return ResultTable(caption="", columns=(*facts.columns, _SOURCE_COLUMN), rows=tuple(rows))
+    return ResultTable(caption="", columns=(*facts.columns, translate_message(_SOURCE_COLUMN)), rows=tuple(rows))
 
 
 def _compose_row(sentence: WrittenSentence, width: int) -> tuple[str, ...]:
@@ -101,14 +102,14 @@ def _compose_row(sentence: WrittenSentence, width: int) -> tuple[str, ...]:
 
 def _compose_remarks(facts: WrittenAnswerFacts) -> Sequence[str]:
     remarks = [_compose_missing(facts.missing)] if facts.missing else []
-    remarks += [_CUT_SHORT_TEXT] if facts.is_cut_short else []
+    remarks += [translate_message(_CUT_SHORT_TEXT)] if facts.is_cut_short else []
     return [f"\n\n_{remark}_" if index == 0 else f"_{remark}_" for index, remark in enumerate(remarks)]
 
 
 def _compose_missing(missing: Sequence[str]) -> str:
     """ "I did not find: the date of signature; who pays." The gaps are a model's words, so they are escaped."""
     gaps = "; ".join(escape_markdown(gap).strip(" .;") for gap in missing)
-    return f"{_MISSING_TEXT} {gaps}."
+    return translate_message("I did not find: {gaps}.", gaps=gaps)
 
 
 def _place_of(cited: CitedQuote) -> tuple[str, int, int]:

@@ -13,6 +13,7 @@ from agent.decomposition import (
     QuestionContext,
 )
 from agent.errors import ModelUnavailable, UnusableReply
+from agent.forms.check_claims import YesNoFacts
 from agent.gateway.language_model import LanguageModel
 from agent.model.answering.evidence_answerer import AnswerOptions, EvidenceAnswerer
 from agent.model.answering.leg_synthesis import combine_leg_answers
@@ -147,6 +148,8 @@ def _choose_plan(
 def _is_answered_by_text(review: LegReview, decision: Decision) -> bool:
     """Whether the leg is answered from passages, or nothing was found in them; not where counts or values decide."""
     if isinstance(decision, More):
+        return False
+    if isinstance(decision.facts, YesNoFacts):
         return False
     if isinstance(decision, LegClarification):
         return decision.kind is OutcomeKind.NO_RESULTS and bool(decision.hits)

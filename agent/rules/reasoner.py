@@ -27,6 +27,13 @@ from agent.english.commands import (
     strip_file_request,
 )
 from agent.evidence.word_meanings import TextEmbedder, WordMeanings
+from agent.german.commands import (
+    asks_for_file_in_german,
+    is_german_help_request,
+    is_german_start_over_request,
+    is_german_thanks,
+    is_german_undo_request,
+)
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
@@ -43,7 +50,7 @@ from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.planning.referred_document import plan_referred_document
 from agent.rules.reading.question_reader import QuestionReader
-from agent.rules.words.language_detection import detect_foreign_language
+from agent.rules.words.language_detection import choose_reply_language, detect_foreign_language
 from agent.rules.words.overview_questions import normalize_summary_request
 from agent.rules.words.question_splitting import split_questions
 from storage.search.ids import BucketId, LegId
@@ -69,7 +76,8 @@ class RuleReasoner:
         plain_message = simplify_message(question, lexicons)
         similarities = await self._label_embeddings.compare_words(plain_message.text, lexicons)
         reader = QuestionReader(lexicons, question_context.now.date(), similarities)
-        return self._decompose_question(question, plain_message, question_context, reader)
+        decomposition = self._decompose_question(question, plain_message, question_context, reader)
+        return _with_language(decomposition, choose_reply_language(question, question_context.last_plan))
 
     def lexicons_for(self, question_context: QuestionContext) -> Mapping[BucketId, BucketLexicon]:
         """Returns what words may mean in each visible bucket."""
@@ -160,7 +168,36 @@ def _find_command(question: str, question_context: QuestionContext) -> Decomposi
         return _previous_plan(question_context)
     if is_help_request(question):
         return HelpRequest()
-    return UnrecognisedQuestion(unknown_words=()) if is_thanks(question) else None
+    if is_thanks(question):
+        return UnrecognisedQuestion(unknown_words=())
+    return _find_german_command(question, question_context)
+
+
+def _find_german_command(question: str, question_context: QuestionContext) -> Decomposition | None:
+    if is_german_start_over_request(question):
+        return StartOverRequest()
+    if is_german_undo_request(question):
+        return _previous_plan(question_context)
+    if is_german_help_request(question):
+        return HelpRequest()
+    if asks_for_file_in_german(question):
+        return _plan_export(question_context)
+    return UnrecognisedQuestion(unknown_words=()) if is_german_thanks(question) else None
+
+
+def _with_language(decomposition: Decomposition, language: str) -> Decomposition:
+    if decomposition.language == language:
+        return decomposition
+    if isinstance(decomposition, PlannedQuestion):
+        fallback = decomposition.fallback
+        return replace(
+            decomposition,
+            plan=replace(decomposition.plan, language=language),
+            fallback=None if fallback is None else replace(fallback, plan=replace(fallback.plan, language=language)),
+        )
+    if isinstance(decomposition, ExportRequest):
+        return replace(decomposition, plan=replace(decomposition.plan, language=language))
+    return replace(decomposition, language=language)
 
 
 def _with_original(decomposition: Decomposition, question: str, plain_message: PlainMessage) -> Decomposition:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.compose.phrases.conditions import format_money, format_value
+from agent.compose.phrases.values import format_money, format_value
 from agent.forms.figures import currency_of_value
 from agent.tools.collected_evidence import CollectedRecord
 from agent.tools.excerpts import quote_value

@@ -3,8 +3,9 @@
 from datetime import timedelta
 from typing import Final
 
-from agent.compose.phrases.conditions import format_count
+from agent.compose.phrases.values import format_number
 from bot.ids import OPERATOR, TurnId
+from bot.translation import translate_message, translate_plural
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.limits import LIMITED_ENDING, LimitStore, QuestionLimit, ReachedLimit
 
@@ -27,19 +28,28 @@ class QuestionLimits:
 
 
 def _format_limit_notice(reached: ReachedLimit, wait: timedelta) -> str:
-    window = "hour" if reached.limit.window <= timedelta(hours=1) else "24 hours"
-    retry = f"You can ask again {_format_waiting_time(wait)}."
+    is_hourly = reached.limit.window <= timedelta(hours=1)
+    window = translate_message("hour") if is_hourly else translate_message("24 hours")
+    retry = translate_message("You can ask again {time}.", time=_format_waiting_time(wait))
     if reached.limit.is_per_person:
-        return (
-            f"You have asked {format_count(reached.questions, 'question')} within the last {window}, which is as many "
-            f"as one person may ask here. {retry}"
+        notice = translate_plural(
+            "You have asked {count} question within the last {window}, which is as many as one person may ask here.",
+            "You have asked {count} questions within the last {window}, which is as many as one person may ask here.",
+            reached.questions,
+            count=format_number(reached.questions),
+            window=window,
         )
-    return f"All of you together have asked as many questions within the last {window} as may be asked here. {retry}"
+    else:
+        notice = translate_message(
+            "All of you together have asked as many questions within the last {window} as may be asked here.",
+            window=window,
+        )
+    return f"{notice} {retry}"
 
 
 def _format_waiting_time(wait: timedelta) -> str:
     """Rounded up, so that a person who waits this long is not refused again."""
     minutes = max(-(-int(wait.total_seconds() + 0.999) // 60), 1)
     if minutes < 90:
-        return "in a minute" if minutes == 1 else f"in {minutes} minutes"
-    return f"in {-(-minutes // 60)} hours"
+        return translate_plural("in a minute", "in {count} minutes", minutes, count=minutes)
+    return translate_message("in {count} hours", count=-(-minutes // 60))

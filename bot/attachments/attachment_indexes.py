@@ -19,9 +19,11 @@ from weakref import WeakValueDictionary
 
 from structlog.typing import FilteringBoundLogger
 
+from agent.translation.message_catalogues import mark_message
 from bot.ids import ConversationId
 from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import ATTACHMENTS_BUCKET
+from bot.translation import translate_message
 from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import IndexUnavailable
 from storage.search.index import ScopedIndex, SearchIndex
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 MAX_OPEN_INDEXES: Final = 8  # conversations
 READ_TIMEOUT: Final = timedelta(minutes=4)  # of one file
 _MAX_TABLE_ROWS: Final = 50_000  # of one table
-_TOO_SLOW: Final = "it took over {:.0f} seconds to read"
+_TOO_SLOW: Final = mark_message("it took over {seconds} seconds to read")
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^\w .()-]+")
 _MAX_STEM_CHARS: Final = 60  # each of four bytes at most
 _LOCK_NAME: Final = "lock"
@@ -174,7 +176,7 @@ class AttachmentIndexes:
         failed after some of its documents were stored: the index is then unusable. None otherwise.
         """
         for file in files[len(attachment_index.file_ids) :]:
-            report_progress(f"Reading {file.name} …")
+            report_progress(translate_message("Reading {file} …", file=file.name))
             result = await self._read_file(attachment_index, file)
             if result is None:  # deleted just now
                 files.remove(file)
@@ -213,7 +215,8 @@ class AttachmentIndexes:
                     max_rows=_MAX_TABLE_ROWS,
                 )
         except TimeoutError:
-            return AttachedFileResult(documents=1, failure_reason=_TOO_SLOW.format(self._read_timeout_s))
+            reason = translate_message(_TOO_SLOW, seconds=f"{self._read_timeout_s:.0f}")
+            return AttachedFileResult(documents=1, failure_reason=reason)
         except OSError as exc:
             raise IndexUnavailable(str(self._folder), exc.strerror or str(exc)) from exc
         finally:

@@ -15,28 +15,30 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
+from agent.translation.message_catalogues import mark_message
 from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachment_indexes import AttachmentIndexes
 from bot.ids import ConversationId, MessageId
 from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import (
     FILE_KINDS,
-    FILE_TOO_LARGE,
     MAX_FILE_BYTES,
     MAX_FILES,
     MAX_TOTAL_BYTES,
-    TOO_MANY_BYTES,
-    TOO_MANY_FILES,
-    UNSUPPORTED_KIND,
     AttachmentSource,
     DescribedFile,
     FileUnavailable,
     UnreadFile,
     origin_message_of,
+    reason_for_large_file,
+    reason_for_too_many_bytes,
+    reason_for_too_many_files,
+    reason_for_unsupported_kind,
 )
 from bot.surface.inbound import AttachedFile, Audience, Inbound, PrivateAudience, have_same_readers
 from bot.surface.json_codec import audience_from_json, audience_to_json
 from bot.surface.surface_registry import SurfaceRegistry
+from bot.translation import translate_message
 from storage.federated.index import federate_indexes
 from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.scope import Scope
@@ -45,9 +47,9 @@ from storage.sql.stores.attachments import AttachedFileStore, NewAttachedFile, S
 FILE_LIFETIME: Final = timedelta(days=7)  # after the last use in the conversation
 _TOUCH_INTERVAL: Final = timedelta(hours=6)  # the expiry is updated at most once per interval
 FETCH_TIMEOUT: Final = timedelta(seconds=60)  # of one file
-_TOO_SLOW: Final = "it did not arrive within {:.0f} seconds"
-_NO_SOURCE: Final = "I cannot fetch files from here"
-_DISK_FAILED: Final = "my disk does not take it"
+_TOO_SLOW: Final = mark_message("it did not arrive within {seconds} seconds")
+_NO_SOURCE: Final = mark_message("I cannot fetch files from here")
+_DISK_FAILED: Final = mark_message("my disk does not take it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,7 @@ class ConversationAttachments:
         for file in inbound.files:
             try:
                 if source is None:
-                    raise FileUnavailable(_NO_SOURCE)
+                    raise FileUnavailable(translate_message(_NO_SOURCE))
                 await self._fetch_file(source, inbound, file, report_progress)
             except FileUnavailable as exc:
                 unread_files.append(UnreadFile(name=exc.name or file.name, reason=exc.reason))
@@ -115,17 +117,18 @@ class ConversationAttachments:
             return
         readable_files = [stored for stored in stored_files if stored.fault is None]
         if len(readable_files) >= MAX_FILES:
-            raise FileUnavailable(TOO_MANY_FILES)
+            raise FileUnavailable(reason_for_too_many_files())
         try:
             async with asyncio.timeout(self._fetch_timeout_s):
                 described = await source.describe_file(inbound, file)
                 _check_file_limits(described.file, readable_files)
-                report_progress(f"Fetching {described.file.name} …")
+                report_progress(translate_message("Fetching {file} …", file=described.file.name))
                 content = await self._download_content(source, inbound, described)
         except TimeoutError as exc:
-            raise FileUnavailable(_TOO_SLOW.format(self._fetch_timeout_s)) from exc
+            seconds = f"{self._fetch_timeout_s:.0f}"
+            raise FileUnavailable(translate_message(_TOO_SLOW, seconds=seconds)) from exc
         except OSError as exc:
-            raise FileUnavailable(_DISK_FAILED) from exc
+            raise FileUnavailable(translate_message(_DISK_FAILED)) from exc
         _check_file_limits(described.file, readable_files, len(content))
         await self._store.store_attached_file(await asyncio.to_thread(self._new_file, inbound, described.file, content))
 
@@ -232,11 +235,11 @@ def _check_file_limits(
     """Raises `FileUnavailable`. `size_bytes`: the measured size, where it is known."""
     effective_size = size_bytes if size_bytes is not None else file.size or 0
     if file.kind not in FILE_KINDS:
-        raise FileUnavailable(UNSUPPORTED_KIND, name=file.name)
+        raise FileUnavailable(reason_for_unsupported_kind(), name=file.name)
     if effective_size > MAX_FILE_BYTES:
-        raise FileUnavailable(FILE_TOO_LARGE, name=file.name)
+        raise FileUnavailable(reason_for_large_file(), name=file.name)
     if sum(stored.size for stored in existing_files) + effective_size > MAX_TOTAL_BYTES:
-        raise FileUnavailable(TOO_MANY_BYTES, name=file.name)
+        raise FileUnavailable(reason_for_too_many_bytes(), name=file.name)
 
 
 def _distinct_files(files: Sequence[StoredAttachment]) -> list[StoredAttachment]:

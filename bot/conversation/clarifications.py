@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from agent.german.ordinals import parse_german_position
 from agent.outcome import Choice
+from agent.translation.languages import DEFAULT_LANGUAGE, use_language
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.conversation.reply_builder import StoredOffer
 from bot.errors import ChoiceAlreadyMade, ExpiredChoice, NotYourChoice, RightsChanged, UnknownChoice
@@ -67,6 +69,14 @@ class SelectedChoice:
     question: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiredOffer:
+    """The turn whose offer has expired, and the language of its reply."""
+
+    turn: TurnId
+    language: str
+
+
 class ClarificationOffers:
     """The clarifications of all conversations. `lifetime` is how long a choice stays open."""
 
@@ -105,7 +115,8 @@ class ClarificationOffers:
         offered = await self._store.find_offered_choice(choice)
         if offered is None or offered.clarification.conversation != inbound.conversation:
             raise UnknownChoice()
-        await self._check_is_clickable(offered.clarification, inbound.audience)
+        with use_language(_language_of(offered.clarification)):
+            await self._check_is_clickable(offered.clarification, inbound.audience)
         return _selected_choice_of(offered.clarification, offered.choice)
 
     async def load_offered_choices(
@@ -118,8 +129,9 @@ class ClarificationOffers:
         stored = await self._store.find_clarification(clarification)
         if stored is None or stored.conversation != conversation:
             raise UnknownChoice()
-        await self._check_is_clickable(stored, audience)
-        await self._check_rights(stored, audience)
+        with use_language(_language_of(stored)):
+            await self._check_is_clickable(stored, audience)
+            await self._check_rights(stored, audience)
         buttons = (
             ChoiceButton(id=ChoiceId(choice.id), label=choice.label, count=choice.count, kind=choice.kind)
             for choice in stored.choices
@@ -179,15 +191,19 @@ class ClarificationOffers:
         """Withdraw the unused offers of these turns, whose replies were deleted."""
         await self._store.withdraw_unused_offers(turns)
 
-    async def expire_offers(self, *, exclude_surfaces: Collection[str] = ()) -> list[TurnId]:
-        """Expire due clarifications and return their turns, each once; their messages must show the expiry.
+    async def expire_offers(self, *, exclude_surfaces: Collection[str] = ()) -> list[ExpiredOffer]:
+        """Expire due clarifications; the messages of their turns must show the expiry.
 
         `exclude_surfaces`: surfaces whose messages another process updates.
         """
         return [
-            TurnId(clarification.turn)
+            ExpiredOffer(turn=TurnId(clarification.turn), language=_language_of(clarification))
             for clarification in await self._store.expire_due_clarifications(exclude_surfaces=exclude_surfaces)
         ]
+
+
+def _language_of(clarification: StoredClarification) -> str:
+    return str(clarification.plan.get("language", DEFAULT_LANGUAGE))
 
 
 def _new_choice_of(choice: Choice) -> NewChoice:
@@ -221,22 +237,29 @@ def _label_of(clarification: StoredClarification, choice: str) -> str:
 def _find_by_label(text: str, clarification: StoredClarification) -> StoredChoice | None:
     typed_text = _normalise_text(text)
     for choice in clarification.choices:
-        labels = {choice.label, f"{choice.label} · {choice.count}", f"{choice.label} ({choice.count})"}
+        labels = [choice.label]
+        for count in (f"{choice.count}", f"{choice.count or 0:,}".replace(",", ".")):  # the latter as in German
+            labels += [f"{choice.label} · {count}", f"{choice.label} ({count})"]
         if typed_text in map(_normalise_text, labels):
             return choice
     return None
 
 
 def _find_by_position(text: str, clarification: StoredClarification) -> StoredChoice | None:
-    match = _POSITION_PATTERN.fullmatch(_normalise_text(text))
-    if match is None:
-        return None
-    number = int(match["number"]) if match["number"] else None
-    if match["word"]:
-        number = len(clarification.choices) if match["word"] == "last" else ORDINALS_BY_WORD[match["word"]]
+    typed_text, count = _normalise_text(text), len(clarification.choices)
+    number = _parse_english_position(typed_text, count) or parse_german_position(typed_text, count)
     if number is None or not 1 <= number <= len(clarification.choices):
         return None
     return clarification.choices[number - 1]
+
+
+def _parse_english_position(text: str, count: int) -> int | None:
+    match = _POSITION_PATTERN.fullmatch(text)
+    if match is None:
+        return None
+    if match["number"]:
+        return int(match["number"])
+    return count if match["word"] == "last" else ORDINALS_BY_WORD[match["word"]]
 
 
 def _normalise_text(text: str) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from agent.compose.phrases.values import format_number
 from agent.context import AgentContext
 from agent.errors import SpendingCapReached
 from agent.evidence.word_meanings import TextEmbedder
@@ -27,6 +28,8 @@ from agent.outcome import (
 from agent.reasoner import Reasoner
 from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
+from agent.rules.words.language_detection import choose_reply_language
+from agent.translation.languages import reply_language, use_language
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
 from bot.conversation.answer_provenance import provenance_of
@@ -75,6 +78,7 @@ from bot.surface.inbound import AttachedFile, ButtonClick, Inbound, OperatorAudi
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.replies import ChosenPart
 from bot.surface.surface_registry import SurfaceRegistry
+from bot.translation import translate_message
 from storage.search.ids import Generation, LegId
 from storage.search.index import SearchIndex
 from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
@@ -198,30 +202,31 @@ class ConversationDialogue:
         inbound = await self._directories.refresh_inbound(inbound)
         scope = await self._access.scope_for_audience(inbound.audience)
         state = await self._conversations.load_state(inbound.conversation, scope_key_of(scope))
-        unfetched_files = await self._attachments.fetch_files(inbound, report_progress)
-        location = (scope, inbound.conversation, inbound.audience)
-        async with self._attachments.open_searchable_content(
-            *location, message=origin_message_of(inbound), report_progress=report_progress
-        ) as content:
-            turn_context = _TurnContext(
-                inbound=inbound,
-                turn=turn,
-                scope=scope,
-                may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, scope),
-                state=state,
-                content=content,
-                limits=limits,
-                report_progress=report_progress,
-                report_attempt=report_attempt,
-                report_partial_answer=report_partial_answer,
-                reasoning_log=reasoning_log,
-            )
-            lines = _file_lines((*unfetched_files, *content.unread_files), content.remarks)
-            try:
-                turn_result = await self._answer_message_or_click(turn_context)
-            except BotError as exc:
-                turn_result = failed_turn_result(inbound, turn, str(exc))
-            return with_leading_lines(turn_result, lines)
+        with use_language(_language_of(inbound, state)):
+            unfetched_files = await self._attachments.fetch_files(inbound, report_progress)
+            location = (scope, inbound.conversation, inbound.audience)
+            async with self._attachments.open_searchable_content(
+                *location, message=origin_message_of(inbound), report_progress=report_progress
+            ) as content:
+                turn_context = _TurnContext(
+                    inbound=inbound,
+                    turn=turn,
+                    scope=scope,
+                    may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, scope),
+                    state=state,
+                    content=content,
+                    limits=limits,
+                    report_progress=report_progress,
+                    report_attempt=report_attempt,
+                    report_partial_answer=report_partial_answer,
+                    reasoning_log=reasoning_log,
+                )
+                lines = _file_lines((*unfetched_files, *content.unread_files), content.remarks)
+                try:
+                    turn_result = await self._answer_message_or_click(turn_context)
+                except BotError as exc:
+                    turn_result = failed_turn_result(inbound, turn, str(exc))
+                return with_leading_lines(turn_result, lines)
 
     async def _answer_message_or_click(self, turn_context: _TurnContext) -> TurnResult:
         body = turn_context.inbound.body
@@ -250,9 +255,8 @@ class ConversationDialogue:
         buckets = await self._requested_buckets(turn_context)
         context = await self._build_context(turn_context)
         if buckets is not None and not buckets:
-            return await self._build_turn_result(
-                question, Refused(text=NO_BUCKET_NOTICE, may_go_private=context.may_go_private), turn_context
-            )
+            refused = replace(_refuse_with(NO_BUCKET_NOTICE), may_go_private=context.may_go_private)
+            return await self._build_turn_result(question, refused, turn_context)
         content = turn_context.content
         question_about_files = (
             rewrite_for_attachments(question, has_files=bool(content.file_names))
@@ -309,7 +313,8 @@ class ConversationDialogue:
 
     async def _handle_click(self, choice: ChoiceId, turn_context: _TurnContext) -> TurnResult:
         selected = await self._clarifications.look_up_choice(choice, turn_context.inbound)
-        turn_result = await self._apply_choice(selected, turn_context)
+        with use_language(selected.plan.language):
+            turn_result = await self._apply_choice(selected, turn_context)
         if isinstance(selected.effect, (ContinuePrivately, SearchWeb)):  # only a notice: the other buttons stay open
             return turn_result
         if turn_result.result["outcome"] == OutcomeKind.REFUSED.value:  # do not show the choice's label again
@@ -327,11 +332,12 @@ class ConversationDialogue:
         effect, question = selected.effect, selected.question
         match effect:
             case StartOver():
-                return await self._build_turn_result(question, StartOverOutcome(text=STARTED_OVER_NOTICE), turn_context)
+                outcome = StartOverOutcome(text=translate_message(STARTED_OVER_NOTICE), language=reply_language())
+                return await self._build_turn_result(question, outcome, turn_context)
             case ContinuePrivately():
                 return await self._continue_privately(question, turn_context)
             case SearchWeb():
-                return _notice_turn_result(question, NO_WEB_NOTICE, turn_context)
+                return _notice_turn_result(question, translate_message(NO_WEB_NOTICE), turn_context)
             case ExportAll():
                 return await self._export_selected(selected, turn_context)
             case JustAnswer():
@@ -349,28 +355,27 @@ class ConversationDialogue:
         threads = self._surfaces.thread_placer_for(turn_context.inbound.surface)
         address = None if threads is None else await threads.find_private_address(turn_context.inbound)
         if address is None:
-            return _notice_turn_result(question, ASK_PRIVATELY_NOTICE, turn_context)
+            return _notice_turn_result(question, translate_message(ASK_PRIVATELY_NOTICE), turn_context)
         files = await self._attachments.list_transferable_files(
             turn_context.inbound.conversation, turn_context.inbound.audience
         )
         private_turn = private_question_of(
             turn_context.inbound, turn_context.turn, question, address, self._now(), files
         )
-        return replace(
-            _notice_turn_result(question, CONTINUES_PRIVATELY_NOTICE, turn_context), private_turn=private_turn
-        )
+        notice = translate_message(CONTINUES_PRIVATELY_NOTICE)
+        return replace(_notice_turn_result(question, notice, turn_context), private_turn=private_turn)
 
     async def _resume_plan(
         self, selected: SelectedChoice, plan: Plan, turn_context: _TurnContext, *, just_answer: bool = False
     ) -> TurnResult:
         visible = visible_plan(plan, turn_context.content.scope)
         if visible is None:
-            return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
+            return await self._build_turn_result(selected.question, _refuse_with(NOT_GRANTED_NOTICE), turn_context)
         context = replace(await self._build_context(turn_context), just_answer=just_answer)
         async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.resume(visible, context)
         notes = (
-            PARTLY_VISIBLE_NOTICE if visible != plan else "",
+            translate_message(PARTLY_VISIBLE_NOTICE) if visible != plan else "",
             count_change_note(_leg_count(outcome, selected.leg), selected.count),
         )
         return await self._build_turn_result(selected.question, outcome, turn_context, notes=notes)
@@ -378,7 +383,7 @@ class ConversationDialogue:
     async def _export_selected(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
         visible = visible_plan(selected.plan, turn_context.content.scope)
         if visible is None:
-            return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
+            return await self._build_turn_result(selected.question, _refuse_with(NOT_GRANTED_NOTICE), turn_context)
         trace, generation = SearchTrace(route=SearchRoute.STRUCTURED), Generation("")
         export_outcome = ExportOutcome(
             plan=visible, leg=selected.leg, count=selected.count or 0, trace=trace, generation=generation
@@ -387,7 +392,7 @@ class ConversationDialogue:
             selected.question,
             export_outcome,
             turn_context,
-            notes=(PARTLY_VISIBLE_NOTICE if visible != selected.plan else "",),
+            notes=(translate_message(PARTLY_VISIBLE_NOTICE) if visible != selected.plan else "",),
         )
 
     # -- results
@@ -395,7 +400,16 @@ class ConversationDialogue:
     async def _build_turn_result(
         self, question: str, outcome: Outcome, turn_context: _TurnContext, *, notes: Sequence[str] = ()
     ) -> TurnResult:
-        """Returns an outcome's result. `notes` come first: they say what has changed since a button was offered."""
+        """Returns an outcome's result, in its language.
+
+        `notes` come first: they say what has changed since a button was offered.
+        """
+        with use_language(outcome.language):
+            return await self._build_result_parts(question, outcome, turn_context, notes)
+
+    async def _build_result_parts(
+        self, question: str, outcome: Outcome, turn_context: _TurnContext, notes: Sequence[str]
+    ) -> TurnResult:
         remark = _model_remark_for(turn_context.reasoning_log)
         if isinstance(outcome, ExportOutcome):
             return await self._write_export(question, outcome, turn_context, notes=(*notes, remark and f"_{remark}_"))
@@ -416,7 +430,10 @@ class ConversationDialogue:
             return None
         if turn_context.may_go_private and self._surfaces.thread_placer_for(inbound.surface) is not None:
             continue_privately = Choice(
-                label=CONTINUE_PRIVATELY_LABEL, count=None, leg=offered.plan.legs[0].id, effect=ContinuePrivately()
+                label=translate_message(CONTINUE_PRIVATELY_LABEL),
+                count=None,
+                leg=offered.plan.legs[0].id,
+                effect=ContinuePrivately(),
             )
             offered = replace(offered, choices=(*offered.choices, continue_privately))
         return await self._clarifications.store_offer(inbound, turn_context.turn, turn_context.state.scope_key, offered)
@@ -449,9 +466,9 @@ def _model_remark_for(log: ReasoningLog) -> str:
         case None:
             return ""
         case SpendingCapReached():
-            return MODEL_BUDGET_REMARK
+            return translate_message(MODEL_BUDGET_REMARK)
         case _:
-            return MODEL_LOST_REMARK if log.used_model else MODEL_UNAVAILABLE_REMARK
+            return translate_message(MODEL_LOST_REMARK if log.used_model else MODEL_UNAVAILABLE_REMARK)
 
 
 def private_question_of(
@@ -486,16 +503,29 @@ def _offered_choices_of(question: str, outcome: Outcome) -> OfferedChoices | Non
     """Returns the choices of an outcome; None for exports and starting over. A refusal gets a plan without filters."""
     match outcome:
         case Answer(plan=plan, kept_conditions=kept_conditions) | Clarify(plan=plan, kept_conditions=kept_conditions):
-            start_over = Choice(label=START_OVER_LABEL, count=None, leg=plan.legs[0].id, effect=StartOver())
+            start_over = Choice(
+                label=translate_message(START_OVER_LABEL), count=None, leg=plan.legs[0].id, effect=StartOver()
+            )
             choices = (*outcome.choices, start_over) if kept_conditions else outcome.choices
             return OfferedChoices(plan=plan, choices=choices, generation=outcome.generation)
         case Refused():
             leg = Leg(id=LegId("1"), question=question, search=unfiltered_search_of(), answer_form=ListDocuments())
-            return OfferedChoices(plan=Plan(question=question, legs=(leg,)), choices=(), generation=Generation(""))
+            plan = Plan(question=question, legs=(leg,), language=outcome.language)
+            return OfferedChoices(plan=plan, choices=(), generation=Generation(""))
         case ExportOutcome() | StartOverOutcome():
             return None
         case _:
             assert_never(outcome)
+
+
+def _language_of(inbound: Inbound, state: ConversationState) -> str:
+    """Returns the language for what is said before the agent has understood the message."""
+    text = inbound.body.text if isinstance(inbound.body, TextMessage) else ""
+    return choose_reply_language(text, PlanHistory.from_json(state.last_plan).last_plan)
+
+
+def _refuse_with(notice: str) -> Refused:
+    return Refused(text=translate_message(notice), language=reply_language())
 
 
 def _notice_turn_result(question: str, sentence: str, turn_context: _TurnContext) -> TurnResult:
@@ -515,9 +545,14 @@ def validate_question(text: str) -> str:
     """
     question = text.encode(errors="replace").decode().replace("\x00", " ").strip()
     if not question:
-        raise InvalidQuestion("There is no question here; ask me something about your documents.")
+        raise InvalidQuestion(translate_message("There is no question here; ask me something about your documents."))
     if len(question) > MAX_QUESTION_CHARS:
-        raise InvalidQuestion(f"That is too long: a question may have {MAX_QUESTION_CHARS:,} characters at most.")
+        raise InvalidQuestion(
+            translate_message(
+                "That is too long: a question may have {count} characters at most.",
+                count=format_number(MAX_QUESTION_CHARS),
+            )
+        )
     return question
 
 

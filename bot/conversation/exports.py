@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from agent.compose.phrases.values import format_number
 from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
 from bot.conversation.download import LinkSigner, ServedFile
@@ -24,6 +25,7 @@ from bot.surface.attachments import ATTACHMENTS_BUCKET
 from bot.surface.inbound import Audience, PrivateAudience
 from bot.surface.json_codec import audience_from_json, audience_to_json
 from bot.surface.replies import FilePart
+from bot.translation import translate_message
 from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.errors import SearchError
 from storage.search.index import CountRequest, RecordPage, RecordPageRequest, ScopedIndex
@@ -230,7 +232,13 @@ class ExportFiles:
                     claimed, rows=progress.row_count, cursor=progress.to_json(), lease=_LEASE
                 ):
                     raise ExportBusy()
-                report_progress(f"Writing the file: {progress.row_count:,} of {total_rows:,} rows")
+                report_progress(
+                    translate_message(
+                        "Writing the file: {count} of {total} rows",
+                        count=format_number(progress.row_count),
+                        total=format_number(total_rows),
+                    )
+                )
         return progress.row_count
 
     @asynccontextmanager

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any as Json
 from typing import Final
 
-from agent.compose.phrases.conditions import format_count
+from agent.compose.phrases.nouns import format_count, label_noun_of
 from agent.outcome import ModelUsage
 from agent.reasoning_log import ModelCallRecord, PlanDifference, ReasoningLog
 
@@ -104,7 +104,8 @@ def _describe_stage(stage: Mapping[str, Json]) -> str:
 
 def _describe_usage(result: Mapping[str, Json]) -> str:
     tokens = _describe_tokens(result["tokens"])
-    return f"{format_count(result['model_calls'], 'model call')}: {tokens}, cost {format_cost(result['cost_usd'])}"
+    calls = format_count(result["model_calls"], label_noun_of("model call"))
+    return f"{calls}: {tokens}, cost {format_cost(result['cost_usd'])}"
 
 
 def _describe_call(call: Mapping[str, Json]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
+from agent.compose.phrases.values import format_number
 from agent.outcome import (
     Answer,
     Choice,
@@ -16,6 +17,7 @@ from agent.outcome import (
     ResultTable,
     StartOverOutcome,
 )
+from agent.translation.message_catalogues import mark_message
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.surface.replies import (
     ChoiceButton,
@@ -31,8 +33,9 @@ from bot.surface.replies import (
     TurnActionsPart,
     escape_markdown,
 )
+from bot.translation import translate_message, translate_plural
 
-_DIRECT_MESSAGE_HINT = "In a direct message to me you may see more."
+_DIRECT_MESSAGE_HINT = mark_message("In a direct message to me you may see more.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,9 @@ def file_reply_for(turn: TurnId, file: FilePart, *, leading_parts: Sequence[Repl
 
 
 def file_sentence_for(file: FilePart) -> str:
-    return f"Here is **{escape_markdown(file.name)}** with {file.row_count_text}."
+    return translate_message(
+        "Here is **{file}** with {rows}.", file=escape_markdown(file.name), rows=file.row_count_text
+    )
 
 
 def _outcome_parts(outcome: Outcome) -> tuple[ReplyPart, ...]:
@@ -72,13 +77,19 @@ def _outcome_parts(outcome: Outcome) -> tuple[ReplyPart, ...]:
         case Clarify():  # the text comes last: it ends in the question that the buttons answer
             return (*_remark_parts(outcome), *map(_table_part_of, outcome.tables), _text_part_of(outcome))
         case ExportOutcome(count=count):
-            return (TextPart(markdown=f"The file will have {count:,} rows."),)
+            return (TextPart(markdown=_describe_row_count(count)),)
         case StartOverOutcome(text=text):
             return (TextPart(markdown=text),)
         case Refused(text=text, may_go_private=may_go_private):
-            return (NoticePart(text=f"{text} {_DIRECT_MESSAGE_HINT}" if may_go_private else text),)
+            return (NoticePart(text=f"{text} {translate_message(_DIRECT_MESSAGE_HINT)}" if may_go_private else text),)
         case _:
             assert_never(outcome)
+
+
+def _describe_row_count(count: int) -> str:
+    return translate_plural(
+        "The file will have {count} rows.", "The file will have {count} rows.", count, count=format_number(count)
+    )
 
 
 def _text_part_of(outcome: Answer | Clarify) -> TextPart:
@@ -91,9 +102,8 @@ def _remark_parts(outcome: Answer | Clarify) -> tuple[ReplyPart, ...]:
     if outcome.assumptions:
         lines.append(f"_{'; '.join(map(escape_markdown, outcome.assumptions))}_")
     if outcome.kept_conditions:
-        lines.append(
-            f"_kept: {', '.join(map(escape_markdown, outcome.kept_conditions))} · say “start over” to forget it_"
-        )
+        kept = ", ".join(map(escape_markdown, outcome.kept_conditions))
+        lines.append(translate_message("_kept: {conditions} · say “start over” to forget it_", conditions=kept))
     return (TextPart(markdown="\n\n".join(lines)),) if lines else ()
 
 

@@ -8,6 +8,7 @@ from typing import Any as Json
 from pydantic import Field, TypeAdapter
 
 from agent.english.commands import is_thanks
+from agent.german.commands import is_german_thanks
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
 from agent.token_counts import estimate_tokens
 from storage.search.ids import DocId
@@ -67,7 +68,7 @@ class ConversationSummary:
     @property
     def found_nothing(self) -> bool:
         """Whether the last question, thanks not counted, found no document."""
-        exchanges = [exchange for exchange in self.exchanges if not is_thanks(exchange.question)]
+        exchanges = [exchange for exchange in self.exchanges if not _is_any_thanks(exchange.question)]
         return bool(exchanges) and exchanges[-1].found_nothing
 
     @property
@@ -153,8 +154,12 @@ def _exchange_of(question: str, outcome: Answer | Clarify) -> SummaryExchange:
         titles=tuple(titles)[:_MAX_TITLES],
         unknown_words=tuple(word for leg in outcome.legs for word in leg.unknown_words),
         found_documents=tuple(dict.fromkeys(citation.doc_id for citation in outcome.citations))[:_MAX_TITLES],
-        found_nothing=all(leg.kind is OutcomeKind.NO_RESULTS for leg in outcome.legs) and not is_thanks(question),
+        found_nothing=all(leg.kind is OutcomeKind.NO_RESULTS for leg in outcome.legs) and not _is_any_thanks(question),
     )
+
+
+def _is_any_thanks(question: str) -> bool:
+    return is_thanks(question) or is_german_thanks(question)
 
 
 def _exchange_line(exchange: SummaryExchange) -> str:

@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any as Json
 from typing import Final
 
-from agent.compose.phrases.conditions import format_count
+from agent.compose.phrases.nouns import format_count, label_noun_of
 from agent.decomposition import PlannedQuestion, QuestionContext
 from agent.outcome import ModelUsage
 from agent.rules.reasoner import RuleReasoner
@@ -101,8 +101,8 @@ def _judge_split(question: EvalQuestion) -> tuple[QuestionScore, dict[str, Json]
     measures = {"right": float(len(split_parts) == len(steps)), "steps": mean_best_overlap(steps, split_parts)}
     score = QuestionScore(
         right=measures["right"],
-        expected=format_count(len(steps), "question"),
-        actual=format_count(len(split_parts), "question"),
+        expected=format_count(len(steps), label_noun_of("question")),
+        actual=format_count(len(split_parts), label_noun_of("question")),
         measures=measures,
     )
     return score, {"text": " | ".join(split_parts)}

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from agent.compose.phrases.conditions import join_words
+from agent.compose.phrases.values import format_number
 from bot.ids import BucketId, MessageId
 from bot.surface.inbound import AttachedFile, Inbound
 from bot.surface.replies import escape_markdown
+from bot.translation import translate_message, translate_plural
 
 ATTACHMENTS_BUCKET: Final = BucketId("attached/files")  # reserved: no other bucket may have this name
 MAX_FILES: Final = 10  # in one conversation
@@ -31,16 +34,7 @@ _KIND_PATTERN: Final = r"(?:file|document|pdf|docx|csv|xlsx|pptx|spreadsheet|she
 _DEMONSTRATIVE_PATTERN: Final = re.compile(rf"\bth(?:is|ese) ({_KIND_PATTERN})\b", re.IGNORECASE)
 _ATTACHMENT_PATTERN: Final = re.compile(rf"\b(?:(?:attached|uploaded) {_KIND_PATTERN}|attachments?)\b", re.IGNORECASE)
 _MAX_NAMES_LISTED: Final = 5
-_DEFAULT_NAME: Final = "file"
 _MAX_NAME_CHARS: Final = 100
-_SUPPORTED_FILES_SENTENCE: Final = (
-    f"I read PDF, Word, PowerPoint, Excel, CSV, HTML, Markdown and text files of {MAX_FILE_BYTES // 1024**2} MB "
-    f"at most, {MAX_FILES} in a conversation."
-)
-TOO_MANY_FILES: Final = f"there are {MAX_FILES} files in this conversation already"
-TOO_MANY_BYTES: Final = f"the files of this conversation would have over {MAX_TOTAL_BYTES // 1024**2} MB together"
-FILE_TOO_LARGE: Final = f"it has over {MAX_FILE_BYTES // 1024**2} MB"
-UNSUPPORTED_KIND: Final = "I have no reader for files of its kind"
 
 
 class FileUnavailable(Exception):
@@ -85,6 +79,24 @@ class AttachmentSource(Protocol):
         ...
 
 
+def reason_for_too_many_files() -> str:
+    return translate_message("there are {count} files in this conversation already", count=MAX_FILES)
+
+
+def reason_for_too_many_bytes() -> str:
+    return translate_message(
+        "the files of this conversation would have over {size} MB together", size=MAX_TOTAL_BYTES // 1024**2
+    )
+
+
+def reason_for_large_file() -> str:
+    return translate_message("it has over {size} MB", size=MAX_FILE_BYTES // 1024**2)
+
+
+def reason_for_unsupported_kind() -> str:
+    return translate_message("I have no reader for files of its kind")
+
+
 def file_kind_of(name: str, media_type: str = "") -> str:
     """One of `FILE_KINDS`, by the extension of the name or else by the media type; the extension itself for an
     unsupported kind.
@@ -117,7 +129,13 @@ def origin_message_of(inbound: Inbound) -> MessageId:
 
 def format_unfetched_notice(names: Sequence[str]) -> str:
     """The sentence about files that are not fetched at all, as Markdown."""
-    return f"{_format_not_read(names)}: {_SUPPORTED_FILES_SENTENCE}"
+    supported_files = translate_message(
+        "I read PDF, Word, PowerPoint, Excel, CSV, HTML, Markdown and text files of {size} MB at most, "
+        "{count} in a conversation.",
+        size=MAX_FILE_BYTES // 1024**2,
+        count=MAX_FILES,
+    )
+    return f"{_format_not_read(names)}: {supported_files}"
 
 
 def format_unread_notices(files: Sequence[UnreadFile]) -> list[str]:
@@ -144,20 +162,26 @@ def rewrite_for_attachments(question: str, *, has_files: bool) -> str | None:
 
 def acknowledge_files(names: Sequence[str]) -> str:
     """The reply to files without a question. Raw text."""
-    listed_names = _join_names([name[:_MAX_NAME_CHARS] for name in names])
-    return f"I have read {listed_names}. What would you like to know about {'it' if len(names) == 1 else 'them'}?"
+    return translate_plural(
+        "I have read {files}. What would you like to know about it?",
+        "I have read {files}. What would you like to know about them?",
+        len(names),
+        files=join_words([name[:_MAX_NAME_CHARS] for name in names]),
+    )
 
 
 def _format_not_read(names: Sequence[str]) -> str:
     shown_names = [_format_name(name) for name in names[:_MAX_NAMES_LISTED]]
-    more = [f"{len(names) - _MAX_NAMES_LISTED:,} more"] if len(names) > _MAX_NAMES_LISTED else []
-    return f"The attached {_join_names([*shown_names, *more])} {'was' if len(names) == 1 else 'were'} not read"
+    if len(names) > _MAX_NAMES_LISTED:
+        shown_names.append(translate_message("{count} more", count=format_number(len(names) - _MAX_NAMES_LISTED)))
+    return translate_plural(
+        "The attached {files} was not read",
+        "The attached {files} were not read",
+        len(names),
+        files=join_words(shown_names),
+    )
 
 
 def _format_name(name: str) -> str:
-    return f"**{escape_markdown(name[:_MAX_NAME_CHARS]) or _DEFAULT_NAME}**"
-
-
-def _join_names(names: Sequence[str]) -> str:
-    *leading_names, last_name = names
-    return f"{', '.join(leading_names)} and {last_name}" if leading_names else last_name
+    default_name = translate_message("file")
+    return f"**{escape_markdown(name[:_MAX_NAME_CHARS]) or default_name}**"

@@ -11,8 +11,9 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from agent.compose.phrases.conditions import escape_markdown as escape_markdown
-from agent.compose.phrases.conditions import format_count
+from agent.compose.phrases.values import format_number
 from bot.ids import ChoiceId, ClarificationId, TurnId
+from bot.translation import translate_plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class FilePart:
     @property
     def row_count_text(self) -> str:
         """ "1 row", "1,042 rows"."""
-        return format_count(self.rows, "row")
+        return translate_plural("{count} row", "{count} rows", self.rows, count=format_number(self.rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

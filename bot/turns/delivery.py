@@ -26,6 +26,7 @@ from bot.surface.replies import (
     TurnActionsPart,
 )
 from bot.task_groups import lone_error
+from bot.translation import translate_message
 from storage.search.ids import LegId
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
 
@@ -323,7 +324,7 @@ class TurnDelivery:
     def _progress_reply(self, feed: ProgressFeed, *, is_stoppable: bool = False) -> Reply:
         """Returns the sentences of the answer that are written already, then the progress."""
         written = (TextPart(markdown=feed.partial_answer),) if feed.partial_answer else ()
-        progress = ProgressPart(text=feed.latest_text or INITIAL_PROGRESS)
+        progress = ProgressPart(text=feed.latest_text or translate_message(INITIAL_PROGRESS))
         actions = (TurnActionsPart(handles=(TurnAction.STOP,)),) if is_stoppable else ()
         return Reply(turn=TurnId(self._claimed.turn.id), parts=(*written, progress, *actions))
 

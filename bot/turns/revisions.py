@@ -18,6 +18,7 @@ from bot.ids import ConversationId, MessageId, TurnId
 from bot.surface.inbound import Inbound
 from bot.surface.json_codec import inbound_from_row
 from bot.surface.replies import FilePart, FullTextPart
+from bot.translation import translate_message
 from bot.turns.stop_requests import STOPPED, StopRequests, stopped_turn_result
 from bot.turns.turn_actions import MAX_FULL_TEXT_TRIES, full_text_id
 from storage.sql.database import SqlDatabase
@@ -148,5 +149,6 @@ def _posted_message_of(turn: Turn) -> PostedMessage:
 
 def deletion_turn_result(inbound: Inbound, turn: TurnId) -> TurnResult:
     """The result of a deletion's turn. Its reply is shown only where other people wrote after the answer."""
-    result = result_to_json(result_request_of(inbound, turn, ""), StartOverOutcome(text=QUESTION_DELETED_NOTICE))
-    return TurnResult(reply=notice_reply_for(turn, QUESTION_DELETED_NOTICE), result=result, ending=WITHDRAWN)
+    notice = translate_message(QUESTION_DELETED_NOTICE)
+    result = result_to_json(result_request_of(inbound, turn, ""), StartOverOutcome(text=notice))
+    return TurnResult(reply=notice_reply_for(turn, notice), result=result, ending=WITHDRAWN)

@@ -7,13 +7,16 @@ from typing import Any, Final, TypeVar
 
 from structlog.typing import FilteringBoundLogger
 
-from agent.compose.phrases.conditions import format_count
+from agent.compose.phrases.nouns import format_count
+from agent.compose.phrases.values import format_number
 from agent.outcome import SearchAttempt
+from agent.translation.message_catalogues import mark_message
 from bot.conversation.json_result import attempts_to_json
 from bot.conversation.turn_result import TurnResult, failed_turn_result
 from bot.ids import ConversationId, TurnId
 from bot.surface.inbound import Inbound
 from bot.task_groups import lone_error
+from bot.translation import translate_message, translate_plural
 from storage.sql.errors import SqlError
 from storage.sql.stores.inbox import TurnInbox
 
@@ -21,10 +24,10 @@ STOPPED: Final = "stopped"  # ending of a stopped turn
 _POLL_INTERVAL_S: Final = 1.0  # between two looks for requests that other processes stored
 _MAX_ATTEMPTS_SHOWN: Final = 5  # the latest ones
 _SEARCHED_BY_TOOL: Final = {
-    "annotations_search": "the fields",
-    "annotations_aggregate": "the values",
-    "search_text": "the text",
-    "search_semantic": "the text by its meaning",
+    "annotations_search": mark_message("the fields"),
+    "annotations_aggregate": mark_message("the values"),
+    "search_text": mark_message("the text"),
+    "search_semantic": mark_message("the text by its meaning"),
 }
 
 T = TypeVar("T")
@@ -111,18 +114,30 @@ def stopped_turn_result(
 
     `activity`: the current activity, for work that finds nothing, such as writing a file.
     """
-    sentence = f"Stopped by {by}. " if by else "Stopped. "
-    turn_result = failed_turn_result(inbound, turn, sentence + _describe_attempts(attempts, activity))
+    sentence = translate_message("Stopped by {name}.", name=by) if by else translate_message("Stopped.")
+    turn_result = failed_turn_result(inbound, turn, f"{sentence} {_describe_attempts(attempts, activity)}")
     return replace(turn_result, result=turn_result.result | {"attempts": attempts_to_json(attempts)}, ending=STOPPED)
 
 
 def _describe_attempts(attempts: Sequence[SearchAttempt], activity: str) -> str:
     if not attempts:
-        return f"It had come to this: {activity}" if activity else "Nothing had been found yet."
+        if activity:
+            return translate_message("It had come to this: {activity}", activity=activity)
+        return translate_message("Nothing had been found yet.")
     left_out = len(attempts) - _MAX_ATTEMPTS_SHOWN
     counts = [
-        f"{format_count(attempt.documents)} in {_SEARCHED_BY_TOOL[attempt.tool]}"
+        translate_message(
+            "{documents} in {place}",
+            documents=format_count(attempt.documents),
+            place=translate_message(_SEARCHED_BY_TOOL[attempt.tool]),
+        )
         for attempt in attempts[-_MAX_ATTEMPTS_SHOWN:]
     ]
-    earlier = f"{format_count(left_out, 'earlier search')}; " if left_out > 0 else ""
-    return f"Found till then: {earlier}{', '.join(counts)}."
+    earlier = (
+        translate_plural(
+            "{count} earlier search; ", "{count} earlier searches; ", left_out, count=format_number(left_out)
+        )
+        if left_out > 0
+        else ""
+    )
+    return translate_message("Found till then: {counts}.", counts=f"{earlier}{', '.join(counts)}")

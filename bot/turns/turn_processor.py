@@ -18,8 +18,10 @@ from structlog.typing import FilteringBoundLogger
 from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from agent.reasoning_log import ReasoningLog
+from agent.rules.words.language_detection import choose_reply_language
+from agent.translation.languages import use_language
 from bot.access.limits import LIMITED_ENDING, QuestionLimits
-from bot.conversation.clarifications import ClarificationOffers
+from bot.conversation.clarifications import ClarificationOffers, ExpiredOffer
 from bot.conversation.dialogue import ConversationDialogue
 from bot.conversation.notices import (
     DATABASE_DOWN_NOTICE,
@@ -52,6 +54,7 @@ from bot.surface.outbox import OutboxFailed
 from bot.surface.replies import ChosenPart, NoticePart, Reply
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.task_groups import lone_error
+from bot.translation import translate_message
 from bot.turns.delivery import TURN_LEASE, LeaseLost, NullDelivery, ProgressFeed, TurnDelivery
 from bot.turns.measurements import TurnMeasurement
 from bot.turns.revisions import QuestionRevisions, deletion_turn_result
@@ -164,6 +167,7 @@ class TurnProcessor:
             feed=ProgressFeed(),
             limits=limits or self._limits,
             is_last_attempt=is_last_attempt,
+            language=choose_reply_language(inbound.body.text if isinstance(inbound.body, TextMessage) else "", None),
         )
         try:
             return await self._run_under_lease(run)
@@ -205,7 +209,8 @@ class TurnProcessor:
         failure: Exception | None = None
         for step in (self._answer_turn, self._report_failure, self._give_up_or_retry):
             try:
-                return await step(run, failure)
+                with use_language(run.language):
+                    return await step(run, failure)
             except LeaseLost:
                 raise
             except Exception as exc:  # noqa: BLE001 - the one place in the project: a person waits for a reply
@@ -226,7 +231,8 @@ class TurnProcessor:
             return refused_turn
         if run.claimed.turn.outcome is None and (limit_notice := await self._limit_notice_for(run)):
             return await self._finish_limited(run, limit_notice)
-        turn_result = await self._work_with_progress(run)
+        with use_language(run.language):
+            turn_result = await self._work_with_progress(run)
         if turn_result.private_turn is not None:
             await self.accept_inbound(turn_result.private_turn)
         await self._deliver_turn_result(run, turn_result)
@@ -282,11 +288,12 @@ class TurnProcessor:
         if not isinstance(body, ButtonClick) or run.claimed.turn.outcome is not None:
             return None
         try:
-            await self._clarifications.look_up_choice(body.choice, run.inbound)
+            selected = await self._clarifications.look_up_choice(body.choice, run.inbound)
         except ChoiceRefused as exc:
             turn_result = failed_turn_result(run.inbound, run.turn_id, str(exc))
             await run.delivery.deliver_privately(turn_result.reply)
             return await self._finish_turn(run, turn_result, is_delivered=run.has_outbox)
+        run.language = selected.plan.language
         return None
 
     async def _limit_notice_for(self, run: "_TurnRun") -> str | None:
@@ -315,7 +322,7 @@ class TurnProcessor:
             await self._retry_later(run, exc)
             return None
         is_file_failure = isinstance(run.inbound.body, FullTextRequest) and isinstance(exc, OutboxFailed)
-        sentence = FILE_NOT_SENT_NOTICE if is_file_failure else sentence_for(exc)
+        sentence = translate_message(FILE_NOT_SENT_NOTICE) if is_file_failure else sentence_for(exc)
         turn_result = with_reasoning(failed_turn_result(run.inbound, run.turn_id, sentence), run.reasoning_log)
         await run.delivery.deliver_reply(turn_result.reply)
         return replace(await self._finish_turn(run, turn_result, is_delivered=run.has_outbox), cause=failure)
@@ -326,16 +333,16 @@ class TurnProcessor:
         if run.read_error is not None and (
             is_final or run.claimed.is_exhausted or not isinstance(failure, OutboxFailed)
         ):
-            return await self._finish_turn(
-                run, failed_turn_result(run.inbound, run.turn_id, NOT_DELIVERED_NOTICE), is_delivered=False
-            )
+            return await self._finish_undelivered(run)
         if isinstance(failure, OutboxFailed) and is_final:
-            return await self._finish_turn(
-                run, failed_turn_result(run.inbound, run.turn_id, NOT_DELIVERED_NOTICE), is_delivered=False
-            )
+            return await self._finish_undelivered(run)
         exc = failure or RuntimeError()
         await self._inbox.fail_attempt(run.claimed, type(exc).__name__, _retry_delay(run.claimed, exc))
         return None
+
+    async def _finish_undelivered(self, run: "_TurnRun") -> FinishedTurn:
+        turn_result = failed_turn_result(run.inbound, run.turn_id, translate_message(NOT_DELIVERED_NOTICE))
+        return await self._finish_turn(run, turn_result, is_delivered=False)
 
     async def _work_with_progress(self, run: "_TurnRun") -> TurnResult:
         """Works out the result, while the chat shows the activity and the progress, or the reply if that is ready
@@ -374,7 +381,7 @@ class TurnProcessor:
 
     async def _compute_turn_result(self, run: "_TurnRun") -> TurnResult:
         if run.claimed.is_exhausted:
-            return failed_turn_result(run.inbound, run.turn_id, INTERNAL_ERROR_NOTICE)
+            return failed_turn_result(run.inbound, run.turn_id, translate_message(INTERNAL_ERROR_NOTICE))
         body = run.inbound.body
         try:
             if isinstance(body, FullTextRequest):
@@ -496,7 +503,8 @@ class TurnProcessor:
     async def _retry_later(self, run: "_TurnRun", exc: Exception) -> None:
         if isinstance(exc, IndexUnavailable):
             try:
-                await run.delivery.deliver_reply(Reply(turn=run.turn_id, parts=(NoticePart(text=RETRY_NOTICE),)))
+                notice = NoticePart(text=translate_message(RETRY_NOTICE))
+                await run.delivery.deliver_reply(Reply(turn=run.turn_id, parts=(notice,)))
             except OutboxFailed as notice_error:
                 self._log.warning("retry notice not posted", turn=run.turn_id, reason=notice_error.reason)
         if isinstance(
@@ -513,12 +521,13 @@ class TurnProcessor:
         semaphore = asyncio.Semaphore(_MAX_CONCURRENT_UPDATES)
         with lone_error():
             async with asyncio.TaskGroup() as group:
-                for turn in await self._clarifications.expire_offers(
+                for offer in await self._clarifications.expire_offers(
                     exclude_surfaces=self._surfaces.receive_only_names
                 ):
-                    group.create_task(self._show_expired(turn, semaphore, update_timeout))
+                    group.create_task(self._show_expired(offer, semaphore, update_timeout))
 
-    async def _show_expired(self, turn: TurnId, semaphore: asyncio.Semaphore, update_timeout: timedelta) -> None:
+    async def _show_expired(self, offer: ExpiredOffer, semaphore: asyncio.Semaphore, update_timeout: timedelta) -> None:
+        turn = offer.turn
         offering_turn = await self._inbox.find_turn(turn)
         outbox = None if offering_turn is None else self._surfaces.outbox_for(offering_turn.surface)
         if (
@@ -528,7 +537,8 @@ class TurnProcessor:
             or offering_turn.outcome is None
         ):
             return
-        expired_part = ChosenPart(label=OFFER_EXPIRED_NOTICE, by="")
+        with use_language(offer.language):
+            expired_part = ChosenPart(label=translate_message(OFFER_EXPIRED_NOTICE), by="")
         try:
             inbound, reply = inbound_from_row(offering_turn), turn_result_from_json(offering_turn.outcome).reply
             async with semaphore, asyncio.timeout(update_timeout.total_seconds()):
@@ -574,6 +584,7 @@ class _TurnRun:
     feed: ProgressFeed
     limits: AnswerLimits
     is_last_attempt: bool
+    language: str  # of what is said before the question is understood, and if it cannot be answered
     reasoning_log: ReasoningLog = field(default_factory=ReasoningLog)
     started_s: float = field(default_factory=time.perf_counter)
 
@@ -607,15 +618,15 @@ def sentence_for(exc: Exception) -> str:
         case BotError():
             return str(exc)
         case IndexUnavailable():
-            return INDEX_DOWN_NOTICE
+            return translate_message(INDEX_DOWN_NOTICE)
         case SearchError():
-            return INDEX_CHANGED_NOTICE
+            return translate_message(INDEX_CHANGED_NOTICE)
         case SqlError():
-            return DATABASE_DOWN_NOTICE
+            return translate_message(DATABASE_DOWN_NOTICE)
         case TimeoutError():
-            return TOO_SLOW_NOTICE
+            return translate_message(TOO_SLOW_NOTICE)
         case _:
-            return INTERNAL_ERROR_NOTICE
+            return translate_message(INTERNAL_ERROR_NOTICE)
 
 
 def _is_transient_failure(exc: Exception) -> bool:

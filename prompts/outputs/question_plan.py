@@ -50,7 +50,8 @@ class PlanConditionOutput(BaseModel):
     other_field: str  # compare with this field of the same document instead of a value
     of_part: str  # compare with the `part_field` of the documents of this part instead of a value
     part_field: str
-    words: str  # the words of the question that say so, verbatim
+    min_count: int  # with `of_part`: at least so many documents of that part have the value; 0 or 1: any
+    words: str  # the words of the question that say so, verbatim; empty if an earlier question says it
     any_group: int  # conditions with the same number above 0 are alternatives: one of them must hold
 
 

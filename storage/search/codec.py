@@ -206,6 +206,7 @@ def _parse_clause(data: JsonObject) -> Clause:
 
 
 def plan_to_json(plan: Plan) -> JsonObject:
+    """`language` is left out for English."""
     return {
         "version": FORMAT_VERSION,
         "question": plan.question,
@@ -221,7 +222,7 @@ def plan_to_json(plan: Plan) -> JsonObject:
             }
             for leg in plan.legs
         ],
-    }
+    } | ({"language": plan.language} if plan.language != "en" else {})
 
 
 def plan_from_json(data: Json) -> Plan:
@@ -245,6 +246,7 @@ def _parse_plan(data: JsonObject) -> Plan:
         legs=legs,
         combination=LegCombination(data["combine"]),
         assumptions=tuple(data["assumptions"]),
+        language=str(data.get("language", "en")),
     )
 
 

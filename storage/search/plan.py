@@ -389,6 +389,7 @@ class Plan:
     legs: tuple[Leg, ...]
     combination: LegCombination = LegCombination.ONE
     assumptions: tuple[str, ...] = field(default=())  # shown in the reply: ignored words and assumptions
+    language: str = "en"  # ISO 639-1, of the question; the reply is in it where it has templates
 
     @property
     def read_buckets(self) -> frozenset[BucketId]:

@@ -17,6 +17,7 @@ WORDING = {
     "bot/access/limits.py": "how long to wait",
     "bot/attachments/attachment_indexes.py": "progress and reasons for a file",
     "bot/attachments/attachments.py": "progress and reasons for a file",
+    "bot/conversation/dialogue.py": "what is wrong with a question",
     "bot/conversation/exports.py": "progress",
     "bot/conversation/notices.py": "sentences of the application",
     "bot/conversation/personal_history.py": "the export of a person's data",
@@ -25,6 +26,7 @@ WORDING = {
     "bot/conversation/summary.py": "the summary for the reasoner",
     "bot/turns/turn_actions.py": "the steps of a turn",
     "bot/surface/attachments.py": "what was read of the files",
+    "bot/surface/replies.py": "the rows of a file",
     "bot/surface/outbox.py": "the message of an exception",
     "bot/turns/stop_requests.py": "what a stopped turn had found",
 }
@@ -33,7 +35,6 @@ EXEMPT = {
     "agent/retrieval/session.py": "notes of the trace",
     "bot/access/subjects.py": "the grammar of a subject, for messages of exceptions",
     "bot/conversation/clarifications.py": "regular expressions",
-    "bot/conversation/dialogue.py": "a question to itself, asked at the start",
     "bot/conversation/download.py": "headers",
     "bot/turns/metrics.py": "help texts of metrics",
 }

@@ -27,7 +27,6 @@ _REASON_BY_ERROR: Final = {
     "file_not_found": _NOT_FOUND_REASON,
     "missing_scope": _SCOPE_MISSING_REASON,
     DENIED: _SCOPE_MISSING_REASON,
-    TOO_LARGE: attachments.FILE_TOO_LARGE,
 }
 
 
@@ -67,7 +66,7 @@ class SlackFiles:
 
 
 def _unread_error(exc: SlackError, name: str = "") -> FileUnavailable:
-    reason = (
-        _REASON_BY_ERROR.get(exc.error, _UNAVAILABLE_REASON) if isinstance(exc, SlackRefusal) else _UNAVAILABLE_REASON
-    )
-    return FileUnavailable(reason, name=name)
+    error = exc.error if isinstance(exc, SlackRefusal) else ""
+    if error == TOO_LARGE:
+        return FileUnavailable(attachments.reason_for_large_file(), name=name)
+    return FileUnavailable(_REASON_BY_ERROR.get(error, _UNAVAILABLE_REASON), name=name)

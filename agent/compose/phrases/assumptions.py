@@ -26,15 +26,19 @@ from agent.assumptions import (
 )
 from agent.compose.phrases.conditions import (
     describe_condition,
+    describe_mention,
     describe_reading,
-    document_noun_of,
     escape_markdown,
-    format_count,
+    join_alternatives,
     join_words,
+    lowercase_words,
 )
+from agent.compose.phrases.nouns import document_noun_of, format_count, general_noun
 from agent.compose.phrases.set_description import describe_set
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
 from agent.refine.refinements import SchemasByBucket
+from agent.translation.local_formats import language_name_of
+from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.conditions import TEXT_FIELD, Condition, fields_of
 from storage.search.schema import Schema
 
@@ -42,59 +46,92 @@ from storage.search.schema import Schema
 def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str:
     match assumption:
         case IgnoredWord(word=word):
-            return f"ignored, since no document holds it: “{word}”"
+            return translate_message("ignored, since no document holds it: “{word}”", word=word)
         case UnknownWords(words=words):
-            return f"did not understand {join_words([f'“{word}”' for word in words])}, so it restricts nothing"
+            return translate_message("did not understand {words}, so it restricts nothing", words=_quote_words(words))
         case RequiredWords(words=words):
-            fit, pronoun = ("fits", "it") if len(words) == 1 else ("fit", "them")
-            quoted = join_words([f"“{word}”" for word in words])
-            return f"{quoted} {fit} no field, so the text must mention {pronoun}"
+            return translate_plural(
+                "{words} fits no field, so the text must mention it",
+                "{words} fit no field, so the text must mention them",
+                len(words),
+                words=_quote_words(words),
+            )
         case TakenReading(bucket=bucket, conditions=conditions, other_conditions=others):
             taken, *rejected = (
                 describe_reading(reading, schemas[bucket], schemas) for reading in (conditions, *others)
             )
-            return f"took the reading “{taken}”, not {', '.join(f'“{reading}”' for reading in rejected)}"
+            quoted = ", ".join(f"“{reading}”" for reading in rejected)
+            return translate_message("took the reading “{taken}”, not {others}", taken=taken, others=quoted)
         case TakenField(field_label=label, other_labels=others):
-            return f"went by {label.lower()}, not by {join_words([other.lower() for other in others])}"
+            other_labels = join_words([lowercase_words(other) for other in others])
+            return translate_message(
+                "went by {label}, not by {other_labels}", label=lowercase_words(label), other_labels=other_labels
+            )
         case UnboundedAdjective(word=word):
-            return f"“{word}” says no limit, so none was set"
+            return translate_message("“{word}” says no limit, so none was set", word=word)
         case TakenInnerSet(bucket=bucket, conditions=conditions):
-            noun = document_noun_of(schemas[bucket])
-            return f"took it to mean the {noun} where {describe_reading(conditions, schemas[bucket], schemas)}"
+            return translate_message(
+                "took it to mean the {noun} where {conditions}",
+                noun=document_noun_of(schemas[bucket]).singular,
+                conditions=describe_reading(conditions, schemas[bucket], schemas),
+            )
         case CorrectedSpelling(written=written, meant=meant):
-            return f"read “{written}” as “{meant}”"
+            return translate_message("read “{written}” as “{meant}”", written=written, meant=meant)
         case FallbackReading(bucket=bucket, conditions=conditions):
-            return f"took it to mean {_describe_fallback_reading(conditions, schemas[bucket], schemas)}"
+            return translate_message(
+                "took it to mean {reading}", reading=_describe_fallback_reading(conditions, schemas[bucket], schemas)
+            )
         case FirstOfSeveral(count=count, search=search):
             clauses = search.clauses
-            noun = document_noun_of(schemas[clauses[0].bucket]) if len(clauses) == 1 else "document"
-            return f"took the first of the {format_count(count, noun)} that fit"
+            noun = document_noun_of(schemas[clauses[0].bucket]) if len(clauses) == 1 else general_noun()
+            return translate_message("took the first of the {documents} that fit", documents=format_count(count, noun))
         case AnyTextSearched(search=search):
-            return f"found no {escape_markdown(describe_set(search, schemas))}, so any text was searched"
+            return translate_message(
+                "found no {documents}, so any text was searched",
+                documents=escape_markdown(describe_set(search, schemas)),
+            )
         case ForeignLanguage(language=language):
-            return (
-                f"questions are read in English; this one seems to be in {language}, so the text was searched for its"
-                " words"
+            name = translate_message("another language") if language == "und" else language_name_of(language)
+            return translate_message(
+                "questions are read in English; this one seems to be in {language}, so the text was searched for its"
+                " words",
+                language=name,
             )
         case WordsTakenAsField(words=words, field_label=label):
-            return f"took “{words}” to mean {label}"
+            return translate_message("took “{words}” to mean {label}", words=words, label=label)
         case DateFieldTaken(words=words, field_label=label, other_labels=others):
-            return f"took “{words}” to mean {label}, not {' or '.join(others)}"
+            return translate_message(
+                "took “{words}” to mean {label}, not {other_labels}",
+                words=words,
+                label=label,
+                other_labels=join_alternatives(others),
+            )
         case MarginTaken(words=words):
-            return f"took “{words}” as 10 % more or less"
+            return translate_message("took “{words}” as 10 % more or less", words=words)
         case UnmatchedSuperlative(words=words):
-            return f"“{' '.join(words)}” fits no field, so nothing is in order of it"
+            return translate_message("“{words}” fits no field, so nothing is in order of it", words=" ".join(words))
         case IgnoredSuperlative(words=words):
-            return f"“{' '.join(words)}” was left out: a list has one end, so ask for the other by itself"
+            return translate_message(
+                "“{words}” was left out: a list has one end, so ask for the other by itself", words=" ".join(words)
+            )
         case IgnoredGrouping(group_label=label, ignored_label=ignored_label):
-            return f"grouped by {label.lower()} alone, not by {ignored_label.lower()} as well"
+            return translate_message(
+                "grouped by {label} alone, not by {ignored_label} as well",
+                label=lowercase_words(label),
+                ignored_label=lowercase_words(ignored_label),
+            )
         case _:
             assert_never(assumption)
 
 
+def _quote_words(words: Sequence[str]) -> str:
+    return join_words([f"“{word}”" for word in words])
+
+
 def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByBucket) -> str:
     if all(fields_of(condition) <= {TEXT_FIELD} for condition in conditions):
-        return f"one that {join_words([describe_condition(condition, schema, schemas) for condition in conditions])}"
+        described = [describe_condition(condition, schema, schemas) for condition in conditions]
+        return translate_message("one that {conditions}", conditions=join_words(described))
     return describe_reading(conditions, schema, schemas)
 
 
@@ -103,7 +140,7 @@ def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> st
         case KeptFieldCondition(condition=condition, bucket=bucket):
             return describe_condition(condition, schemas[bucket], schemas)
         case KeptWord(word=word):
-            return f"mentions “{word}”"
+            return describe_mention(word)
         case KeptQuestion(question=question):
             return f"“{question}”"
         case _:

@@ -4,14 +4,16 @@ from typing import assert_never
 
 from agent.compose.phrases.conditions import (
     describe_condition,
+    describe_mention,
+    describe_missing,
     describe_reading,
-    format_number,
-    format_period,
-    format_value,
+    join_all,
     join_words,
-    plural_of,
+    lowercase_words,
 )
 from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.nouns import label_noun_of
+from agent.compose.phrases.values import format_amount_of_money, format_number, format_period, format_value
 from agent.outcome import Choice
 from agent.refine.candidates import OfferedChoice
 from agent.refine.choice_labels import (
@@ -42,9 +44,10 @@ from agent.refine.choice_labels import (
     WithoutWordLabel,
 )
 from agent.refine.refinements import SchemasByBucket
+from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, conjuncts_of
 from storage.search.plan import Clause
-from storage.search.schema import SchemaField
+from storage.search.schema import FieldType, SchemaField
 
 
 def compose_choice(offered: OfferedChoice, schemas: SchemasByBucket) -> Choice:
@@ -60,7 +63,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case BucketLabel(bucket=bucket):
             return schemas[bucket].label
         case FlagLabel(field=field, is_set=is_set):
-            return field.label if is_set else f"not {field.label}"
+            return field.label if is_set else translate_in_context("choice", "not {label}", label=field.label)
         case LikelyFieldLabel(field=field):
             return field.label
         case RangeLabel(field=field, low=low, high=high):
@@ -68,62 +71,81 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case PeriodLabel(first_day=first_day, last_day=last_day):
             return format_period(first_day, last_day)
         case MissingFieldLabel(field=field):
-            return f"no {field.label.lower()}"
+            return describe_missing(lowercase_words(field.label))
         case MoreValuesLabel(field=field, count=count):
-            return f"{count:,} more {plural_of(field.label.lower()) if count > 1 else field.label.lower()}"
+            noun = label_noun_of(lowercase_words(field.label))
+            values = {"label": noun.singular if count == 1 else noun.plural, "count": format_number(count)}
+            return translate_plural("{count} more {label}", "{count} more {label}", count, **values)
         case NoneOfTheseLabel(field=field):
-            return f"none of these {plural_of(field.label.lower())}"
+            noun = label_noun_of(lowercase_words(field.label))
+            return translate_message("none of these {labels}", labels=noun.plural)
         case OtherBucketLabel(clause=clause):
-            return f"in {schemas[clause.bucket].label}: {_describe_clause(clause, schemas)}"
+            bucket, conditions = schemas[clause.bucket].label, _describe_clause(clause, schemas)
+            return translate_message("in {bucket}: {conditions}", bucket=bucket, conditions=conditions)
         case NearestValueLabel(field=field, condition=condition):
-            return f"{field.label} {_describe_nearest_condition(condition, field)} instead"
+            value = _describe_nearest_condition(condition, field)
+            return translate_message("{label} {value} instead", label=field.label, value=value)
         case SpellingLabel(old=old, new=new):
-            return f"“{new}” instead of “{old}”"
+            return translate_message("“{new}” instead of “{old}”", new=new, old=old)
         case WithoutConditionLabel(condition=condition, bucket=bucket):
-            return f"without: {describe_condition(condition, schemas[bucket], schemas)}"
+            described = describe_condition(condition, schemas[bucket], schemas)
+            return translate_message("without: {condition}", condition=described)
         case WithoutWordLabel(word=word):
-            return f"without: mentions “{word}”"
+            return translate_message("without: {condition}", condition=describe_mention(word))
         case OnlyConditionLabel(condition=condition, bucket=bucket):
-            return f"only: {describe_condition(condition, schemas[bucket], schemas)}"
+            described = describe_condition(condition, schemas[bucket], schemas)
+            return translate_message("only: {condition}", condition=described)
         case AlsoMissingLabel(field=field):
-            return f"also those with no {field.label.lower()}"
+            return translate_message("also those with no {label}", label=lowercase_words(field.label))
         case ConditionsLabel(conditions=conditions, bucket=bucket):
             return describe_reading(conditions, schemas[bucket], schemas)
         case AllOfThemLabel():
-            return "all of them"
+            return translate_message("all of them")
         case MentionLabel(words=words):
-            return f"mention {join_words([f'“{word}”' for word in words])}"
+            return translate_message("mention {words}", words=join_words([f"“{word}”" for word in words]))
         case FieldValueLabel(field=field, value=value):
-            return f"{field.label}: {value}" if value else f"with {field.label.lower()}"
+            if value:
+                return f"{field.label}: {value}"
+            return translate_message("with {label}", label=lowercase_words(field.label))
         case OtherDocumentLabel():
-            return "another of them"
+            return translate_message("another of them")
         case ExportLabel(question=question):
-            return "Export all as CSV" + (f": {question}" if question else "")
+            return translate_message("Export all as CSV") + (f": {question}" if question else "")
         case JustAnswerLabel():
-            return "Just answer"
+            return translate_message("Just answer")
         case SearchByMeaningLabel():
-            return "Search by meaning instead"
+            return translate_message("Search by meaning instead")
         case _:
             assert_never(label)
 
 
 def _describe_range(field: SchemaField, low: float, high: float | None) -> str:
-    start = format_amount(low, field.currency or None, field)
+    """ "USD 100.00 to under 200.00", "5 to under 10 kg": the unit appears once."""
+    currency = field.currency or None
+    start = format_amount(low, currency, field)
     if high is None:
-        return f"{start} and up"
-    first = format_number(low) if field.unit else start  # the unit appears once
-    last = format_amount(high, field.currency or None, field)
-    return f"{first} to under {last.removeprefix(f'{field.currency} ')}"
+        return translate_message("{start} and up", start=start)
+    if field.type is FieldType.MONEY and currency is not None:
+        amounts = {"low": format_amount_of_money(low, currency), "high": format_amount_of_money(high, currency)}
+        return translate_message("{currency} {low} to under {high}", currency=currency, **amounts)
+    first = format_number(low) if field.unit else start
+    return translate_message("{low} to under {high}", low=first, high=format_amount(high, currency, field))
 
 
 def _describe_clause(clause: Clause, schemas: SchemasByBucket) -> str:
     schema = schemas[clause.bucket]
     words = [describe_condition(condition, schema, schemas) for condition in conjuncts_of(clause.condition)]
-    return " and ".join([*words, *(f"mentions “{word}”" for word in clause.required_terms)])
+    return join_all([*words, *map(describe_mention, clause.required_terms)])
 
 
 def _describe_nearest_condition(condition: ComparisonCondition, field: SchemaField) -> str:
     if isinstance(condition.value, tuple):
         return format_period(str(condition.value[0]), str(condition.value[1]))
-    sign = {ComparisonOperator.GTE: "from ", ComparisonOperator.LTE: "up to "}.get(condition.op, "")
-    return sign + format_value(condition.value, field)
+    value = format_value(condition.value, field)
+    match condition.op:
+        case ComparisonOperator.GTE:
+            return translate_message("from {value}", value=value)
+        case ComparisonOperator.LTE:
+            return translate_message("up to {value}", value=value)
+        case _:
+            return value

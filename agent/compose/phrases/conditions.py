@@ -1,10 +1,19 @@
-"""Formats conditions, values and numbers for reading. Raw text, not escaped."""
+"""Describes conditions for reading, and joins words. Raw text, not escaped."""
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import TypeAlias, assert_never
 
+from agent.compose.phrases.nouns import document_noun_of, label_noun_of
+from agent.compose.phrases.values import describe_within_period, format_value
+from agent.translation.languages import is_reply_in_english
+from agent.translation.local_formats import localize_number
+from agent.translation.message_catalogues import (
+    mark_message,
+    translate_in_context,
+    translate_message,
+    translate_plural,
+)
 from storage.search.conditions import (
     DOC_ID_FIELD,
     MATCH_ALL,
@@ -22,13 +31,12 @@ from storage.search.conditions import (
     SemiJoinCondition,
     conjuncts_of,
 )
-from storage.search.documents import FieldValue
 from storage.search.ids import BucketId, FieldName
-from storage.search.numbers import minor_digits_of, to_json_number
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.schema import FieldType, Schema
 
 SchemasByName: TypeAlias = Mapping[BucketId, Schema]
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_MAX_NAMED_VALUES = 3  # of a condition that accepts several
 _OPERATOR_SIGNS = {
     ComparisonOperator.EQ: "=",
     ComparisonOperator.HAS: "has",
@@ -38,15 +46,20 @@ _OPERATOR_SIGNS = {
     ComparisonOperator.LT: "<",
     ComparisonOperator.LTE: "≤",
 }
-_SHORT_UNITS = {"degC": "°C", "degF": "°F", "percent": "%"}
-_COUNTED_UNITS = frozenset(
-    "day hour week month year hectare acre mile minute second".split()
-)  # words: "1 day", "2 days"
+_COMPARISON_MESSAGES = {
+    ComparisonOperator.EQ: mark_message("{label} = {value}"),
+    ComparisonOperator.HAS: mark_message("{label} has {value}"),
+    ComparisonOperator.CONTAINS: mark_message("{label} contains {value}"),
+    ComparisonOperator.GT: mark_message("{label} > {value}"),
+    ComparisonOperator.GTE: mark_message("{label} ≥ {value}"),
+    ComparisonOperator.LT: mark_message("{label} < {value}"),
+    ComparisonOperator.LTE: mark_message("{label} ≤ {value}"),
+}
 
 
 def describe_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str:
     """Describes what distinguishes a reading of a question from others."""
-    return " and ".join(describe_condition(condition, schema, schemas) for condition in conditions)
+    return join_all([describe_condition(condition, schema, schemas) for condition in conditions])
 
 
 def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
@@ -56,85 +69,129 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
     """
     match condition:
         case ComparisonCondition(field=name) if name == TITLE_FIELD:
-            return f"title has “{condition.value}”"
+            return translate_message("title has “{words}”", words=condition.value)
         case ComparisonCondition(field=name) if name == TEXT_FIELD:
-            return f"mentions “{condition.value}”"
+            return describe_mention(str(condition.value))
         case ComparisonCondition(field=name) if name == DOC_ID_FIELD:
-            return "one document" if condition.op is ComparisonOperator.EQ else "these documents"
+            is_single = condition.op is ComparisonOperator.EQ
+            return translate_message("one document") if is_single else translate_message("these documents")
         case ComparisonCondition():
             return _describe_comparison(condition, schema)
         case FieldComparisonCondition():
             return _describe_field_comparison(condition, schema)
         case MissingCondition(field=name):
-            return f"no {_label_of_field(name, schema)}"
+            return describe_missing(_label_of_field(name, schema))
         case RowCondition(rows_field=row, condition=inner):
             columns = schema.by_name[row].columns if row in schema.by_name else ()
             inside = describe_condition(
                 inner, Schema(bucket=schema.bucket, fields=columns, is_row_schema=True), schemas
             )
-            return f"{_label_of_field(row, schema)} with {inside}"
+            return translate_message("{label} with {condition}", label=_label_of_field(row, schema), condition=inside)
         case SemiJoinCondition():
             return _describe_semi_join(condition, schema, schemas)
         case AndCondition(members):
-            return " and ".join(describe_condition(member, schema, schemas) for member in members) or "everything"
+            described = [describe_condition(member, schema, schemas) for member in members]
+            return join_all(described) or translate_message("everything")
         case OrCondition(members):
-            return " or ".join(describe_condition(member, schema, schemas) for member in members) or "nothing"
+            described = [describe_condition(member, schema, schemas) for member in members]
+            return join_alternatives(described) or translate_message("nothing")
         case NotCondition(ComparisonCondition(field=name, op=op)) if name == DOC_ID_FIELD:
-            return "not that document" if op is ComparisonOperator.EQ else "not those documents"
+            is_single = op is ComparisonOperator.EQ
+            return translate_message("not that document") if is_single else translate_message("not those documents")
         case NotCondition(MissingCondition(field=name)):
-            return f"{_label_of_field(name, schema)} is known"
+            return translate_message("{label} is known", label=_label_of_field(name, schema))
         case NotCondition(
             ComparisonCondition(field=name, op=ComparisonOperator.EQ | ComparisonOperator.HAS, value=value)
         ) if not isinstance(value, tuple):
-            return f"{_label_of_field(name, schema)} is not {format_value(value, schema.by_name.get(name))}"
+            shown = format_value(value, schema.by_name.get(name))
+            return translate_message("{label} is not {value}", label=_label_of_field(name, schema), value=shown)
         case NotCondition(SemiJoinCondition() as semi_join):
-            return _describe_semi_join(semi_join, schema, schemas or {}, verb="is not")
+            return _describe_semi_join(semi_join, schema, schemas or {}, is_negated=True)
         case NotCondition(inner):
-            return f"not ({describe_condition(inner, schema, schemas)})"
+            return translate_message("not ({condition})", condition=describe_condition(inner, schema, schemas))
         case _:
             assert_never(condition)
 
 
+def describe_mention(words: str) -> str:
+    """ "mentions “rim”": the text holds the words."""
+    return translate_message("mentions “{words}”", words=words)
+
+
+def describe_missing(label: str) -> str:
+    """ "no date": the documents lack the field."""
+    return translate_message("no {label}", label=label)
+
+
 def _describe_semi_join(
-    condition: SemiJoinCondition, schema: Schema, schemas: SchemasByName, *, verb: str = "is"
+    condition: SemiJoinCondition, schema: Schema, schemas: SchemasByName, *, is_negated: bool = False
 ) -> str:
     """ "branch is one of the branches with opened < 2010", "name is the capital of the province with the largest area".
 
     The key goes without saying where the outer field refers to it.
     """
     inner = schemas.get(condition.bucket)
-    labels = {TITLE_FIELD: "title", DOC_ID_FIELD: "it"}
+    labels = {TITLE_FIELD: translate_message("title"), DOC_ID_FIELD: translate_message("it")}
     outer = labels.get(condition.field) or _label_of_field(condition.field, schema)
     if inner is None:
-        return f"{outer} is among values of other documents"
-    noun, is_single = document_noun_of(inner), condition.order_by is not None and condition.limit == 1
-    documents = noun if is_single else plural_of(noun)
+        return translate_message("{label} is among values of other documents", label=outer)
+    is_single = condition.order_by is not None and condition.limit == 1
+    values = {
+        "label": outer,
+        "key": _label_of_field(condition.key, inner),
+        "documents": _describe_inner_set(condition, inner, schemas, is_single=is_single),
+    }
+    if condition.op in _OPERATOR_SIGNS and condition.op is not ComparisonOperator.EQ:
+        positive = mark_message("{label} {sign} {key} of the {documents}")
+        negative = mark_message("not {label} {sign} {key} of the {documents}")
+        values["sign"] = _OPERATOR_SIGNS[condition.op]
+    elif condition.min_count > 1:
+        positive = mark_message("{label} is the {key} of at least {count} {documents}")
+        negative = mark_message("{label} is not the {key} of at least {count} {documents}")
+        values["count"] = str(condition.min_count)
+    elif _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
+        positive, negative = (
+            (mark_message("{label} is the {documents}"), mark_message("{label} is not the {documents}"))
+            if is_single
+            else (
+                mark_message("{label} is one of the {documents}"),
+                mark_message("{label} is not one of the {documents}"),
+            )
+        )
+    elif is_single and not _is_list(condition.key, inner):
+        positive = mark_message("{label} is the {key} of the {documents}")
+        negative = mark_message("{label} is not the {key} of the {documents}")
+    else:
+        positive = mark_message("{label} is among the {keys} of the {documents}")
+        negative = mark_message("{label} is not among the {keys} of the {documents}")
+        values["keys"] = label_noun_of(values["key"]).plural
+    return translate_message(negative if is_negated else positive, **values)
+
+
+def _describe_inner_set(condition: SemiJoinCondition, inner: Schema, schemas: SchemasByName, *, is_single: bool) -> str:
+    """ "branches with opened < 2010", "province with the largest area"."""
+    noun = document_noun_of(inner)
+    documents = noun.singular if is_single else noun.plural
     members = () if condition.condition == MATCH_ALL else conjuncts_of(condition.condition)
     parts = [describe_condition(member, inner, schemas) for member in members if not _is_nested(member)]
     if condition.order_by is not None:
         parts.insert(0, _describe_rank(condition, condition.order_by, inner))
-    inner_set = f"{documents} with {' and '.join(parts)}" if parts else documents
     nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
-    inner_set += f"{' and' if parts else ''} whose {' and '.join(nested)}" if nested else ""
-    if condition.op in _OPERATOR_SIGNS and condition.op is not ComparisonOperator.EQ:
-        sign = _OPERATOR_SIGNS[condition.op]
-        return (
-            f"{'not ' if verb != 'is' else ''}{outer} {sign} {_label_of_field(condition.key, inner)} of the {inner_set}"
-        )
-    if condition.min_count > 1:
-        return (
-            f"{outer} {verb} the {_label_of_field(condition.key, inner)} of at least {condition.min_count} {inner_set}"
-        )
-    if _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
-        return f"{outer} {verb} {'' if is_single else 'one of '}the {inner_set}"
-    key, key_field = _label_of_field(condition.key, inner), inner.by_name.get(condition.key)
-    if is_single and (key_field is None or key_field.type is not FieldType.LIST):
-        return f"{outer} {verb} the {key} of the {inner_set}"
-    return f"{outer} {verb} among the {plural_of(key)} of the {inner_set}"
+    values = {"documents": documents, "conditions": join_all(parts), "other_conditions": join_all(nested)}
+    if parts and nested:
+        return translate_message("{documents} with {conditions} and whose {other_conditions}", **values)
+    if nested:
+        return translate_message("{documents} whose {other_conditions}", **values)
+    return translate_message("{documents} with {conditions}", **values) if parts else documents
 
 
 def _is_nested(condition: Condition) -> bool:
     return isinstance(condition, SemiJoinCondition)
+
+
+def _is_list(field_name: FieldName, schema: Schema) -> bool:
+    field = schema.by_name.get(field_name)
+    return field is not None and field.type is FieldType.LIST
 
 
 def _refers_to_key(condition: SemiJoinCondition, schema: Schema) -> bool:
@@ -144,29 +201,80 @@ def _refers_to_key(condition: SemiJoinCondition, schema: Schema) -> bool:
 
 
 def _describe_rank(condition: SemiJoinCondition, order_by: FieldName, schema: Schema) -> str:
+    """ "the largest area", "the 3 latest dates"."""
     field = schema.by_name.get(order_by)
-    is_date = field is not None and field.type is FieldType.DATE
-    extreme = (
-        ("latest" if is_date else "largest") if condition.is_descending else ("earliest" if is_date else "smallest")
-    )
-    return f"the {f'{condition.limit} ' if condition.limit > 1 else ''}{extreme} {_label_of_field(order_by, schema)}"
+    label, is_single = _label_of_field(order_by, schema), condition.limit <= 1
+    values = {"label": label, "count": condition.limit}
+    match (field is not None and field.type is FieldType.DATE, condition.is_descending):
+        case (True, True):
+            return (
+                translate_in_context("rank", "the latest {label}", **values)
+                if is_single
+                else translate_in_context("rank", "the {count} latest {label}", **values)
+            )
+        case (True, False):
+            return (
+                translate_in_context("rank", "the earliest {label}", **values)
+                if is_single
+                else translate_in_context("rank", "the {count} earliest {label}", **values)
+            )
+        case (False, True):
+            return (
+                translate_in_context("rank", "the largest {label}", **values)
+                if is_single
+                else translate_in_context("rank", "the {count} largest {label}", **values)
+            )
+        case _:
+            return (
+                translate_in_context("rank", "the smallest {label}", **values)
+                if is_single
+                else translate_in_context("rank", "the {count} smallest {label}", **values)
+            )
 
 
 def _describe_comparison(condition: ComparisonCondition, schema: Schema) -> str:
     field = schema.by_name.get(condition.field)
     label, value = _label_of_field(condition.field, schema), condition.value
     if isinstance(value, bool):
-        return label if value else f"not {label}"
+        if value:
+            return translate_in_context("flag", "{label}", label=label)
+        return translate_in_context("flag", "not {label}", label=label)
     if isinstance(value, tuple):
         if condition.op is ComparisonOperator.IN:
-            shown = [format_value(member, field) for member in value]
-            some = ", ".join(shown[:3]) + (f" or {len(shown) - 3} more" if len(shown) > 3 else "")
-            return f"{label} is {some}" if len(shown) < 2 else f"{label} is one of {some}"
+            return _describe_accepted_values(label, [format_value(member, field) for member in value])
         low, high = value
         if isinstance(low, str) and isinstance(high, str):
-            return f"{label} in {format_period(low, high)}"
-        return f"{label} from {format_value(low, field)} to {format_value(high, field)}"
-    return f"{label} {_OPERATOR_SIGNS[condition.op]} {format_value(value, field)}"
+            return describe_within_period(label, low, high)
+        shown = {"low": format_value(low, field), "high": format_value(high, field)}
+        return translate_message("{label} from {low} to {high}", label=label, **shown)
+    shown_value = format_value(value, field)
+    if field is not None and field.type is FieldType.DATE:
+        return _compare_with_day(condition.op, label, shown_value)
+    return translate_message(_COMPARISON_MESSAGES[condition.op], label=label, value=shown_value)
+
+
+def _describe_accepted_values(label: str, values: Sequence[str]) -> str:
+    """ "vendor is one of Acme, Globex, Initech or 2 more"."""
+    shown = ", ".join(values[:_MAX_NAMED_VALUES])
+    if len(values) > _MAX_NAMED_VALUES:
+        shown = translate_message("{values} or {count} more", values=shown, count=len(values) - _MAX_NAMED_VALUES)
+    if len(values) < 2:
+        return translate_message("{label} is {value}", label=label, value=shown)
+    return translate_message("{label} is one of {values}", label=label, values=shown)
+
+
+def _compare_with_day(op: ComparisonOperator, label: str, day: str) -> str:
+    match op:
+        case ComparisonOperator.GT:
+            return translate_in_context("day", "{label} > {value}", label=label, value=day)
+        case ComparisonOperator.GTE:
+            return translate_in_context("day", "{label} ≥ {value}", label=label, value=day)
+        case ComparisonOperator.LT:
+            return translate_in_context("day", "{label} < {value}", label=label, value=day)
+        case ComparisonOperator.LTE:
+            return translate_in_context("day", "{label} ≤ {value}", label=label, value=day)
+        case _:
+            return translate_message(_COMPARISON_MESSAGES[op], label=label, value=day)
 
 
 def _describe_field_comparison(condition: FieldComparisonCondition, schema: Schema) -> str:
@@ -175,102 +283,62 @@ def _describe_field_comparison(condition: FieldComparisonCondition, schema: Sche
     field, offset = schema.by_name.get(condition.field), condition.offset
     shift = ""
     if offset and field is not None:
-        size = f"{abs(offset):g} days" if field.type is FieldType.DATE else format_value(abs(offset), field)
+        size = _format_days(abs(offset)) if field.type is FieldType.DATE else format_value(abs(offset), field)
         shift = f" {'+' if offset > 0 else '−'} {size}"
     return f"{label} {_OPERATOR_SIGNS[condition.op]} {other}{shift}"
+
+
+def _format_days(count: float) -> str:
+    return translate_plural("{count} days", "{count} days", 1 if count == 1 else 2, count=localize_number(f"{count:g}"))
 
 
 def _label_of_field(field_name: FieldName, schema: Schema) -> str:
     field = schema.by_name.get(field_name)
     if field is None:
         return field_name
-    return field.label.lower() if field.label.istitle() else lowercase_label(field.label)
+    return label_in_sentence(field.label)
+
+
+def label_in_sentence(label: str) -> str:
+    """Returns the label for use within a sentence: "notice period" for "Notice Period", but "CAS number" as it is.
+
+    In other languages than English it stays as it is: nouns may need their capitals.
+    """
+    if not is_reply_in_english():
+        return label
+    return label.lower() if label.istitle() else lowercase_label(label)
 
 
 def lowercase_label(label: str) -> str:
-    """Returns the label for use within a sentence: "notice period", but "CAS number" as it is."""
-    return label[:1].lower() + label[1:] if label[1:].islower() else label
+    """Returns the label for use within an English sentence: "notice period", but "CAS number" as it is."""
+    return label[:1].lower() + label[1:] if is_reply_in_english() and label[1:].islower() else label
 
 
-def format_value(value: FieldValue, field: SchemaField | None) -> str:
-    """Formats a value with its unit. Joins the members of a list; counts rows."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple):
-        plain_items = [item for item in value if isinstance(item, str)]
-        return ", ".join(plain_items) if len(plain_items) == len(value) else f"{len(value)} rows"
-    if isinstance(value, str):
-        return value
-    unit = field.unit if field is not None else ""
-    if field is not None and field.type is FieldType.MONEY:
-        return format_money(value, field.currency or None)
-    number = format_number(value) if unit else str(to_json_number(value))  # a whole number without a unit may be a year
-    return f"{number} {format_unit(unit, value)}".strip()
+def lowercase_words(label: str) -> str:
+    """Returns the label in lower case in an English sentence, as it is in other languages."""
+    return label.lower() if is_reply_in_english() else label
 
 
-def format_unit(unit: str, value: float) -> str:
-    """Formats the unit as written after `value`: "m²", "days"."""
-    if unit in _COUNTED_UNITS:
-        return unit if value == 1 else f"{unit}s"
-    return _SHORT_UNITS.get(unit, unit.replace("**2", "²").replace("**3", "³"))
-
-
-def format_number(value: float) -> str:
-    """Formats the number with thousands separators."""
-    whole = to_json_number(value)
-    return f"{whole:,}" if isinstance(whole, int) else f"{value:,.12g}"
-
-
-def format_money(value: float, currency: str | None) -> str:
-    """Formats the amount with the currency's minor digits: `USD 1,042.50`."""
-    digits = minor_digits_of(currency)
-    amount = f"{value:,.{digits}f}"
-    return f"{currency} {amount}" if currency else amount
-
-
-def format_count(count: int, noun: str = "document") -> str:
-    """Returns the count with its noun: "1 document", "1,042 documents"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural_of(noun)}"
+def capitalize_words(words: str) -> str:
+    """Returns words for the beginning of a title. In English only the first letter stays a capital."""
+    return words.capitalize() if is_reply_in_english() else words[:1].upper() + words[1:]
 
 
 def join_words(words: Sequence[str]) -> str:
     """Joins the words: "a", "a and b", "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    return translate_message(" and ").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
-def plural_of(noun: str) -> str:
-    """Returns the regular English plural; a noun that already looks plural stays as it is."""
-    if noun.endswith("s") and not noun.endswith("ss"):
-        return noun
-    if noun.endswith(("ss", "x", "ch", "sh")):
-        return noun + "es"
-    return noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
+def join_all(parts: Sequence[str]) -> str:
+    """ "a and b and c"."""
+    return translate_message(" and ").join(parts)
 
 
-def format_period(first: str, last: str) -> str:
-    """Formats two ISO days as a period: as years, a quarter or a month if they span exactly that, else as two days."""
-    start, end = date.fromisoformat(first), date.fromisoformat(last)
-    if first[5:] == "01-01" and last[5:] == "12-31":
-        return first[:4] if start.year == end.year else f"{start.year} to {end.year}"
-    if start.day == 1 and (end.toordinal() + 1 == _next_month_ordinal(end)):
-        if (start.year, start.month) == (end.year, end.month):
-            return start.strftime("%B %Y")
-        if start.year == end.year and start.month % 3 == 1 and end.month == start.month + 2:
-            return f"Q{(start.month + 2) // 3} {start.year}"
-    return first if first == last else f"{first} to {last}"
-
-
-def _next_month_ordinal(day: date) -> int:
-    year, month = (day.year + 1, 1) if day.month == 12 else (day.year, day.month + 1)
-    return date(year, month, 1).toordinal() if year <= 9999 else 0
+def join_alternatives(parts: Sequence[str]) -> str:
+    """ "a or b or c"."""
+    return translate_message(" or ").join(parts)
 
 
 def escape_markdown(text: str) -> str:
     """Escapes data for Markdown: a backslash before every special character, spaces for line breaks."""
     return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
-
-
-def document_noun_of(schema: Schema) -> str:
-    """Returns the singular noun for a document of the bucket."""
-    noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
-    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun

@@ -3,30 +3,39 @@
 from collections.abc import Sequence
 
 from agent.compose.phrases.conditions import (
+    capitalize_words,
     escape_markdown,
-    format_count,
-    format_money,
-    format_number,
-    format_value,
     join_words,
     lowercase_label,
+    lowercase_words,
 )
+from agent.compose.phrases.nouns import NounForms, format_count, label_noun_of
+from agent.compose.phrases.values import format_money, format_number, format_value
 from agent.outcome import ComputedFigure
 from agent.retrieval.answer_type import AnswerType, find_values_in
+from agent.translation.message_catalogues import mark_message, translate_message
 from storage.search.plan import AggregateFunction
 from storage.search.schema import FieldType, Schema, SchemaField
 
-_FUNCTION_LABELS = {
-    AggregateFunction.SUM: "Sum",
-    AggregateFunction.COUNT: "Count",
-    AggregateFunction.AVERAGE: "Average",
-    AggregateFunction.MINIMUM: "Minimum",
-    AggregateFunction.MAXIMUM: "Maximum",
-    AggregateFunction.MEDIAN: "Median",
+_FUNCTION_NAMES = {
+    AggregateFunction.SUM: mark_message("sum"),
+    AggregateFunction.COUNT: mark_message("count"),
+    AggregateFunction.AVERAGE: mark_message("average"),
+    AggregateFunction.MINIMUM: mark_message("minimum"),
+    AggregateFunction.MAXIMUM: mark_message("maximum"),
+    AggregateFunction.MEDIAN: mark_message("median"),
+    AggregateFunction.DISTINCT: mark_message("distinct"),
+    AggregateFunction.SHARE: mark_message("share"),
 }
+_NUMBERS_OF_DOCUMENTS = (AggregateFunction.DISTINCT, AggregateFunction.SHARE)  # that no field has
 
 
-def format_figure(figure: ComputedFigure, schema: Schema, noun: str, qualifier: str = "") -> str:
+def name_of_function(function: AggregateFunction) -> str:
+    """The function for the beginning of a title: "Sum"."""
+    return capitalize_words(translate_message(_FUNCTION_NAMES[function]))
+
+
+def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, qualifier: str = "") -> str:
     """Formats the figure: "Sum of total: USD 1,042.50 (37 receipts where year = 2031)". Markdown.
 
     `qualifier` follows the noun and is already escaped.
@@ -36,19 +45,35 @@ def format_figure(figure: ComputedFigure, schema: Schema, noun: str, qualifier: 
     if figure.function is AggregateFunction.COUNT:
         return f"**{format_count(figure.count, noun)}**{qualifier}"
     if figure.function is AggregateFunction.DISTINCT and field is not None:
-        values = format_count(int(figure.value or 0), lowercase_label(field.label))
+        values = format_count(int(figure.value or 0), label_noun_of(lowercase_label(field.label)))
         return f"**{escape_markdown(values)}** {counted}"
     if figure.function is AggregateFunction.SHARE:
-        return f"**{format_number(float(figure.value or 0))}%** {counted}"
-    label = escape_markdown(field.label.lower() if field and field.label.istitle() else field.label if field else "")
+        share = translate_message("{number}%", number=format_number(float(figure.value or 0)))
+        return f"**{share}** {counted}"
+    label = escape_markdown(_label_of_measure(field) if field is not None else "")
     shown = escape_markdown(format_computed_value(figure.function, figure.value, figure.unit, field))
-    return f"{_FUNCTION_LABELS[figure.function]} of {label}: **{shown}** {counted}"
+    return f"{_describe_function(name_of_function(figure.function), label)}: **{shown}** {counted}"
+
+
+def _label_of_measure(field: SchemaField) -> str:
+    return lowercase_words(field.label) if field.label.istitle() else field.label
 
 
 def describe_functions(functions: Sequence[AggregateFunction], field: SchemaField) -> str:
     """Names the functions and the field: "Sum and average of total". Markdown."""
-    names = [_FUNCTION_LABELS[function].lower() for function in functions if function in _FUNCTION_LABELS]
-    return f"{join_words(names).capitalize()} of {escape_markdown(lowercase_label(field.label))}"
+    names = [
+        translate_message(_FUNCTION_NAMES[function]) for function in functions if function not in _NUMBERS_OF_DOCUMENTS
+    ]
+    return _describe_function(capitalize_words(join_words(names)), escape_markdown(lowercase_label(field.label)))
+
+
+def describe_function(function: AggregateFunction, label: str) -> str:
+    """ "Sum of total"."""
+    return _describe_function(name_of_function(function), label)
+
+
+def _describe_function(names: str, label: str) -> str:
+    return translate_message("{function} of {label}", function=names, label=label)
 
 
 def format_computed_value(
@@ -62,9 +87,9 @@ def format_computed_value(
 
 def format_amount(value: float | str | None, unit: str | None, field: SchemaField | None) -> str:
     if value is None:
-        return "none"
+        return translate_message("none")
     if isinstance(value, str):
-        return value
+        return format_value(value, field)
     if field is not None and field.type is FieldType.MONEY:
         return format_money(value, unit)
     return format_value(value, field) if field is not None else format_number(value)

@@ -2,15 +2,11 @@
 
 from collections.abc import Mapping
 
-from agent.compose.phrases.conditions import (
-    describe_condition,
-    document_noun_of,
-    escape_markdown,
-    join_words,
-    plural_of,
-)
+from agent.compose.phrases.conditions import describe_condition, escape_markdown, join_all, join_words
+from agent.compose.phrases.nouns import NounForms, document_noun_of, general_noun
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.review.leg_review import LegReview
+from agent.translation.message_catalogues import mark_message, translate_message, translate_plural
 from storage.search.conditions import (
     DOC_ID_FIELD,
     MATCH_ALL,
@@ -24,6 +20,8 @@ from storage.search.conditions import (
 from storage.search.ids import BucketId
 from storage.search.plan import Clause, Search
 from storage.search.schema import Schema
+
+_OF_THESE = mark_message(" of these")
 
 
 def _selects_by_id(condition: Condition) -> bool:
@@ -40,10 +38,10 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
     """
     nouns = dict[str, list[str]]()
     for clause in search.clauses:
-        noun = plural_of(document_noun_of(schemas[clause.bucket]))
+        noun = document_noun_of(schemas[clause.bucket]).plural
         nouns.setdefault(_describe_clause(clause, schemas, singular_verb=singular_verb), []).append(noun)
     if len(nouns) == 1 and len(search.clauses) > 1:
-        return f"documents{next(iter(nouns))}"
+        return f"{general_noun().plural}{next(iter(nouns))}"
     return "; ".join(f"{join_words(own)}{words}" for words, own in nouns.items())
 
 
@@ -66,19 +64,23 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
         for condition in conditions
         if not (isinstance(condition, MissingCondition) or condition in text_conditions or _selects_by_id(condition))
     ]
-    words = " of these" if any(map(_selects_by_id, conditions)) else ""
-    words += f" with {' and '.join(lacks)}" if lacks else ""
-    words += f" where {' and '.join(where)}" if where else ""
+    words = translate_message(_OF_THESE) if any(map(_selects_by_id, conditions)) else ""
+    words += translate_message(" with {missing_fields}", missing_fields=join_all(lacks)) if lacks else ""
+    words += translate_message(" where {conditions}", conditions=join_all(where)) if where else ""
     if mentioned := dict.fromkeys([*(str(condition.value) for condition in text_conditions), *clause.required_terms]):
-        verb = "mentions" if singular_verb else "mention"
-        words += f"{',' if words else ''} that {verb} {join_words([f'“{word}”' for word in mentioned])}"
+        quoted, number = join_words([f"“{word}”" for word in mentioned]), 1 if singular_verb else 2
+        words += (
+            translate_plural(", that mentions {words}", ", that mention {words}", number, words=quoted)
+            if words
+            else translate_plural(" that mentions {words}", " that mention {words}", number, words=quoted)
+        )
     return words
 
 
-def noun_of(review: LegReview) -> str:
+def noun_of(review: LegReview) -> NounForms:
     """Returns the noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
     clauses = review.leg.search.clauses
-    return document_noun_of(review.question_context.schemas[clauses[0].bucket]) if len(clauses) == 1 else "document"
+    return document_noun_of(review.question_context.schemas[clauses[0].bucket]) if len(clauses) == 1 else general_noun()
 
 
 def describe_leg_set(review: LegReview) -> str:
@@ -88,11 +90,11 @@ def describe_leg_set(review: LegReview) -> str:
 
 def qualifier_of(review: LegReview) -> str:
     """Returns the part of `describe_leg_set` after the noun: " where total > 5"; empty if there is none."""
-    noun = escape_markdown(plural_of(noun_of(review)))
+    noun = escape_markdown(noun_of(review).plural)
     where = escape_markdown(
         describe_set(review.leg.search, review.question_context.schemas, singular_verb=review.count == 1)
     )
     qualifier = where.removeprefix(noun)
-    if qualifier in ("", " of these"):
+    if qualifier in ("", translate_message(_OF_THESE)):
         return ""
     return qualifier if where.startswith((f"{noun} ", f"{noun},")) else f": {where}"

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.compose.phrases.conditions import format_money, format_value
+from agent.compose.phrases.values import format_money, format_value
 from agent.forms.figures import currency_of_value
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import ResultTable
+from agent.translation.message_catalogues import translate_message
 from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
@@ -38,7 +39,7 @@ def table_of_records(
     schema = schemas[shown[0].bucket]
     same = all(record.bucket == schema.bucket for record in shown)
     fields = _choose_columns(search, schema, shown, order) if same else []
-    columns = ("Document", *(field.label[:1].upper() + field.label[1:] for field in fields))
+    columns = (translate_message("Document"), *(field.label[:1].upper() + field.label[1:] for field in fields))
     rows = tuple((record.title, *(_format_cell(record.values, field, schema) for field in fields)) for record in shown)
     return ResultTable(caption=caption, columns=columns, rows=rows)
 

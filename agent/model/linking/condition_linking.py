@@ -32,6 +32,7 @@ from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 
 _TYPED = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})
+_TEXT_OPS = frozenset({"contains", "not_contains"})
 _NEGATED_OPS = frozenset({"is_not", "not_contains"})
 _ORDER_OPERATORS: Mapping[str, ComparisonOperator] = {
     "is": ComparisonOperator.EQ,
@@ -101,10 +102,16 @@ class ConditionLinker:
             return self._build_reserved(condition, named, words)
         if condition.other_field:
             return self._compare_fields(condition, named, field, words)
-        if field.type in _TYPED:
+        if field.type in _TYPED and condition.op not in _TEXT_OPS:
             return build_typed_condition(
                 named, condition.op, condition.values, words, self.lexicon, self.today, self.notes
             )
+        if field.type in _TYPED or (field.type is FieldType.FLAG and condition.op not in ("is", "is_not")):
+            kind = field.type.value
+            self.notes.report_problem(
+                f"{named.path} is a {kind} field: {condition.op} says nothing of it", condition.words
+            )
+            return None
         if field.type is FieldType.FLAG:
             return build_flag_condition(named, condition.values, words, self.notes)
         if field.type is FieldType.ROWS:

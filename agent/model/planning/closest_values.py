@@ -17,7 +17,7 @@ def describe_closest_values(question: str, lexicons: Mapping[BucketId, BucketLex
 
     The links are those that the rules read questions with: by stems, synonyms, parts of names, and spelling.
     """
-    lines: dict[str, None] = {}
+    lines: dict[str, None] = {}  # in order, each once
     ranked = sorted(_value_links(question, lexicons), key=lambda entry: -entry[0])
     for _, line in ranked:
         lines.setdefault(line, None)
@@ -30,13 +30,18 @@ def _value_links(question: str, lexicons: Mapping[BucketId, BucketLexicon]) -> I
     for bucket, lexicon in lexicons.items():
         tokens = tokenize_question(question, lexicon.analyser)
         linked = set[int]()
-        for link in lexicon.find_links(tokens):
+        links = lexicon.find_links(tokens)
+        whole_values = {(link.first, link.last) for link in links if isinstance(link.meaning, ValueMatch)}
+        for link in links:
+            if isinstance(link.meaning, PartialMatch) and (link.first, link.last) in whole_values:
+                continue
             line = _describe_link(link, question[tokens[link.first].start : tokens[link.last - 1].end], bucket, lexicon)
             if line:
                 linked.update(range(link.first, link.last))
                 yield link.weight * (link.last - link.first), line
         for index, token in enumerate(tokens):
-            corrected = lexicon.correct_spelling(token) if index not in linked and not token.is_quoted else None
+            is_unknown_name = index not in linked and token.is_name and not (token.is_quoted or token.begins_sentence)
+            corrected = lexicon.correct_spelling(token) if is_unknown_name else None
             if corrected is not None:
                 yield (
                     0.1,
@@ -49,7 +54,7 @@ def _describe_link(link: SpanLink, words: str, bucket: BucketId, lexicon: Bucket
         case ValueMatch(field=name, column=column, value=value):
             path = f"{name}.{column}" if column else name
             count = 0 if column else lexicon.count_documents_with(name, value)
-            documents = f" ({count} documents)" if count else ""
+            documents = f" ({count} {'document' if count == 1 else 'documents'})" if count else ""
             return f'"{words}" may be {bucket}.{path} "{_shorten(value)}"{documents}'
         case PartialMatch(field=name, column=column, values=values):
             path = f"{name}.{column}" if column else name

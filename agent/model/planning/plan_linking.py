@@ -285,6 +285,7 @@ class PlanLinker:
             order_by=None if order is None else order.field,
             is_descending=order is None or order.descending,
             limit=max(inner.limit, 1) if order is not None else 1,
+            min_count=max(condition.min_count, 1) if op is ComparisonOperator.EQ else 1,
             op=op,
             words=words,
         )

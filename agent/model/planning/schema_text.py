@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from agent.decomposition import VocabularyLookup
+from agent.english.function_words import STOP_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.token_counts import estimate_tokens
 from storage.search.analyser import fold_text
@@ -44,7 +45,7 @@ def describe_buckets(
 ) -> str | None:
     """Returns the schemas of the buckets in as much detail as the budget allows; None if it is too small.
 
-    Of the synonyms of a field only those are named that share a word with the question: most are inferred, and others
+    Of the synonyms of a field only those are named whose words stand in the question: most are inferred, and others
     would mislead.
     """
     asked_words = frozenset(fold_text(question).split())
@@ -120,17 +121,23 @@ def _describe_field(
     if field.reference is not None:
         parts.append(f"holds {field.reference.bucket}.{field.reference.field}")
     if known is not None and document_count and known.document_count < document_count:
-        parts.append(f"{document_count - known.document_count} documents lack it")
+        lacking = document_count - known.document_count
+        parts.append(f"{lacking} {'documents lack' if lacking > 1 else 'document lacks'} it")
     return f"- {name}: {'; '.join(filter(None, parts))}"
 
 
 def _other_names(field: SchemaField, asked_words: Set[str]) -> Iterator[str]:
-    """Yields the label, if it says more than the name, and the synonyms that share a word with the question."""
+    """Yields the label, if it says more than the name, and the synonyms that the question uses."""
     own_name = fold_text(field.name.replace("_", " "))
     label = fold_text(field.label)
     if label != own_name and not own_name.startswith(label):
         yield field.label
-    yield from (synonym for synonym in field.plain_synonyms if asked_words & set(fold_text(synonym).split()))
+    yield from (synonym for synonym in field.plain_synonyms if _is_asked(synonym, asked_words))
+
+
+def _is_asked(synonym: str, asked_words: Set[str]) -> bool:
+    telling_words = set(fold_text(synonym).split()) - STOP_WORDS
+    return bool(telling_words) and telling_words <= asked_words
 
 
 def _type_of(field: SchemaField) -> str:

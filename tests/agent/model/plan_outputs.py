@@ -12,6 +12,7 @@ def a_condition(field: str, op: str, *values: str, **others: Json) -> PlanCondit
         "other_field": "",
         "of_part": "",
         "part_field": "",
+        "min_count": 0,
         "words": "",
         "any_group": 0,
     }

@@ -108,6 +108,7 @@ def _linked_conditions(conditions: Sequence[Mapping[str, Json]]) -> Iterator[Pla
                 "other_field": "",
                 "of_part": "",
                 "part_field": "",
+                "min_count": 0,
                 "words": "",
                 "any_group": 0,
             }

@@ -142,6 +142,7 @@ _plans = st.builds(
     legs=st.lists(_legs, min_size=1, max_size=2, unique_by=lambda leg: leg.id).map(tuple),
     combination=st.sampled_from(LegCombination),
     assumptions=st.lists(strings, max_size=2).map(tuple),
+    language=st.sampled_from(["en", "de", "fr"]),
 )
 _maybe_bucket = st.none() | _buckets
 _refinements: st.SearchStrategy[Refinement] = st.one_of(
@@ -205,6 +206,15 @@ def test_a_search_survives_json(search: Search) -> None:
 @given(_plans)
 def test_a_plan_survives_json(plan: Plan) -> None:
     assert codec.plan_from_json(_json_round_trip(codec.plan_to_json(plan))) == plan
+
+
+@law_settings
+@given(_plans)
+def test_the_language_of_a_plan_is_stored_only_if_it_is_not_english(plan: Plan) -> None:
+    data = codec.plan_to_json(plan)
+
+    assert ("language" in data) == (plan.language != "en")
+    assert codec.plan_from_json({key: value for key, value in data.items() if key != "language"}).language == "en"
 
 
 @law_settings

@@ -105,4 +105,4 @@ def test_a_question_in_another_language_is_searched_by_its_words() -> None:
     planned = plan_question("Wie viele Pakete gibt es von Blue Van?")
 
     assert isinstance(planned.plan.legs[0].answer_form, FindPassages)
-    assert planned.assumptions == (ForeignLanguage(language="German"),)
+    assert planned.assumptions == (ForeignLanguage(language="de"),)

@@ -1,0 +1,74 @@
+"""Nouns for documents, and their counts."""
+
+from dataclasses import dataclass
+
+from agent.compose.phrases.values import format_number
+from agent.german.nouns import dative_plural_of, german_forms_of
+from agent.translation.languages import is_reply_in_english, reply_language
+from agent.translation.message_catalogues import translate_plural
+from storage.search.schema import Schema
+
+
+class InflectedPhrase(str):
+    """Words in their basic form, with the form that a language may need after a preposition.
+
+    A translation uses it as an attribute of the placeholder: "{count} von {documents.dative}".
+    """
+
+    dative: str
+
+    def __new__(cls, nominative: str, dative: str) -> "InflectedPhrase":
+        phrase = super().__new__(cls, nominative)
+        phrase.dative = dative
+        return phrase
+
+
+@dataclass(frozen=True, slots=True)
+class NounForms:
+    singular: str
+    plural: str
+
+    @property
+    def inflected_plural(self) -> InflectedPhrase:
+        return InflectedPhrase(self.plural, _dative_of(self.plural))
+
+
+def general_noun() -> NounForms:
+    """The noun for documents of any bucket: "document"."""
+    return NounForms(*(translate_plural("document", "documents", number) for number in (1, 2)))
+
+
+def label_noun_of(label: str) -> NounForms:
+    """The label of a field as a noun. Other languages than English take it as it is: it is data."""
+    return NounForms(label, plural_of(label) if is_reply_in_english() else label)
+
+
+def document_noun_of(schema: Schema) -> NounForms:
+    """The noun for a document of the bucket."""
+    noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
+    singular = noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+    plural = plural_of(singular)
+    if reply_language() == "de":
+        return NounForms(*german_forms_of(singular, plural, schema.label))
+    return NounForms(singular, plural)
+
+
+def format_count(count: int, noun: NounForms | None = None) -> InflectedPhrase:
+    """Returns the count with its noun: "1 document", "1,042 documents". None: documents in general."""
+    noun, number = noun or general_noun(), format_number(count)
+    if count == 1:
+        return InflectedPhrase(f"{number} {noun.singular}", f"{number} {noun.singular}")
+    return InflectedPhrase(f"{number} {noun.plural}", f"{number} {_dative_of(noun.plural)}")
+
+
+def plural_of(noun: str) -> str:
+    """Returns the regular English plural; a noun that already looks plural stays as it is."""
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return noun
+    if noun.endswith(("ss", "x", "ch", "sh")):
+        return noun + "es"
+    return noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
+
+
+def _dative_of(plural: str) -> str:
+    return dative_plural_of(plural) if reply_language() == "de" else plural

@@ -1,0 +1,74 @@
+"""Message catalogues: the sentences of the code in other languages, one `.po` file a language.
+
+The English message in the code is the key. Babel reads the `.po` file when its language is first used; nothing is
+compiled beforehand.
+"""
+
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
+from pathlib import Path
+
+from agent.translation.languages import CATALOGUE_FOLDER, is_reply_in_english, reply_language
+
+
+@cache
+def load_translations(folder: Path, language: str) -> NullTranslations:
+    """The catalogue `<language>.po` of the folder; an empty one if there is none. Reading one takes some 20 ms."""
+    path = folder / f"{language}.po"
+    if not path.is_file():
+        return NullTranslations()
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    compiled = BytesIO()
+    with path.open("rb") as file:
+        write_mo(compiled, read_po(file, locale=language))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+class MessageTranslator:
+    """Translates the messages of one package into the language of the reply, with the catalogues in `folder`.
+
+    Messages have named placeholders, as in `str.format`: "I found no {documents}.". A translation may use any of the
+    placeholders of its message, and attributes of them, such as `{documents.dative}`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def translate_message(self, message: str, /, **values: object) -> str:
+        """The message in the language of the reply, with the values in place of the placeholders."""
+        if not is_reply_in_english():
+            message = self._translations.gettext(message)
+        return message.format(**values) if values else message
+
+    def translate_in_context(self, context: str, message: str, /, **values: object) -> str:
+        """Like `translate_message`, for a message whose translation depends on where it is used."""
+        if not is_reply_in_english():
+            message = self._translations.pgettext(context, message)
+        return message.format(**values) if values else message
+
+    def translate_plural(self, singular: str, plural: str, number: int, /, **values: object) -> str:
+        """The message in the form for the number, which is not a placeholder by itself."""
+        if is_reply_in_english():
+            message = singular if number == 1 else plural
+        else:
+            message = self._translations.ngettext(singular, plural, number)
+        return message.format(**values) if values else message
+
+    @property
+    def _translations(self) -> NullTranslations:
+        return load_translations(self._folder, reply_language())
+
+
+_TRANSLATOR = MessageTranslator(CATALOGUE_FOLDER)
+translate_message = _TRANSLATOR.translate_message
+translate_in_context = _TRANSLATOR.translate_in_context
+translate_plural = _TRANSLATOR.translate_plural
+
+
+def mark_message(message: str) -> str:
+    """Marks a constant for the catalogue and returns it unchanged; it is translated where it is used."""
+    return message

@@ -1,0 +1,9 @@
+"""The messages of the application in the language of the reply, from the catalogues of this room."""
+
+from pathlib import Path
+
+from agent.translation.message_catalogues import MessageTranslator
+
+_TRANSLATOR = MessageTranslator(Path(__file__).parent / "catalogues")
+translate_message = _TRANSLATOR.translate_message
+translate_plural = _TRANSLATOR.translate_plural

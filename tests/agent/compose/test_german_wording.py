@@ -1,0 +1,226 @@
+"""The wording of sets, conditions, labels and figures in German."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.compose.phrases.choice_labels import describe_choice
+from agent.compose.phrases.conditions import describe_condition, join_words, label_in_sentence
+from agent.compose.phrases.figures import describe_functions, format_amount, format_figure
+from agent.compose.phrases.nouns import document_noun_of, format_count
+from agent.compose.phrases.set_description import describe_set
+from agent.compose.phrases.values import format_period, format_value
+from agent.outcome import ComputedFigure
+from agent.refine.choice_labels import (
+    AllOfThemLabel,
+    AlsoMissingLabel,
+    ChoiceLabel,
+    ExportLabel,
+    JustAnswerLabel,
+    MoreValuesLabel,
+    NearestValueLabel,
+    RangeLabel,
+    SpellingLabel,
+    WithoutConditionLabel,
+)
+from agent.translation.languages import use_language
+from storage.search.conditions import (
+    MATCH_ALL,
+    TEXT_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    SemiJoinCondition,
+)
+from storage.search.documents import FieldValue
+from storage.search.ids import BucketId, FieldName
+from storage.search.plan import AggregateFunction, Clause, Search
+from storage.search.schema import FieldType, Schema, SchemaField
+from tests.builders import where
+
+BILLS, BRANCHES = BucketId("bills"), BucketId("branches")
+VENDOR = SchemaField(name=FieldName("vendor"), type=FieldType.CATEGORY, title="Lieferant")
+TOTAL = SchemaField(name=FieldName("total"), type=FieldType.MONEY, title="Betrag", currency="EUR")
+DUE = SchemaField(name=FieldName("due"), type=FieldType.DATE, title="Fälligkeit")
+TERM = SchemaField(name=FieldName("term"), type=FieldType.NUMBER, title="Frist", unit="day")
+PAID = SchemaField(name=FieldName("paid"), type=FieldType.FLAG, title="Bezahlt")
+TAGS = SchemaField(name=FieldName("tags"), type=FieldType.LIST, title="Themen")
+BRANCH = SchemaField(name=FieldName("branch"), type=FieldType.CATEGORY, title="Filiale")
+SCHEMA = Schema(
+    bucket=BILLS, fields=(VENDOR, TOTAL, DUE, TERM, PAID, TAGS, BRANCH), title="Rechnungen", synonyms=("Rechnung",)
+)
+BRANCH_SCHEMA = Schema(bucket=BRANCHES, fields=(BRANCH, DUE), title="Filialen", synonyms=("Filiale",))
+SCHEMAS = {BILLS: SCHEMA, BRANCHES: BRANCH_SCHEMA}
+
+
+@pytest.fixture(autouse=True)
+def german() -> Iterator[None]:
+    with use_language("de"):
+        yield
+
+
+def describe(condition: Condition = MATCH_ALL, *required_terms: str) -> str:
+    clause = Clause(bucket=BILLS, condition=condition, required_terms=required_terms)
+    return describe_set(Search(clauses=(clause,)), SCHEMAS)
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (where("vendor", "eq", "Acme"), "Lieferant = Acme"),
+        (where("total", "gt", 1234.5), "Betrag mehr als 1.234,50 EUR"),
+        (where("total", "gte", 5.0), "Betrag mindestens 5,00 EUR"),
+        (where("total", "lt", 5.0), "Betrag weniger als 5,00 EUR"),
+        (where("total", "lte", 5.0), "Betrag höchstens 5,00 EUR"),
+        (where("total", "between", (5.0, 1000.0)), "Betrag zwischen 5,00 EUR und 1.000,00 EUR"),
+        (where("term", "gte", 1.0), "Frist mindestens 1 Tag"),
+        (where("term", "gte", 30.0), "Frist mindestens 30 Tage"),
+        (where("due", "gt", "2031-05-09"), "Fälligkeit nach dem 9. Mai 2031"),
+        (where("due", "gte", "2031-05-09"), "Fälligkeit ab dem 9. Mai 2031"),
+        (where("due", "lt", "2031-05-09"), "Fälligkeit vor dem 9. Mai 2031"),
+        (where("due", "lte", "2031-05-09"), "Fälligkeit bis zum 9. Mai 2031"),
+        (where("due", "eq", "2031-05-09"), "Fälligkeit = 9. Mai 2031"),
+        (where("due", "between", ("2031-01-01", "2031-12-31")), "Fälligkeit im Jahr 2031"),
+        (where("due", "between", ("2030-01-01", "2031-12-31")), "Fälligkeit in den Jahren 2030 bis 2031"),
+        (where("due", "between", ("2031-04-01", "2031-06-30")), "Fälligkeit im 2. Quartal 2031"),
+        (where("due", "between", ("2031-03-01", "2031-03-31")), "Fälligkeit im März 2031"),
+        (where("due", "between", ("2031-03-03", "2031-03-03")), "Fälligkeit am 3. März 2031"),
+        (
+            where("due", "between", ("2031-03-03", "2031-04-05")),
+            "Fälligkeit zwischen dem 3. März 2031 und dem 5. April 2031",
+        ),
+        (where("paid", "eq", True), "Bezahlt = ja"),
+        (where("paid", "eq", False), "Bezahlt = nein"),
+        (where("tags", "has", "Recht"), "“Recht” in Themen"),
+        (where("vendor", "in", ("A", "B", "C", "D", "E")), "Lieferant = eines von A, B, C oder 2 weitere"),
+        (MissingCondition(field=DUE.name), "ohne Fälligkeit"),
+        (NotCondition(MissingCondition(field=DUE.name)), "Angabe zu Fälligkeit"),
+        (NotCondition(where("vendor", "eq", "Acme")), "Lieferant ≠ Acme"),
+        (OrCondition((where("vendor", "eq", "A"), where("vendor", "eq", "B"))), "Lieferant = A oder Lieferant = B"),
+        (ComparisonCondition(field=TEXT_FIELD, op=ComparisonOperator.CONTAINS, value="Felge"), "“Felge” im Text"),
+        (
+            SemiJoinCondition(
+                field=BRANCH.name,
+                bucket=BRANCHES,
+                key=BRANCH.name,
+                condition=MATCH_ALL,
+                order_by=DUE.name,
+                is_descending=True,
+                limit=3,
+            ),
+            "Filiale unter Filiale (Filialen mit den 3 spätesten Werten für Fälligkeit)",
+        ),
+    ],
+)
+def test_a_condition_reads_as_german(condition: Condition, words: str) -> None:
+    assert describe_condition(condition, SCHEMA, SCHEMAS) == words
+
+
+@pytest.mark.parametrize(
+    ("condition", "required_terms", "words"),
+    [
+        (MATCH_ALL, (), "Rechnungen"),
+        (where("vendor", "eq", "Acme"), (), "Rechnungen mit Lieferant = Acme"),
+        (MissingCondition(field=DUE.name), (), "Rechnungen ohne Fälligkeit"),
+        (MATCH_ALL, ("Felge", "Reifen"), "Rechnungen mit “Felge” und “Reifen” im Text"),
+        (
+            AndCondition((where("vendor", "eq", "Acme"), MissingCondition(field=DUE.name))),
+            ("Felge",),
+            "Rechnungen ohne Fälligkeit mit Lieferant = Acme, mit “Felge” im Text",
+        ),
+    ],
+)
+def test_a_set_reads_as_german(condition: Condition, required_terms: tuple[str, ...], words: str) -> None:
+    assert describe(condition, *required_terms) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "dative"),
+    [
+        (1, "1 Dokument", "1 Dokument"),
+        (3, "3 Dokumente", "3 Dokumenten"),
+        (1042, "1.042 Dokumente", "1.042 Dokumenten"),
+    ],
+)
+def test_counts_have_their_noun_in_the_right_form(count: int, words: str, dative: str) -> None:
+    phrase = format_count(count)
+
+    assert (phrase, phrase.dative) == (words, dative)
+
+
+def test_a_bucket_gives_singular_and_plural() -> None:
+    noun = document_noun_of(SCHEMA)
+
+    assert [format_count(count, noun) for count in (1, 2)] == ["1 Rechnung", "2 Rechnungen"]
+
+
+@pytest.mark.parametrize(
+    ("words", "joined"), [(["A"], "A"), (["A", "B"], "A und B"), (["A", "B", "C"], "A, B und C"), ([], "")]
+)
+def test_lists_are_joined_with_und(words: list[str], joined: str) -> None:
+    assert join_words(words) == joined
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        (AllOfThemLabel(), "alle"),
+        (JustAnswerLabel(), "Einfach antworten"),
+        (ExportLabel(), "Alle als CSV exportieren"),
+        (AlsoMissingLabel(field=DUE), "auch die ohne Fälligkeit"),
+        (MoreValuesLabel(field=VENDOR, count=1), "1 weiterer Wert für Lieferant"),
+        (MoreValuesLabel(field=VENDOR, count=1200), "1.200 weitere Werte für Lieferant"),
+        (RangeLabel(field=TOTAL, low=1000.0, high=2000.0), "1.000,00 bis unter 2.000,00 EUR"),
+        (RangeLabel(field=TOTAL, low=1000.0, high=None), "ab 1.000,00 EUR"),
+        (RangeLabel(field=TERM, low=5.0, high=10.5), "5 bis unter 10,5 Tage"),
+        (SpellingLabel(old="Recnung", new="Rechnung"), "“Rechnung” statt “Recnung”"),
+        (
+            WithoutConditionLabel(condition=where("total", "gt", 5.0), bucket=BILLS),
+            "weglassen: Betrag mehr als 5,00 EUR",
+        ),
+        (
+            NearestValueLabel(field=DUE, condition=where("due", "gte", "2031-05-09")),
+            "stattdessen Fälligkeit: ab 9. Mai 2031",
+        ),
+    ],
+)
+def test_a_button_reads_as_german(label: ChoiceLabel, words: str) -> None:
+    assert describe_choice(label, SCHEMAS) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "field", "words"),
+    [
+        (1234.56, TOTAL, "1.234,56 EUR"),
+        (1.0, TERM, "1 Tag"),
+        (1234.5, TERM, "1.234,5 Tage"),
+        ("2031-05-09", DUE, "9. Mai 2031"),
+        ("2031-05-09", VENDOR, "2031-05-09"),
+        (True, PAID, "ja"),
+        (("A", "B"), TAGS, "A, B"),
+        (2031.0, None, "2031"),
+    ],
+)
+def test_a_value_is_formatted_as_in_german(value: FieldValue, field: SchemaField | None, words: str) -> None:
+    assert format_value(value, field) == words
+
+
+def test_figures_name_their_function_in_german() -> None:
+    figure = ComputedFigure(function=AggregateFunction.SUM, field=TOTAL.name, value=1042.5, unit="EUR", count=1)
+
+    assert format_figure(figure, SCHEMA, document_noun_of(SCHEMA)) == (
+        "Summe von Betrag: **1.042,50 EUR** (1 Rechnung)"
+    )
+    assert describe_functions((AggregateFunction.SUM, AggregateFunction.AVERAGE), TOTAL) == (
+        "Summe und Durchschnitt von Betrag"
+    )
+    assert format_amount(None, None, TOTAL) == "kein Wert"
+
+
+def test_labels_keep_their_capitals() -> None:
+    assert label_in_sentence("Fälligkeit") == "Fälligkeit"
+    assert format_period("2031-05-09", "2031-06-10") == "9. Mai 2031 bis 10. Juni 2031"

@@ -1,0 +1,104 @@
+"""Every message of the code is in the catalogues, with the same placeholders."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+from typing import cast
+
+import pytest
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po
+
+from agent.translation.languages import CATALOGUE_FOLDER, DEFAULT_LANGUAGE, list_languages
+
+ROOT = Path(__file__).parents[3]
+CATALOGUES = {"agent": CATALOGUE_FOLDER, "bot": ROOT / "bot" / "catalogues"}
+KEYWORDS = {
+    "translate_message": None,
+    "mark_message": None,
+    "translate_plural": (1, 2),
+    "translate_in_context": ((1, "c"), 2),
+}
+MessageKey = tuple[str | None, tuple[str, ...]]
+LANGUAGES = [language for language in list_languages() if language != DEFAULT_LANGUAGE]
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguedMessage:
+    """A message with its forms: one, or the singular and the plural."""
+
+    key: MessageKey
+    translations: tuple[str, ...]
+    is_fuzzy: bool
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return self.key[1]
+
+
+def forms_of(message: object) -> tuple[str, ...]:
+    return tuple(map(str, cast(Iterable[object], message))) if isinstance(message, (tuple, list)) else (str(message),)
+
+
+def messages_of_code(room: str) -> set[MessageKey]:
+    extracted = extract_from_dir(ROOT / room, method_map=[("**.py", "python")], keywords=KEYWORDS)
+    return {(context, forms_of(message)) for _, _, message, _, context in extracted}
+
+
+def read_messages(room: str, language: str) -> list[CataloguedMessage]:
+    with (CATALOGUES[room] / f"{language}.po").open("rb") as file:
+        catalogue = read_po(file, locale=language)
+    return [
+        CataloguedMessage((message.context, forms_of(message.id)), forms_of(message.string), message.fuzzy)
+        for message in catalogue
+        if message.id
+    ]
+
+
+def placeholders_of(text: str) -> set[str]:
+    """The names of the placeholders, without the attributes that a language may need."""
+    return {name.partition(".")[0] for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("room", CATALOGUES)
+def test_the_catalogue_has_exactly_the_messages_of_the_code(room: str, language: str) -> None:
+    catalogued = {message.key for message in read_messages(room, language)}
+
+    assert catalogued == messages_of_code(room)
+    assert len(catalogued) > 50
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("room", CATALOGUES)
+def test_every_message_is_translated_in_all_its_forms(room: str, language: str) -> None:
+    for message in read_messages(room, language):
+        assert len(message.translations) == len(message.forms), message.key
+        assert all(message.translations), message.key
+        assert not message.is_fuzzy, message.key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("room", CATALOGUES)
+def test_a_translation_has_the_placeholders_of_its_message(room: str, language: str) -> None:
+    for message in read_messages(room, language):
+        *first_forms, last_form = message.translations  # "in a minute", "in {count} minutes"
+        assert placeholders_of(last_form) == placeholders_of(message.forms[-1]), message.key
+        assert all(placeholders_of(form) <= placeholders_of(last_form) for form in first_forms), message.key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("room", CATALOGUES)
+def test_a_translation_keeps_the_blanks_at_the_ends_of_its_message(room: str, language: str) -> None:
+    """Messages are put together, so a blank that is missing joins two words."""
+    for message in read_messages(room, language):
+        for form, translation in zip(message.forms, message.translations, strict=True):
+            ends = (form[:1].isspace(), form[-1:].isspace())
+            assert (translation[:1].isspace(), translation[-1:].isspace()) == ends, message.key
+
+
+def test_the_rooms_have_catalogues_of_the_same_languages() -> None:
+    names = {room: {path.name for path in folder.glob("*.po")} for room, folder in CATALOGUES.items()}
+
+    assert names["agent"] == names["bot"] == {"de.po"}
