@@ -81,7 +81,7 @@ def _join_scalars(of_rules: Sequence[ValueCandidate], of_reader: Sequence[ValueC
     if not stored:
         return (best, *of_rules)
     if _are_equal(stored[0].value, best.value):
-        return (_confirmed(stored[0], best), *of_rules[1:])
+        return (_confirm_candidate(stored[0], best), *of_rules[1:])
     overruled = (
         replace(candidate, confidence=min(candidate.confidence, _OVERRULED_CONFIDENCE)) for candidate in of_rules
     )
@@ -95,7 +95,11 @@ def _join_members(
     unconfirmed = CONTRADICTED_CONFIDENCE if field.type is FieldType.ROWS and of_rules else UNCONFIRMED_CONFIDENCE
     members = [
         next(
-            (_confirmed(candidate, member) for member in of_reader if _are_equal(candidate.value, member.value)),
+            (
+                _confirm_candidate(candidate, member)
+                for member in of_reader
+                if _are_equal(candidate.value, member.value)
+            ),
             candidate,
         )
         for candidate in of_rules
@@ -110,7 +114,7 @@ def _join_members(
     return sorted(members, key=lambda member: -member.confidence)
 
 
-def _confirmed(of_rules: ValueCandidate, of_reader: ValueCandidate) -> ValueCandidate:
+def _confirm_candidate(of_rules: ValueCandidate, of_reader: ValueCandidate) -> ValueCandidate:
     """The rules' value, with the evidence of either."""
     evidence = of_rules if of_rules.start is not None else of_reader
     confidence = max(of_rules.confidence, AGREED_CONFIDENCE)
