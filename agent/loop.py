@@ -34,7 +34,7 @@ from agent.retrieval.ordinal_references import resolve_ordinal_references
 from agent.retrieval.session import RetrievalSession
 from agent.review.passed_values import pass_values_on
 from agent.review.review import review_plan
-from agent.translation.languages import DEFAULT_LANGUAGE, reply_language, use_language
+from agent.translation.languages import DEFAULT_LANGUAGE, get_reply_language, use_language
 from agent.translation.message_catalogues import translate_message
 from agent.verify import verify_leg
 from storage.search.errors import InnerSetTooLarge
@@ -46,7 +46,7 @@ from storage.search.schema import Schema
 
 async def answer(question: str, context: AgentContext) -> Outcome:
     """Answers a question. Raises only the errors of the index."""
-    session = RetrievalSession(_with_translated_progress(context, reply_language()), context.reasoner.name)
+    session = RetrievalSession(_with_translated_progress(context, get_reply_language()), context.reasoner.name)
     question_context = await load_question_context(context)
     if not question_context.schemas:
         return _refuse_question(context)
@@ -125,7 +125,7 @@ def _refuse_question(context: AgentContext) -> Refused:
     return Refused(
         text=translate_message(NO_BUCKET_GRANTED_TEXT),
         may_go_private=context.may_go_private,
-        language=reply_language(),
+        language=get_reply_language(),
     )
 
 

@@ -7,7 +7,7 @@ from agent.compose.phrases.nouns import format_count, plural_of
 from agent.decomposition import QuestionContext
 from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession
-from agent.translation.languages import reply_language
+from agent.translation.languages import get_reply_language
 from agent.translation.message_catalogues import translate_message
 from storage.search.ids import BucketId, LegId
 from storage.search.index import CountRequest, IndexAnswers
@@ -31,7 +31,7 @@ async def answer_help_request(question: str, session: RetrievalSession, question
     )
     text = _format_help_text(filled, counts, answers, question_context)
     return Answer(
-        plan=Plan(question=question, legs=(leg,), language=reply_language()),
+        plan=Plan(question=question, legs=(leg,), language=get_reply_language()),
         text=text,
         legs=(LegResult(leg=_LEG_ID, question=question, kind=OutcomeKind.ANSWER, text=text),),
         choices=tuple(

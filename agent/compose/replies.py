@@ -1,14 +1,14 @@
 """Replies that need no search."""
 
 from agent.compose.phrases.conditions import escape_markdown
-from agent.compose.phrases.nouns import document_noun_of, general_noun
+from agent.compose.phrases.nouns import document_noun_of, noun_for_documents
 from agent.compose.phrases.values import format_number
 from agent.decomposition import QuestionContext
 from agent.english.commands import is_thanks
 from agent.german.commands import is_german_thanks
 from agent.outcome import Clarify, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession
-from agent.translation.languages import reply_language
+from agent.translation.languages import get_reply_language
 from agent.translation.message_catalogues import mark_message, translate_message
 from storage.search.errors import InnerSetTooLarge
 from storage.search.ids import LegId
@@ -50,7 +50,7 @@ def clarify_large_inner_set(
 ) -> Clarify:
     """Says that the question compares with too many documents of another bucket, and asks which of them are meant."""
     schema = question_context.schemas.get(too_large.bucket)
-    noun = document_noun_of(schema) if schema is not None else general_noun()
+    noun = document_noun_of(schema) if schema is not None else noun_for_documents()
     text = translate_message(
         "That depends on more than {count} {nouns}, which are too many to compare with. "
         "Which {nouns} do you mean? Name a property of them, such as a year or a place.",
@@ -77,7 +77,7 @@ def _reply_without_search(
     search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=question)
     leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages())
     return Clarify(
-        plan=Plan(question=question, legs=(leg,), language=reply_language()),
+        plan=Plan(question=question, legs=(leg,), language=get_reply_language()),
         kind=OutcomeKind.NO_RESULTS,
         leg=leg.id,
         text=text,

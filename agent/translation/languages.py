@@ -17,13 +17,13 @@ def list_languages() -> tuple[str, ...]:
     return (DEFAULT_LANGUAGE, *sorted(path.stem for path in CATALOGUE_FOLDER.glob("*.po")))
 
 
-def reply_language() -> str:
+def get_reply_language() -> str:
     """The language that sentences are composed in at the moment; English outside `use_language`."""
     return _reply_language.get()
 
 
 def is_reply_in_english() -> bool:
-    return reply_language() == DEFAULT_LANGUAGE
+    return get_reply_language() == DEFAULT_LANGUAGE
 
 
 @contextmanager

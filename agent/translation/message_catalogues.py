@@ -9,7 +9,7 @@ from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
 
-from agent.translation.languages import CATALOGUE_FOLDER, is_reply_in_english, reply_language
+from agent.translation.languages import CATALOGUE_FOLDER, get_reply_language, is_reply_in_english
 
 
 @cache
@@ -60,7 +60,7 @@ class MessageTranslator:
 
     @property
     def _translations(self) -> NullTranslations:
-        return load_translations(self._folder, reply_language())
+        return load_translations(self._folder, get_reply_language())
 
 
 _TRANSLATOR = MessageTranslator(CATALOGUE_FOLDER)

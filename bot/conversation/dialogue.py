@@ -29,7 +29,7 @@ from agent.reasoner import Reasoner
 from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
 from agent.rules.words.language_detection import choose_reply_language
-from agent.translation.languages import reply_language, use_language
+from agent.translation.languages import get_reply_language, use_language
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
 from bot.conversation.answer_provenance import provenance_of
@@ -332,7 +332,7 @@ class ConversationDialogue:
         effect, question = selected.effect, selected.question
         match effect:
             case StartOver():
-                outcome = StartOverOutcome(text=translate_message(STARTED_OVER_NOTICE), language=reply_language())
+                outcome = StartOverOutcome(text=translate_message(STARTED_OVER_NOTICE), language=get_reply_language())
                 return await self._build_turn_result(question, outcome, turn_context)
             case ContinuePrivately():
                 return await self._continue_privately(question, turn_context)
@@ -525,7 +525,7 @@ def _language_of(inbound: Inbound, state: ConversationState) -> str:
 
 
 def _refuse_with(notice: str) -> Refused:
-    return Refused(text=translate_message(notice), language=reply_language())
+    return Refused(text=translate_message(notice), language=get_reply_language())
 
 
 def _notice_turn_result(question: str, sentence: str, turn_context: _TurnContext) -> TurnResult:

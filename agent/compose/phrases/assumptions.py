@@ -33,7 +33,7 @@ from agent.compose.phrases.conditions import (
     join_words,
     lowercase_words,
 )
-from agent.compose.phrases.nouns import document_noun_of, format_count, general_noun
+from agent.compose.phrases.nouns import document_noun_of, format_count, noun_for_documents
 from agent.compose.phrases.set_description import describe_set
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
 from agent.refine.refinements import SchemasByBucket
@@ -83,7 +83,7 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             )
         case FirstOfSeveral(count=count, search=search):
             clauses = search.clauses
-            noun = document_noun_of(schemas[clauses[0].bucket]) if len(clauses) == 1 else general_noun()
+            noun = document_noun_of(schemas[clauses[0].bucket]) if len(clauses) == 1 else noun_for_documents()
             return translate_message("took the first of the {documents} that fit", documents=format_count(count, noun))
         case AnyTextSearched(search=search):
             return translate_message(

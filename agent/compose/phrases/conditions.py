@@ -296,10 +296,10 @@ def _label_of_field(field_name: FieldName, schema: Schema) -> str:
     field = schema.by_name.get(field_name)
     if field is None:
         return field_name
-    return label_in_sentence(field.label)
+    return format_label(field.label)
 
 
-def label_in_sentence(label: str) -> str:
+def format_label(label: str) -> str:
     """Returns the label for use within a sentence: "notice period" for "Notice Period", but "CAS number" as it is.
 
     In other languages than English it stays as it is: nouns may need their capitals.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agent.compose.phrases.values import format_number
 from agent.german.nouns import dative_plural_of, german_forms_of
-from agent.translation.languages import is_reply_in_english, reply_language
+from agent.translation.languages import get_reply_language, is_reply_in_english
 from agent.translation.message_catalogues import translate_plural
 from storage.search.schema import Schema
 
@@ -33,7 +33,7 @@ class NounForms:
         return InflectedPhrase(self.plural, _dative_of(self.plural))
 
 
-def general_noun() -> NounForms:
+def noun_for_documents() -> NounForms:
     """The noun for documents of any bucket: "document"."""
     return NounForms(*(translate_plural("document", "documents", number) for number in (1, 2)))
 
@@ -48,14 +48,14 @@ def document_noun_of(schema: Schema) -> NounForms:
     noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
     singular = noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
     plural = plural_of(singular)
-    if reply_language() == "de":
+    if get_reply_language() == "de":
         return NounForms(*german_forms_of(singular, plural, schema.label))
     return NounForms(singular, plural)
 
 
 def format_count(count: int, noun: NounForms | None = None) -> InflectedPhrase:
     """Returns the count with its noun: "1 document", "1,042 documents". None: documents in general."""
-    noun, number = noun or general_noun(), format_number(count)
+    noun, number = noun or noun_for_documents(), format_number(count)
     if count == 1:
         return InflectedPhrase(f"{number} {noun.singular}", f"{number} {noun.singular}")
     return InflectedPhrase(f"{number} {noun.plural}", f"{number} {_dative_of(noun.plural)}")
@@ -71,4 +71,4 @@ def plural_of(noun: str) -> str:
 
 
 def _dative_of(plural: str) -> str:
-    return dative_plural_of(plural) if reply_language() == "de" else plural
+    return dative_plural_of(plural) if get_reply_language() == "de" else plural

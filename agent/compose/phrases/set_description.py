@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent.compose.phrases.conditions import describe_condition, escape_markdown, join_all, join_words
-from agent.compose.phrases.nouns import NounForms, document_noun_of, general_noun
+from agent.compose.phrases.nouns import NounForms, document_noun_of, noun_for_documents
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import mark_message, translate_message, translate_plural
@@ -41,7 +41,7 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
         noun = document_noun_of(schemas[clause.bucket]).plural
         nouns.setdefault(_describe_clause(clause, schemas, singular_verb=singular_verb), []).append(noun)
     if len(nouns) == 1 and len(search.clauses) > 1:
-        return f"{general_noun().plural}{next(iter(nouns))}"
+        return f"{noun_for_documents().plural}{next(iter(nouns))}"
     return "; ".join(f"{join_words(own)}{words}" for words, own in nouns.items())
 
 
@@ -80,7 +80,11 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
 def noun_of(review: LegReview) -> NounForms:
     """Returns the noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
     clauses = review.leg.search.clauses
-    return document_noun_of(review.question_context.schemas[clauses[0].bucket]) if len(clauses) == 1 else general_noun()
+    return (
+        document_noun_of(review.question_context.schemas[clauses[0].bucket])
+        if len(clauses) == 1
+        else noun_for_documents()
+    )
 
 
 def describe_leg_set(review: LegReview) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent.compose.composed_leg import ComposedLeg
 from agent.compose.phrases.choice_labels import describe_choice
-from agent.compose.phrases.conditions import describe_condition, join_words, label_in_sentence
+from agent.compose.phrases.conditions import describe_condition, format_label, join_words
 from agent.compose.phrases.figures import describe_functions, format_amount, format_figure
 from agent.compose.phrases.nouns import document_noun_of, format_count
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_period, format_value
-from agent.outcome import ComputedFigure
+from agent.outcome import Citation, ComputedFigure
 from agent.refine.choice_labels import (
     AllOfThemLabel,
     AlsoMissingLabel,
@@ -24,6 +25,7 @@ from agent.refine.choice_labels import (
     WithoutConditionLabel,
 )
 from agent.translation.languages import use_language
+from agent.verify import verify_leg
 from storage.search.conditions import (
     MATCH_ALL,
     TEXT_FIELD,
@@ -37,7 +39,7 @@ from storage.search.conditions import (
     SemiJoinCondition,
 )
 from storage.search.documents import FieldValue
-from storage.search.ids import BucketId, FieldName
+from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.plan import AggregateFunction, Clause, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 from tests.builders import where
@@ -221,6 +223,27 @@ def test_figures_name_their_function_in_german() -> None:
     assert format_amount(None, None, TOTAL) == "kein Wert"
 
 
+def test_a_german_number_beside_a_quotation_passes_verification() -> None:
+    """Only the numbers in quotations must stand in what is cited, and quotations stay as they are."""
+    citation = Citation(
+        marker="1",
+        doc_id=DocId("r1"),
+        title="R-1",
+        page=None,
+        start=0,
+        end=20,
+        text="Total EUR 1,234.50, due 2031-05-09",
+    )
+    amount, day = format_value(1234.5, TOTAL), format_value("2031-05-09", DUE)
+    supported = f"Betrag von R-1: **{amount}**, Fälligkeit **{day}** — “Total EUR 1,234.50, due 2031-05-09” [1]"
+    unsupported = "Betrag von R-1: **1.234,50 EUR** — “Total EUR 9,999.00” [1]"
+
+    verified = verify_leg(ComposedLeg(sentences=(supported, unsupported), citations=(citation,)))
+
+    assert verified.sentences == (supported,)
+    assert "**1.234,50 EUR**, Fälligkeit **9. Mai 2031**" in supported
+
+
 def test_labels_keep_their_capitals() -> None:
-    assert label_in_sentence("Fälligkeit") == "Fälligkeit"
+    assert format_label("Fälligkeit") == "Fälligkeit"
     assert format_period("2031-05-09", "2031-06-10") == "9. Mai 2031 bis 10. Juni 2031"

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agent.compose.phrases.values import format_number
-from agent.translation.languages import list_languages, reply_language, use_language
+from agent.translation.languages import get_reply_language, list_languages, use_language
 from agent.translation.local_formats import language_name_of, localize_day
 from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
 
@@ -15,8 +15,8 @@ from agent.translation.message_catalogues import translate_in_context, translate
 )
 def test_a_language_without_a_catalogue_is_composed_in_english(language: str, used: str) -> None:
     with use_language(language):
-        assert reply_language() == used
-    assert reply_language() == "en"
+        assert get_reply_language() == used
+    assert get_reply_language() == "en"
 
 
 def test_english_and_german_are_available() -> None:
