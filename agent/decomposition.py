@@ -70,6 +70,7 @@ class AlternativeReading:
     bucket: BucketId
     conditions: tuple[Condition, ...]
     search: Search
+    is_of_other_plan: bool = False  # of the rules beside a model's plan: another meaning only if it counts otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

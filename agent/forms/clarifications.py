@@ -92,6 +92,7 @@ def report_nothing_found(review: LegReview) -> LegClarification:
 
 def ask_which_reading(review: LegReview) -> LegClarification | None:
     """Asks which of the readings with the same score is meant; None if there is no reason or no permission to ask."""
+    review = _without_equal_sets(review)
     has_results = any(review.answers[count] for count in review.requests.equal_reading_counts)
     if not has_results or not review.count or not review.may_ask_back:
         return None  # if only one reading finds documents, that one is meant
@@ -103,6 +104,23 @@ def ask_which_reading(review: LegReview) -> LegClarification | None:
         candidates=tuple(refinements.reading_candidates(review.leg, review.alternatives, conditions)),
         assumptions=assumptions_of(review),
         offer_just_answer=True,
+    )
+
+
+def _without_equal_sets(review: LegReview) -> LegReview:
+    """Returns the review without the readings of another plan that find as many documents: one set in other words."""
+    pairs = tuple(zip(review.alternatives.equal_readings, review.requests.equal_reading_counts, strict=False))
+    kept = [
+        (reading, count)
+        for reading, count in pairs
+        if not (reading.is_of_other_plan and review.answers[count] == review.count)
+    ]
+    if len(kept) == len(pairs):
+        return review
+    return replace(
+        review,
+        alternatives=replace(review.alternatives, equal_readings=tuple(reading for reading, _ in kept)),
+        requests=replace(review.requests, equal_reading_counts=tuple(count for _, count in kept)),
     )
 
 

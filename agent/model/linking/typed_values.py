@@ -101,9 +101,16 @@ def _compare_literal(
         if isinstance(literal, DateLiteral)
         else replace(literal, op=operator, is_bare=is_bare)
     )
+    return _literal_condition(compared, named, words, lexicon, today)
+
+
+def _literal_condition(
+    literal: QuestionLiteral, named: NamedField, words: str, lexicon: BucketLexicon, today: date
+) -> Condition:
+    """Raises `ValueError` for a reserved field."""
     if named.field is None:
         raise ValueError("a reserved field has no numbers")
-    condition = condition_for_literal(compared, named.field, None, _selection_of(words, lexicon, today))
+    condition = condition_for_literal(literal, named.field, None, _selection_of(words, lexicon, today))
     return _with_words(condition, words)
 
 
@@ -123,7 +130,10 @@ def _build_range(
         period = replace(low, op=ComparisonOperator.EQ, last_day=max(high.last_day, low.last_day))
         return _compare_literal(period, "is", named, words, lexicon, today)
     if isinstance(low, QuantityLiteral) and isinstance(high, QuantityLiteral):
-        low, high = (high, low) if low.unit == high.unit and low.low > high.low else (low, high)
+        if (low.unit, low.currency) == (high.unit, high.currency):
+            ends = sorted((low.low, high.low))
+            span = replace(low, op=ComparisonOperator.BETWEEN, low=ends[0], high=ends[1], is_bare=False)
+            return _literal_condition(span, named, words, lexicon, today)
     return AndCondition(
         (
             _compare_literal(low, "at_least", named, words, lexicon, today),

@@ -70,6 +70,7 @@ def offer_other_reading(planned: PlannedQuestion, by_rules: PlannedQuestion) -> 
         bucket=other_clause.bucket,
         conditions=tuple(condition for condition in conjuncts_of(other_clause.condition) if condition not in own),
         search=other.search,
+        is_of_other_plan=True,
     )
     [alternatives] = planned.alternatives
     joined = LegAlternatives(

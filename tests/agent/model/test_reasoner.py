@@ -6,10 +6,13 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
+from agent.context import AgentContext
 from agent.decomposition import Decomposition, ExportRequest, PlannedQuestion
 from agent.errors import ModelUnavailable
+from agent.loop import answer
 from agent.model.options import ModelOptions, ModelUse
 from agent.model.reasoner import ModelReasoner
+from agent.outcome import Answer, Clarify
 from agent.reasoning_log import ReasoningLog
 from agent.rules.reasoner import RuleReasoner
 from storage.search.plan import ListDocuments, Plan
@@ -88,6 +91,20 @@ async def test_where_both_are_sure_and_differ_the_other_set_is_offered(home: Min
     [reading] = decomposition.alternatives[0].equal_readings
     assert await home.find_titles(replace(decomposition.plan.legs[0], search=reading.search)) == {"Deepwell", "Redpit"}
     assert await home.find_titles(decomposition.plan.legs[0]) == {"Coldvein"}
+
+
+@pytest.mark.parametrize(("regions", "kind"), [(("Tarland", "Hollin"), "answer"), (("Tarland",), "ambiguous")])
+async def test_another_set_is_asked_about_only_if_it_counts_otherwise(
+    home: MiningHome, regions: tuple[str, ...], kind: str
+) -> None:
+    output = a_plan_output(a_part("list", "mines", a_condition("region", "is_not", *regions)))
+    model = ScriptedModel(output.model_dump(mode="json"))
+    reasoner = ModelReasoner(model, RuleReasoner(), ModelOptions(when=ModelUse.ALWAYS))
+
+    outcome = await answer(COMPLETE, AgentContext(index=home.index, reasoner=reasoner, now=home.context.now))
+
+    assert isinstance(outcome, (Answer, Clarify))
+    assert (outcome.kind if isinstance(outcome, Clarify) else "answer") == kind
 
 
 async def test_the_model_plans_what_the_rules_do_not_understand(home: MiningHome) -> None:

@@ -102,7 +102,7 @@ def _linked_conditions(conditions: Sequence[Mapping[str, Json]]) -> Iterator[Pla
         values = cast(list[Json], value) if isinstance(value, list) else [value]
         yield PlanConditionOutput.model_validate(
             {
-                "field": condition["field"],
+                "field": "text" if condition["op"] == "text_contains" else condition["field"],
                 "op": _OPERATORS[condition["op"]],
                 "values": [_written(member) for member in values],
                 "other_field": "",

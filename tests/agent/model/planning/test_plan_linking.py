@@ -103,6 +103,7 @@ EQ, GT, GTE, LT, HAS, BETWEEN = (ComparisonOperator(name) for name in ("eq", "gt
         ("power_w", "more_than", ["12 W"], a_comparison("power_w", GT, 12.0)),
         ("power_w", "more_than", ["0.012 kW"], a_comparison("power_w", GT, 12.0)),
         ("price_eur", "less_than", ["EUR 50"], a_comparison("price_eur", LT, 50.0)),
+        ("power_w", "between", ["40 W", "7 W"], a_comparison("power_w", BETWEEN, (7.0, 40.0))),
         ("released", "is", ["2031"], a_comparison("released", BETWEEN, ("2031-01-01", "2031-12-31"))),
         ("released", "is", ["2031-05"], a_comparison("released", BETWEEN, ("2031-05-01", "2031-05-31"))),
         ("released", "is", ["2031-Q2"], a_comparison("released", BETWEEN, ("2031-04-01", "2031-06-30"))),
