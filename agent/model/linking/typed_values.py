@@ -129,17 +129,20 @@ def _build_range(
     if isinstance(low, DateLiteral) and isinstance(high, DateLiteral):
         period = replace(low, op=ComparisonOperator.EQ, last_day=max(high.last_day, low.last_day))
         return _compare_literal(period, "is", named, words, lexicon, today)
-    if isinstance(low, QuantityLiteral) and isinstance(high, QuantityLiteral):
-        if (low.unit, low.currency) == (high.unit, high.currency):
-            ends = sorted((low.low, high.low))
-            span = replace(low, op=ComparisonOperator.BETWEEN, low=ends[0], high=ends[1], is_bare=False)
-            return _literal_condition(span, named, words, lexicon, today)
+    if isinstance(low, QuantityLiteral) and isinstance(high, QuantityLiteral) and _have_one_unit(low, high):
+        ends = sorted((low.low, high.low))
+        span = replace(low, op=ComparisonOperator.BETWEEN, low=ends[0], high=ends[1], is_bare=False)
+        return _literal_condition(span, named, words, lexicon, today)
     return AndCondition(
         (
             _compare_literal(low, "at_least", named, words, lexicon, today),
             _compare_literal(high, "at_most", named, words, lexicon, today),
         )
     )
+
+
+def _have_one_unit(literal: QuantityLiteral, other: QuantityLiteral) -> bool:
+    return (literal.unit, literal.currency) == (other.unit, other.currency)
 
 
 def _read_value(value: str, field: SchemaField, lexicon: BucketLexicon, today: date) -> QuestionLiteral | None:

@@ -16,6 +16,7 @@ from storage.search.conditions import (
     FieldComparisonCondition,
     MissingCondition,
     NotCondition,
+    Scalar,
     SemiJoinCondition,
 )
 from storage.search.ids import BucketId, FieldName
@@ -80,9 +81,7 @@ def condition_of(linked: LinkedPlan) -> Condition:
     return leg_of(linked).search.clauses[0].condition
 
 
-def a_comparison(
-    field: str, op: ComparisonOperator, value: str | float | bool | tuple[str, ...]
-) -> ComparisonCondition:
+def a_comparison(field: str, op: ComparisonOperator, value: Scalar | tuple[Scalar, ...]) -> ComparisonCondition:
     return ComparisonCondition(field=FieldName(field), op=op, value=value)
 
 
