@@ -72,6 +72,9 @@ class ModelReasoner:
             return _plan_text_answer(question, planned)
         return _choose_plan(planned, by_rules, question_context, rules_are_complete=is_complete)
 
+    async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        return await self._rules.replan_question(question, question_context)
+
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
@@ -152,8 +155,14 @@ def _is_answered_by_text(review: LegReview, decision: Decision) -> bool:
     if isinstance(decision.facts, YesNoFacts):
         return False
     if isinstance(decision, LegClarification):
-        return decision.kind is OutcomeKind.NO_RESULTS and bool(decision.hits)
+        return decision.kind is OutcomeKind.NO_RESULTS and bool(decision.hits) and not _is_understood_set(review)
     return decision.route is not SearchRoute.STRUCTURED or isinstance(review.leg.answer_form, SummariseDocuments)
+
+
+def _is_understood_set(review: LegReview) -> bool:
+    """Whether fields alone define the set that is asked for: then it is empty if it is empty, whatever texts say."""
+    needs_text = any(clause.required_terms for clause in review.leg.search.clauses)
+    return review.leg.answer_form.names_a_set and review.alternatives.is_understood and not needs_text
 
 
 def _searched_buckets(by_rules: Decomposition) -> Sequence[BucketId]:
