@@ -88,16 +88,27 @@ class ModelReasoner:
             for index, (review, decision) in enumerate(zip(reviews, decisions, strict=True))
             if _is_answered_by_text(review, decision)
         ]
-        affordable = answered_by_text[: max(self._options.max_calls - len(log.calls), 0)]
+        calls_left = max(self._options.max_calls - len(log.calls), 0)
+        affordable = answered_by_text[:calls_left]
         if len(affordable) < len(answered_by_text):
             log.record_fallback(_REVIEW, "no calls left")
         written = await asyncio.gather(
-            *(self._answer_leg(reviews[index], decisions[index], is_last_round=is_last_round) for index in affordable)
+            *(
+                self._answer_leg(
+                    reviews[index],
+                    decisions[index],
+                    is_last_round=is_last_round,
+                    may_ask_again=calls_left >= 2 * len(affordable),
+                )
+                for index in affordable
+            )
         )
         by_index = dict(zip(affordable, written, strict=True))
         return [by_index.get(index, decision) for index, decision in enumerate(decisions)]
 
-    async def _answer_leg(self, review: LegReview, decision: Decision, *, is_last_round: bool) -> Decision:
+    async def _answer_leg(
+        self, review: LegReview, decision: Decision, *, is_last_round: bool, may_ask_again: bool
+    ) -> Decision:
         if isinstance(decision, More):
             return decision
         return await self._answerer.answer_leg(
@@ -106,6 +117,7 @@ class ModelReasoner:
             review.question_context.reasoning_log,
             round_=1 if review.draft is None else 2,
             is_last_round=is_last_round,
+            may_ask_again=may_ask_again,
             language=review.language,
             summary=review.question_context.conversation_summary,
         )
