@@ -43,7 +43,7 @@ def page_with(record: PlainRecord, words: str) -> tuple[str, int | None]:
     return record["doc_id"], page_of(record, record["text"].index(words))
 
 
-def exported_ids(result: dict[str, Json]) -> set[str]:
+def exported_ids(result: Mapping[str, Json]) -> set[str]:
     """The ids in the one exported CSV."""
     [file] = result["files"]
     with Path(file["path"]).open(encoding="utf-8-sig", newline="") as csv_file:

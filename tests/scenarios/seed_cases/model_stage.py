@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -109,7 +109,7 @@ class ModelDialogue:
         *script: ScriptedReply,
         is_linked_by_rules: bool = False,
         max_calls: int = MAX_SIMPLE_CALLS,
-    ) -> dict[str, Json]:
+    ) -> Mapping[str, Json]:
         """Returns the result of the turn, which must use every reply of `script`.
 
         `is_linked_by_rules`: with `PARLEY_MODEL_WHEN=needed`, the rules plan this message, and no model.
@@ -122,7 +122,7 @@ class ModelDialogue:
         self.last_turn = await self.driver.ask_question(message)
         return self._check_turn(message, calls)
 
-    async def click(self, label: str, *script: ScriptedReply, max_calls: int = MAX_SIMPLE_CALLS) -> dict[str, Json]:
+    async def click(self, label: str, *script: ScriptedReply, max_calls: int = MAX_SIMPLE_CALLS) -> Mapping[str, Json]:
         """Clicks a choice of the last reply. `script`: what is asked after the search; never for a plan."""
         assert self.last_turn is not None
         self.stage.script[:] = script
@@ -132,7 +132,7 @@ class ModelDialogue:
         assert not any(isinstance(reply, PlanReply) for reply in script), "a click asks no model before it searches"
         return self._check_turn(f"[{label}]", len(script))
 
-    def _check_turn(self, message: str, calls: int) -> dict[str, Json]:
+    def _check_turn(self, message: str, calls: int) -> Mapping[str, Json]:
         assert self.last_turn is not None
         result = self.last_turn.result
         assert self.stage.faults == [], (message, self.stage.faults)
@@ -163,12 +163,12 @@ async def open_stage(home: Path, use: ModelUse, **variables: str) -> AsyncGenera
             yield stage
 
 
-def labels_of(result: dict[str, Json], *kinds: str) -> list[tuple[str, int | None]]:
+def labels_of(result: Mapping[str, Json], *kinds: str) -> list[tuple[str, int | None]]:
     """The labels and counts of the choices of these kinds; without kinds, of all."""
     return [(choice["label"], choice["count"]) for choice in result["choices"] if choice["kind"] in kinds or not kinds]
 
 
-def cited_pages(result: dict[str, Json]) -> list[tuple[str, int | None]]:
+def cited_pages(result: Mapping[str, Json]) -> list[tuple[str, int | None]]:
     return [(citation["doc_id"], citation["page"]) for citation in result["citations"]]
 
 
