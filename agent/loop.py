@@ -171,7 +171,7 @@ async def _rebuild_alternatives(
     plan: Plan, context: AgentContext, question_context: QuestionContext
 ) -> tuple[LegAlternatives, ...]:
     """Returns the readings that scored equally when the plan was made, so that the answer can say which one it took."""
-    decomposition = await context.reasoner.decompose_question(plan.question, replace(question_context, last_plan=None))
+    decomposition = await context.reasoner.replan_question(plan.question, replace(question_context, last_plan=None))
     if not isinstance(decomposition, PlannedQuestion):
         return ()
     unchanged = {

@@ -28,3 +28,7 @@ class Reasoner(PlanReasoner, Protocol):
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the plan of the question for the buckets in `question_context`, or another request that it makes."""
         ...
+
+    async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        """Decomposes a question that was asked before, for a click on a choice of its reply. Calls no model."""
+        ...

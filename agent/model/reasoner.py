@@ -72,6 +72,9 @@ class ModelReasoner:
             return _plan_text_answer(question, planned)
         return _choose_plan(planned, by_rules, question_context, rules_are_complete=is_complete)
 
+    async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        return await self._rules.replan_question(question, question_context)
+
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
@@ -85,16 +88,27 @@ class ModelReasoner:
             for index, (review, decision) in enumerate(zip(reviews, decisions, strict=True))
             if _is_answered_by_text(review, decision)
         ]
-        affordable = answered_by_text[: max(self._options.max_calls - len(log.calls), 0)]
+        calls_left = max(self._options.max_calls - len(log.calls), 0)
+        affordable = answered_by_text[:calls_left]
         if len(affordable) < len(answered_by_text):
             log.record_fallback(_REVIEW, "no calls left")
         written = await asyncio.gather(
-            *(self._answer_leg(reviews[index], decisions[index], is_last_round=is_last_round) for index in affordable)
+            *(
+                self._answer_leg(
+                    reviews[index],
+                    decisions[index],
+                    is_last_round=is_last_round,
+                    may_ask_again=calls_left >= 2 * len(affordable),
+                )
+                for index in affordable
+            )
         )
         by_index = dict(zip(affordable, written, strict=True))
         return [by_index.get(index, decision) for index, decision in enumerate(decisions)]
 
-    async def _answer_leg(self, review: LegReview, decision: Decision, *, is_last_round: bool) -> Decision:
+    async def _answer_leg(
+        self, review: LegReview, decision: Decision, *, is_last_round: bool, may_ask_again: bool
+    ) -> Decision:
         if isinstance(decision, More):
             return decision
         return await self._answerer.answer_leg(
@@ -103,6 +117,7 @@ class ModelReasoner:
             review.question_context.reasoning_log,
             round_=1 if review.draft is None else 2,
             is_last_round=is_last_round,
+            may_ask_again=may_ask_again,
             language=review.language,
             summary=review.question_context.conversation_summary,
         )
@@ -152,8 +167,14 @@ def _is_answered_by_text(review: LegReview, decision: Decision) -> bool:
     if isinstance(decision.facts, YesNoFacts):
         return False
     if isinstance(decision, LegClarification):
-        return decision.kind is OutcomeKind.NO_RESULTS and bool(decision.hits)
+        return decision.kind is OutcomeKind.NO_RESULTS and bool(decision.hits) and not _is_understood_set(review)
     return decision.route is not SearchRoute.STRUCTURED or isinstance(review.leg.answer_form, SummariseDocuments)
+
+
+def _is_understood_set(review: LegReview) -> bool:
+    """Whether fields alone define the set that is asked for: then it is empty if it is empty, whatever texts say."""
+    needs_text = any(clause.required_terms for clause in review.leg.search.clauses)
+    return review.leg.answer_form.names_a_set and review.alternatives.is_understood and not needs_text
 
 
 def _searched_buckets(by_rules: Decomposition) -> Sequence[BucketId]:

@@ -50,6 +50,9 @@ class LoopReasoner:
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         return await self._staged.decompose_question(question, question_context)
 
+    async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        return await self._staged.replan_question(question, question_context)
+
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:

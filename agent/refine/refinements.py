@@ -33,6 +33,7 @@ from storage.search.refinement import (
     AddBucket,
     ChooseDocument,
     ExportAll,
+    IncludeMissing,
     JustAnswer,
     OpenTail,
     SearchByMeaning,
@@ -68,7 +69,7 @@ async def count_refinements(
     seen: set[object] = set()
     choices: list[OfferedChoice] = []
     for candidate, count in zip(offered, counts, strict=True):
-        widens = not isinstance(candidate.refinement, AddBucket) or answers[count] > answers[now]
+        widens = not isinstance(candidate.refinement, (AddBucket, IncludeMissing)) or answers[count] > answers[now]
         leads_to = candidate.refinement if isinstance(candidate.refinement, UseForm) else count.search
         if answers[count] and leads_to not in seen and widens:
             seen.add(leads_to)

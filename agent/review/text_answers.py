@@ -131,7 +131,13 @@ def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarificat
         asks_openly
         and not review.leg.answer_form.computes
         and isinstance(decision.facts, (UnknownWordsFacts, SeveralDocumentsFacts))
+        and not _asks_which_document(review, decision)
     )
+
+
+def _asks_which_document(review: LegReview, decision: LegClarification) -> bool:
+    """Whether fields hold what is asked, and it is only open of which document."""
+    return isinstance(decision.facts, SeveralDocumentsFacts) and review.alternatives.is_understood
 
 
 def _share_explained_by_fields(review: LegReview, question: WeighedQuestion) -> float:

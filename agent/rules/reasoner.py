@@ -79,6 +79,9 @@ class RuleReasoner:
         decomposition = self._decompose_question(question, plain_message, question_context, reader)
         return _with_language(decomposition, choose_reply_language(question, question_context.last_plan))
 
+    async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        return await self.decompose_question(question, question_context)
+
     def lexicons_for(self, question_context: QuestionContext) -> Mapping[BucketId, BucketLexicon]:
         """Returns what words may mean in each visible bucket."""
         return self._lexicon_cache.lexicons_for(question_context)

@@ -100,6 +100,9 @@ class StageWatcher:
         self.decompositions.append(await self._reasoner.decompose_question(question, question_context))
         return self.decompositions[-1]
 
+    async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        return await self._reasoner.replan_question(question, question_context)
+
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:

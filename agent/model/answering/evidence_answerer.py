@@ -11,7 +11,7 @@ from typing import cast
 
 from agent.assumptions import AnyTextSearched
 from agent.compose.replies import WRITING_PROGRESS
-from agent.errors import ModelUnavailable, StreamCut, UnusableReply
+from agent.errors import AgentError, ModelUnavailable, StreamCut, UnusableReply
 from agent.forms.find_passages import NoAnswerFacts
 from agent.gateway.json_stream import JsonArrayStream
 from agent.gateway.language_model import LanguageModel
@@ -71,12 +71,14 @@ class EvidenceAnswerer:
         *,
         round_: int,
         is_last_round: bool,
+        may_ask_again: bool = True,
         language: str,
         summary: str,
     ) -> Enough | More | LegClarification:
         """Returns an answer, a further search, or a report of nothing found; `decision` where the model fails.
 
-        `decision` is that of the rules. `round_` counts from 1. `language` (ISO 639-1) is that of the reply; `summary`
+        `decision` is that of the rules. `round_` counts from 1. `may_ask_again`: there are calls for a second request,
+        if the reply to the first cannot be used. `language` (ISO 639-1) is that of the reply; `summary`
         is that of the conversation. Why the rules took over is in the log. Raises only the errors of the index.
         """
         draft = review.draft
@@ -111,6 +113,7 @@ class EvidenceAnswerer:
             log=log,
             prompt=render_answer_prompt(asked, evidence.items, self._options.completeness),
             may_search_again=may_search_again,
+            may_ask_again=may_ask_again,
             language=language,
         )
         try:
@@ -128,7 +131,7 @@ class EvidenceAnswerer:
         """
         call.review.session.context.report_progress(WRITING_PROGRESS)
         if call.review.session.context.report_partial_answer is ignore_partial_answer:
-            return _ReceivedReply(await self._request_whole(call))
+            return _ReceivedReply(await self._request_whole(call, allows_repair=call.may_ask_again))
         shown = ShownSentences(call=call, threshold=self._options.completeness)
         stream, pieces = JsonArrayStream("sentences"), list[str]()
         request = build_structured_request(
@@ -146,13 +149,19 @@ class EvidenceAnswerer:
             return _ReceivedReply(parse_structured("".join(pieces), WrittenAnswerOutput))
         except (StreamCut, UnusableReply) as exc:
             try:
-                return _ReceivedReply(await self._request_whole(call))
+                return _ReceivedReply(await self._request_again(call, exc))
             except (ModelUnavailable, UnusableReply):
                 if not shown.sentences or not isinstance(exc, StreamCut):
                     raise
                 return _ReceivedReply(shown.build_reply(stream.members), is_cut_short=True)
 
-    async def _request_whole(self, call: LegCall) -> WrittenAnswerOutput:
+    async def _request_again(self, call: LegCall, failure: AgentError) -> WrittenAnswerOutput:
+        """Raises `failure` if there are no calls for it, `ModelUnavailable`, `UnusableReply`."""
+        if not call.may_ask_again:
+            raise failure
+        return await self._request_whole(call, allows_repair=False)
+
+    async def _request_whole(self, call: LegCall, *, allows_repair: bool) -> WrittenAnswerOutput:
         reply = await request_structured(
             self._model,
             call.prompt,
@@ -160,6 +169,7 @@ class EvidenceAnswerer:
             call.log,
             max_output_tokens=self._options.max_output_tokens,
             timeout_s=self._options.timeout_s,
+            allows_repair=allows_repair,
         )
         return reply.value
 

@@ -31,6 +31,7 @@ class LegCall:
     log: ReasoningLog
     prompt: RenderedPrompt
     may_search_again: bool
+    may_ask_again: bool
     language: str
 
 

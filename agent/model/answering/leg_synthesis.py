@@ -66,7 +66,13 @@ async def combine_leg_answers(
     prompt = render_joint_prompt(plan.question, items, language)
     try:
         reply = await request_structured(
-            model, prompt, JointAnswerOutput, log, max_output_tokens=max_output_tokens, timeout_s=timeout_s
+            model,
+            prompt,
+            JointAnswerOutput,
+            log,
+            max_output_tokens=max_output_tokens,
+            timeout_s=timeout_s,
+            allows_repair=len(log.calls) + 1 < max_calls,
         )
     except (ModelUnavailable, UnusableReply) as exc:
         log.record_failure(_STAGE, exc)

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
+from agent.english.function_words import PRONOUNS_OF_PERSONS
 from agent.model.planning.word_coverage import find_uncovered_words, names_its_documents
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from storage.search.analyser import fold_text
 from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
@@ -21,6 +23,8 @@ from storage.search.conditions import (
 from storage.search.ids import BucketId
 from storage.search.plan import Leg
 
+# What they stand for within a question is a judgement: "the dearest lamp, and its maker"
+_REFERENCES = PRONOUNS_OF_PERSONS | frozenset("it its they them their theirs these those".split())
 _HARMLESS_ASSUMPTIONS = (CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet)
 
 
@@ -46,6 +50,8 @@ def is_completely_linked(decomposition: Decomposition, lexicons: Mapping[BucketI
         return False
     alternatives = {each.leg: each for each in decomposition.alternatives}
     plan = decomposition.plan
+    if _REFERENCES & set(fold_text(plan.question).split()):
+        return False
     if find_uncovered_words(plan, lexicons) or not names_its_documents(plan, lexicons):
         return False
     if any(not isinstance(assumption, _HARMLESS_ASSUMPTIONS) for assumption in decomposition.assumptions):

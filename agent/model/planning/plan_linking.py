@@ -149,7 +149,8 @@ class PlanLinker:
         if not sets:
             return None
         queries = [query for query in part.search_queries if query.strip()][:_MAX_QUERIES]
-        text = (self.question if is_only else part.question) or self.question
+        stands_alone = is_only and not output.continues_conversation  # else the words say too little: "and its width?"
+        text = (self.question if stands_alone else part.question) or self.question
         search = Search(
             clauses=tuple(linked_set.clause for linked_set in sets), ranking_text=queries[0] if queries else text
         )

@@ -20,7 +20,6 @@ from agent.english.function_words import (
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.words.tokens import QuestionToken, tokenize_question
-from storage.search.analyser import fold_text
 from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
@@ -62,11 +61,11 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
     for leg in plan.legs:
         covered |= _covered_stems(leg, lexicons)
     covered_words = {
-        word
+        token.word
         for leg in plan.legs
         for clause in leg.search.clauses
         for words in _condition_words(clause.match_condition)
-        for word in fold_text(words).split()
+        for token in tokenize_question(words, analyser)  # as the question is: "TO-3" has two words
     }
     computes = any(leg.answer_form.computes for leg in plan.legs)
     is_ordered = any(leg.answer_form.list_order or leg.answer_form.list_limit or computes for leg in plan.legs)

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
         ("mines without a region", True),
         ("workers who are no fitters", True),
         ("what happened at Deepwell", False),
+        ("which mine has the most workers, and what are their wages", False),
     ],
 )
 async def test_a_question_is_complete_if_every_word_is_in_the_plan(
