@@ -25,6 +25,7 @@ from agent.rules.reasoner import RuleReasoner
 from agent.token_counts import estimate_tokens
 from agent.tools.tool_budget import ToolBudget
 from agent.tools.tool_executor import ToolExecutor
+from prompts.data_texts import escape_headings
 from prompts.prompt_library import RenderedPrompt, load_prompt
 from storage.search.ids import BucketId
 from storage.search.plan import LegCombination
@@ -110,8 +111,8 @@ class LoopReasoner:
             today=f"{today:%A}, {today.isoformat()}",
             schemas=_describe_schemas(question, lexicons, question_context, ranked_buckets),
             closest_values=remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
-            conversation=question_context.conversation_summary,
-            question=question[:_MAX_QUESTION_CHARS],
+            conversation=escape_headings(question_context.conversation_summary),
+            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
         )
 
 

@@ -14,6 +14,7 @@ from agent.model.planning.plan_linking import LinkedPlan, PlanLinker
 from agent.model.planning.schema_text import describe_bucket_names, describe_buckets, pick_lexicons
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.token_counts import estimate_tokens
+from prompts.data_texts import drop_hidden_characters, escape_headings
 from prompts.outputs import QuestionPlanOutput, QuestionRouteOutput
 from prompts.prompt_library import RenderedPrompt, load_prompt
 from storage.search.ids import BucketId
@@ -89,9 +90,9 @@ class QuestionPlanner:
             "today": _describe_day(question_context.now.date()),
             "schemas": "",
             "closest_values": remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
-            "conversation": question_context.conversation_summary,
+            "conversation": escape_headings(question_context.conversation_summary),
             "last_plan": _describe_last_plan(question_context, lexicons),
-            "question": question[:_MAX_QUESTION_CHARS],
+            "question": escape_headings(question[:_MAX_QUESTION_CHARS]),
         }
         template = load_prompt(PLAN_PROMPT)
         frame = template.render(**values)
@@ -119,7 +120,7 @@ class QuestionPlanner:
             closest_values=[],
             conversation="",
             last_plan="",
-            question=question[:_MAX_QUESTION_CHARS],
+            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
         )
 
     async def _route_question(
@@ -133,8 +134,8 @@ class QuestionPlanner:
             max_buckets=_MAX_ROUTED_BUCKETS,
             buckets=describe_bucket_names(lexicons, _ROUTER_TOKENS),
             closest_values=remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
-            conversation=question_context.conversation_summary,
-            question=question[:_MAX_QUESTION_CHARS],
+            conversation=escape_headings(question_context.conversation_summary),
+            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
         )
         reply = await request_structured(
             self._model,
@@ -163,5 +164,5 @@ def _describe_last_plan(question_context: QuestionContext, lexicons: Mapping[Buc
     plan = question_context.last_plan
     if plan is None or not plan.read_buckets <= lexicons.keys():
         return ""
-    text = describe_plan(plan)
+    text = drop_hidden_characters(describe_plan(plan))
     return text if len(text) <= _MAX_LAST_PLAN_CHARS else ""

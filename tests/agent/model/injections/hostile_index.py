@@ -57,8 +57,10 @@ def letters_with(hostile: HostileText) -> Sequence[Document]:
 
 
 @asynccontextmanager
-async def open_hostile_index(folder: Path, hostile: HostileText) -> AsyncGenerator[ScopedIndex]:
-    """Letters are granted, the payroll is not."""
+async def open_hostile_index(
+    folder: Path, hostile: HostileText, granted: Sequence[BucketId] = (LETTERS,)
+) -> AsyncGenerator[ScopedIndex]:
+    """The payroll is only granted where a test says so."""
     index = await EmbeddedIndex.open(folder, tenant=TENANT, analysers=analyser_for, embedder=None)
     columns = (a_field("name", FieldType.TEXT), a_field("qty", FieldType.NUMBER))
     letter_fields = (
@@ -85,5 +87,5 @@ async def open_hostile_index(folder: Path, hostile: HostileText) -> AsyncGenerat
             for number in range(PAYROLL_COUNT)
         ],
     )
-    yield index.within_scope(a_scope(LETTERS))
+    yield index.within_scope(a_scope(*granted))
     await index.close()

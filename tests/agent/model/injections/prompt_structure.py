@@ -36,9 +36,9 @@ def find_structure_faults(request: ModelRequest, hostile: HostileText) -> Iterat
                 own = message.content
             case MessageRole.TOOL:
                 own = _JSON_TEXT.sub('""', _TEXT_BLOCK.sub("", message.content))
-            case _ if "<evidence>" in message.content:
+            case _ if request.prompt.startswith(("answer_question", "combine_answers")):
                 yield from _find_tag_faults(message.content)
-                own = _without_tagged(message.content)
+                own = _JSON_TEXT.sub('""', _without_tagged(message.content))
             case _:
                 yield from _find_heading_faults(message.content)
                 own = _JSON_TEXT.sub('""', _without_data_sections(message.content))
