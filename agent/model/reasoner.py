@@ -85,7 +85,7 @@ class ModelReasoner:
             for index, (review, decision) in enumerate(zip(reviews, decisions, strict=True))
             if _is_answered_by_text(review, decision)
         ]
-        affordable = answered_by_text[: max(self._options.max_calls - len(log.calls), 0)]
+        affordable = answered_by_text[: max(self._options.max_calls - log.model_requests, 0)]
         if len(affordable) < len(answered_by_text):
             log.record_fallback(_REVIEW, "no calls left")
         written = await asyncio.gather(

@@ -7,6 +7,7 @@ from agent.compose.composed_leg import ComposedLeg
 from agent.compose.replies import SEARCHING_PROGRESS
 from agent.decomposition import Decomposition, PlannedQuestion, QuestionContext
 from agent.errors import ModelUnavailable, UnusableReply
+from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.language_model import LanguageModel
 from agent.model.linking.tool_filter_linking import ToolFilterLinker
 from agent.model.options import ModelOptions, ModelUse
@@ -75,7 +76,10 @@ class LoopReasoner:
             budget=ToolBudget(max_calls=self._options.max_tool_calls),
         )
         conversation = ToolConversation(
-            model=self._model, executor=executor, options=self._options, log=question_context.reasoning_log
+            model=BudgetedModel(self._model, self._options.max_calls),
+            executor=executor,
+            options=self._options,
+            log=question_context.reasoning_log,
         )
         prompt = self._render_prompt(question, question_context, lexicons, searched_buckets_of(by_rules))
         try:

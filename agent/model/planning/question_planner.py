@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.decomposition import QuestionContext
+from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.structured_output import request_structured
 from agent.model.options import ModelOptions
@@ -43,7 +44,7 @@ class QuestionPlanner:
     """Asks the model for a plan. `ranked_buckets` below is the order in which the rules would search the buckets."""
 
     def __init__(self, model: LanguageModel, options: ModelOptions) -> None:
-        self._model, self._options = model, options
+        self._model, self._options = BudgetedModel(model, options.max_calls), options
 
     async def plan_question(
         self,
