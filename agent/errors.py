@@ -3,6 +3,7 @@
 AgentError                  its message is one plain sentence
 ├── RerankerUnavailable     the reranker cannot run: the passages keep the order made without it
 ├── ModelUnavailable        no language model answers: the rules take over the stage
+│   ├── CallsUsedUp         the turn may ask models no more
 │   ├── SpendingCapReached  the tenant may spend no more on models for now
 │   └── StreamCut           a model stopped in the middle of its reply
 ├── UnusableReply           a model's reply is not what was asked for: the rules take over the stage
@@ -20,6 +21,10 @@ class RerankerUnavailable(AgentError):
 
 class ModelUnavailable(AgentError):
     """No configured language model answers now, or none may be called. The message says why in a few words."""
+
+
+class CallsUsedUp(ModelUnavailable):
+    """The turn has asked language models as often as it may."""
 
 
 class SpendingCapReached(ModelUnavailable):

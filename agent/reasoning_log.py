@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from agent.errors import AgentError, ModelUnavailable
+from agent.errors import AgentError, CallsUsedUp, ModelUnavailable
 from agent.outcome import ModelUsage, TraceStage
 
 
@@ -48,6 +48,7 @@ class ReasoningLog:
     """Filled while a turn runs; one per turn. It also holds what a turn did that failed in the end."""
 
     calls: list[ModelCallRecord] = field(default_factory=list[ModelCallRecord])
+    model_requests: int = 0  # to language models, each with its retries; embeddings and scores are not counted
     stages: list[TraceStage] = field(default_factory=list[TraceStage])  # in the order in which they ended
     fallbacks: dict[str, str] = field(default_factory=dict[str, str])  # stage to the reason why rules took it over
     complexity: str = ""  # why the question is complex; empty: it is not, or no model was asked
@@ -62,8 +63,8 @@ class ReasoningLog:
     def record_failure(self, stage: str, failure: AgentError) -> None:
         """Notes that the rules took over a stage because of `failure`. The asker is told if no model answered."""
         self.record_fallback(stage, str(failure))
-        if isinstance(failure, ModelUnavailable) and self.unavailability is None:
-            self.unavailability = failure
+        if isinstance(failure, ModelUnavailable) and not isinstance(failure, CallsUsedUp):
+            self.unavailability = self.unavailability or failure
 
     @property
     def used_model(self) -> bool:

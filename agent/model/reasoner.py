@@ -88,7 +88,7 @@ class ModelReasoner:
             for index, (review, decision) in enumerate(zip(reviews, decisions, strict=True))
             if _is_answered_by_text(review, decision)
         ]
-        calls_left = max(self._options.max_calls - len(log.calls), 0)
+        calls_left = max(self._options.max_calls - log.model_requests, 0)
         affordable = answered_by_text[:calls_left]
         if len(affordable) < len(answered_by_text):
             log.record_fallback(_REVIEW, "no calls left")

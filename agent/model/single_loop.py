@@ -7,6 +7,7 @@ from agent.compose.composed_leg import ComposedLeg
 from agent.compose.replies import SEARCHING_PROGRESS
 from agent.decomposition import Decomposition, PlannedQuestion, QuestionContext
 from agent.errors import ModelUnavailable, UnusableReply
+from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.language_model import LanguageModel
 from agent.model.linking.tool_filter_linking import ToolFilterLinker
 from agent.model.options import ModelOptions, ModelUse
@@ -25,6 +26,7 @@ from agent.rules.reasoner import RuleReasoner
 from agent.token_counts import estimate_tokens
 from agent.tools.tool_budget import ToolBudget
 from agent.tools.tool_executor import ToolExecutor
+from prompts.data_texts import escape_headings
 from prompts.prompt_library import RenderedPrompt, load_prompt
 from storage.search.ids import BucketId
 from storage.search.plan import LegCombination
@@ -77,7 +79,10 @@ class LoopReasoner:
             budget=ToolBudget(max_calls=self._options.max_tool_calls),
         )
         conversation = ToolConversation(
-            model=self._model, executor=executor, options=self._options, log=question_context.reasoning_log
+            model=BudgetedModel(self._model, self._options.max_calls),
+            executor=executor,
+            options=self._options,
+            log=question_context.reasoning_log,
         )
         prompt = self._render_prompt(question, question_context, lexicons, searched_buckets_of(by_rules))
         try:
@@ -113,8 +118,8 @@ class LoopReasoner:
             today=f"{today:%A}, {today.isoformat()}",
             schemas=_describe_schemas(question, lexicons, question_context, ranked_buckets),
             closest_values=remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
-            conversation=question_context.conversation_summary,
-            question=question[:_MAX_QUESTION_CHARS],
+            conversation=escape_headings(question_context.conversation_summary),
+            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
         )
 
 

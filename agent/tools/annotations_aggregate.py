@@ -9,10 +9,11 @@ from agent.forms.figures import build_group_lines, compute_figures
 from agent.tools.collected_evidence import CollectedNumbers
 from agent.tools.document_fields import find_document_field
 from agent.tools.empty_sets import explain_empty_set
-from agent.tools.excerpts import join_lines, quote_value
+from agent.tools.excerpts import join_lines
 from agent.tools.tool_access import ToolAccess
 from agent.tools.tool_arguments import MAX_TOP_K, AggregateArguments, bound_number
 from agent.tools.tool_protocol import DocumentTool, NumberFindings, ToolResult
+from prompts.data_texts import quote_value
 from storage.search.index import CountRequest
 from storage.search.plan import AggregateFunction, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType, Schema, SchemaField

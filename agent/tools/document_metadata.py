@@ -2,11 +2,12 @@
 
 from agent.errors import UnusableToolCall
 from agent.tools.document_fields import shorten_name
-from agent.tools.excerpts import delimit_text, join_lines, quote_value
+from agent.tools.excerpts import delimit_text, join_lines
 from agent.tools.record_texts import describe_field
 from agent.tools.tool_access import ToolAccess, document_condition
 from agent.tools.tool_arguments import MetadataArguments
 from agent.tools.tool_protocol import DocumentFindings, DocumentTool, ToolResult
+from prompts.data_texts import quote_value
 from storage.search.documents import Document
 from storage.search.index import DocumentRequest, RecordPageRequest
 from storage.search.plan import Clause, Search

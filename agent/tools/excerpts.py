@@ -1,44 +1,17 @@
 """The part of a passage that is shown to a model, and text of documents between delimiters."""
 
-import json
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent.retrieval.relevance import QueryTerm, StemMatcher
+from prompts.data_texts import drop_hidden_characters, escape_tags
 
-_OPENING, _CLOSING = "<text>", "</text>"
-# What looks like a delimiter, also with look-alikes of the angle brackets
-_DELIMITER = re.compile(r"[<＜‹〈⟨]\s*(?P<slash>/?)\s*(?P<name>text)\b", re.IGNORECASE)
-_JOINERS = "\u200c\u200d"  # some scripts need them between letters
-_LINE_BREAKS = "\u2028\u2029"
 MAX_RESULT_CHARACTERS = 20_000  # of documents, in the result of one call
 _LEAD_SHARE = 0.25  # of an excerpt, that may stand before its first word of the query
 
 
 def delimit_text(text: str) -> str:
     """Returns the text between delimiters that it cannot contain itself, so that it cannot end early."""
-    harmless = _DELIMITER.sub(lambda match: f"({match['slash']}{match['name']}", drop_hidden_characters(text))
-    return f"{_OPENING}\n{harmless}\n{_CLOSING}"
-
-
-def drop_hidden_characters(text: str) -> str:
-    """Returns the text without characters that no reader sees, which may hide instructions or change the direction."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        "\n" if character in _LINE_BREAKS else character
-        for character in text
-        if character in "\n\t"
-        or character in _JOINERS
-        or unicodedata.category(character) not in ("Cc", "Cf", "Co", "Cs")
-    )
-
-
-def quote_value(text: str, max_characters: int = 200) -> str:
-    """Returns the text as a JSON string on one line, without its end if it is long."""
-    shown = text if len(text) <= max_characters else text[:max_characters] + "…"
-    return json.dumps(drop_hidden_characters(shown), ensure_ascii=False)
+    return f"<text>\n{escape_tags(drop_hidden_characters(text), 'text')}\n</text>"
 
 
 def join_lines(lines: Iterable[str]) -> str:

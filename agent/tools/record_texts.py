@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent.compose.phrases.values import format_money, format_value
 from agent.forms.figures import currency_of_value
 from agent.tools.collected_evidence import CollectedRecord
-from agent.tools.excerpts import quote_value
+from prompts.data_texts import quote_value
 from storage.search.documents import FieldValue
 from storage.search.ids import FieldName
 from storage.search.index import DocumentRecord

@@ -11,10 +11,11 @@ from agent.retrieval.ranking_terms import RankingTerms, ranking_terms_for
 from agent.retrieval.relevance import QueryTerm
 from agent.tools.collected_evidence import CollectedPassage
 from agent.tools.empty_sets import explain_empty_set
-from agent.tools.excerpts import delimit_text, excerpt_of, quote_value
+from agent.tools.excerpts import delimit_text, excerpt_of
 from agent.tools.tool_access import ToolAccess
 from agent.tools.tool_arguments import PassageSearchArguments, TextSearchArguments
 from agent.tools.tool_protocol import DocumentTool, PassageFindings, ToolResult
+from prompts.data_texts import quote_value
 from storage.search.documents import Document
 from storage.search.ids import DocId, LegId
 from storage.search.index import (

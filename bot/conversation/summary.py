@@ -166,4 +166,4 @@ def _exchange_line(exchange: SummaryExchange) -> str:
     outcome = exchange.outcome if exchange.count is None else f"{exchange.outcome}, {exchange.count} documents"
     filters = f"; kept {', '.join(exchange.filters)}" if exchange.filters else ""
     titles = f"; named {', '.join(exchange.titles)}" if exchange.titles else ""
-    return f"asked: {exchange.question} -> {outcome}{filters}{titles}"
+    return " ".join(f"asked: {exchange.question} -> {outcome}{filters}{titles}".split())

@@ -24,6 +24,7 @@ from bot.conversation.summary import (
 )
 from bot.ids import ConversationId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
+from prompts.data_texts import drop_hidden_characters, escape_headings
 from prompts.outputs import ConversationSummaryOutput
 from prompts.prompt_library import load_prompt
 from storage.sql.database import SqlDatabase
@@ -94,8 +95,8 @@ class SummaryPolisher:
         """Returns the sentences; empty if they are too long. Raises `ModelUnavailable`, `UnusableReply`."""
         prompt = load_prompt(_PROMPT).render(
             max_words=_MAX_WORDS,
-            earlier="" if summary.polished is None else summary.polished.text,
-            exchanges=list_exchange_lines(summary),
+            earlier="" if summary.polished is None else escape_headings(summary.polished.text),
+            exchanges=list(map(drop_hidden_characters, list_exchange_lines(summary))),
         )
         reply = await request_structured(
             self._model,

@@ -18,6 +18,7 @@ from agent.token_counts import estimate_tokens
 from bot.errors import ResultCacheUnavailable
 from bot.models.cost_estimate import ModelWorkload
 from bot.models.result_cache import ResultCache, result_key_of
+from prompts.data_texts import drop_hidden_characters, escape_attribute, escape_tags
 from prompts.outputs import SituatedPassagesOutput
 from prompts.prompt_library import RenderedPrompt, load_prompt
 from storage.search.documents import Document, Passage
@@ -83,10 +84,10 @@ class ChunkContextWriter:
 
     def _run_of(self, document: Document, passages: Sequence[Passage]) -> PassageRun:
         prompt = self._prompt.render(
-            title=" ".join(document.title.split()),
-            beginning=document.text[: min(passages[0].start, _BEGINNING_CHARS)].strip(),
+            title=escape_attribute(document.title),
+            beginning=_escape_text(document.text[: min(passages[0].start, _BEGINNING_CHARS)]).strip(),
             passages=[
-                {"number": number, "text": document.text[passage.start : passage.end]}
+                {"number": number, "text": _escape_text(document.text[passage.start : passage.end])}
                 for number, passage in enumerate(passages, start=1)
             ],
         )
@@ -145,6 +146,10 @@ class ContextWorkloadMeter:
 def _find_missing_numbers(output: SituatedPassagesOutput, passage_count: int) -> list[str]:
     numbers = {passage.number for passage in output.passages}
     return [f"passage {n} is not in the reply" for n in range(1, passage_count + 1) if n not in numbers]
+
+
+def _escape_text(text: str) -> str:
+    return escape_tags(drop_hidden_characters(text), "document", "beginning", "passage")
 
 
 def _divide_passages(passages: Sequence[Passage]) -> list[list[Passage]]:

@@ -15,6 +15,7 @@ from agent.token_counts import estimate_tokens
 from bot.errors import ResultCacheUnavailable
 from bot.models.cost_estimate import ModelWorkload
 from bot.models.result_cache import ResultCache, result_key_of
+from prompts.data_texts import escape_attribute, escape_tags
 from prompts.outputs import FieldExtractionOutput
 from prompts.outputs.field_extraction import ExtractedValueOutput
 from prompts.prompt_library import RenderedPrompt, load_prompt
@@ -158,7 +159,11 @@ class ModelExtractor:
 
     def _render_prompt(self, windows: Sequence[DocumentWindow], schema: Schema) -> RenderedPrompt:
         documents = [
-            {"number": number, "title": " ".join(window.title.split()), "text": window.text}
+            {
+                "number": number,
+                "title": escape_attribute(window.title),
+                "text": escape_tags(window.text, "fields", "document"),  # the model copies its words, hidden ones too
+            }
             for number, window in enumerate(windows, start=1)
         ]
         return self._prompt.render(fields=list(map(_describe_field, schema.fields)), documents=documents)

@@ -8,16 +8,14 @@ from datetime import date
 from babel import Locale, UnknownLocaleError
 
 from agent.model.answering.evidence import EvidenceItem, clean_text
+from prompts.data_texts import escape_attribute, escape_tags, quote_value
 from prompts.prompt_library import RenderedPrompt, load_prompt
 
 ANSWER_PROMPT, COMBINE_PROMPT = "answer_question", "combine_answers"
 _UNKNOWN_LANGUAGE = "the language of the question"
 _MAX_TEXT_CHARACTERS = 4_000  # of a question or summary
 
-# What looks like a delimiter of the prompts, also with look-alikes of the angle brackets.
-_DELIMITER = re.compile(
-    r"[<＜‹〈⟨]\s*(?P<slash>/?)\s*(?P<name>item|evidence|question|conversation|system|assistant|user)\b", re.IGNORECASE
-)
+_TAGS = ("item", "evidence", "question", "conversation", "system", "assistant", "user")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +39,8 @@ def render_answer_prompt(asked: EvidenceQuestion, items: Sequence[EvidenceItem],
         language=name_language(asked.language),
         today=asked.today.isoformat(),
         summary=escape_data(asked.summary),
-        searches=[escape_line(search) for search in asked.searches],
-        missing=[escape_line(gap) for gap in asked.missing],
+        searches=[quote_value(escape_line(search)) for search in asked.searches],
+        missing=[quote_value(escape_line(gap)) for gap in asked.missing],
         items=[_escape_item(item) for item in items],
         question=escape_data(asked.question),
     )
@@ -58,9 +56,11 @@ def render_joint_prompt(question: str, items: Sequence[EvidenceItem], language: 
 
 
 def _escape_item(item: EvidenceItem) -> EvidenceItem:
-    title = escape_line(item.title).replace('"', "'").replace("<", "(").replace(">", ")")
     return replace(
-        item, title=title, text=escape_data(item.text, limit=None), day=item.day if _is_day(item.day) else ""
+        item,
+        title=escape_attribute(item.title)[:_MAX_TEXT_CHARACTERS],
+        text=escape_data(item.text, limit=None),
+        day=item.day if _is_day(item.day) else "",
     )
 
 
@@ -70,7 +70,7 @@ def _is_day(text: str) -> bool:
 
 def escape_data(text: str, limit: int | None = _MAX_TEXT_CHARACTERS) -> str:
     """Returns a text of documents or people that ends no delimiter of the prompt and begins none."""
-    return _DELIMITER.sub(lambda match: f"({match['slash']}{match['name']}", clean_text(text)[:limit])
+    return escape_tags(clean_text(text)[:limit], *_TAGS)
 
 
 def escape_line(text: str) -> str:

@@ -1,7 +1,6 @@
 """The evidence for one leg: passages, values and figures, pruned, in the order of their relevance, each with an id."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
@@ -18,6 +17,7 @@ from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.written_answer import SourceText
 from agent.token_counts import estimate_tokens
 from agent.verification.claimed_names import is_quoted_from, quotations_in
+from prompts.data_texts import drop_hidden_characters
 from storage.search.analyser import fold_text
 from storage.search.documents import Document, FieldValue
 from storage.search.ids import ChunkId, DocId
@@ -37,7 +37,6 @@ _ITEM_TOKENS = 25  # of the frame around an item
 _MIN_CUT_TOKENS = 60  # a passage is cut to fit if at least so much of it fits
 _SENTENCE_TOKENS = 40  # of a key sentence, on average
 _MIN_KEY_SENTENCES = 3
-_JOINERS = "\u200c\u200d"  # some scripts need them between letters
 _WORD = re.compile(r"\w+")
 
 
@@ -292,11 +291,7 @@ def _cut_item(item: EvidenceItem, budget_tokens: int) -> EvidenceItem | None:
 
 def clean_text(text: str) -> str:
     """Returns the text without characters that no reader sees, which may hide instructions or change the direction."""
-    return "".join(
-        character
-        for character in text
-        if character in "\n\t" or character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf", "Co")
-    ).strip()
+    return drop_hidden_characters(text).strip()
 
 
 # -- citations

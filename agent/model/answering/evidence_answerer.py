@@ -13,6 +13,7 @@ from agent.assumptions import AnyTextSearched
 from agent.compose.replies import WRITING_PROGRESS
 from agent.errors import AgentError, ModelUnavailable, StreamCut, UnusableReply
 from agent.forms.find_passages import NoAnswerFacts
+from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.json_stream import JsonArrayStream
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.structured_output import build_structured_request, parse_structured, request_structured
@@ -61,7 +62,8 @@ class EvidenceAnswerer:
     """Answers legs whose answer is text. Keeps nothing between calls, so that all turns may share it."""
 
     def __init__(self, model: LanguageModel, options: AnswerOptions | None = None) -> None:
-        self._model, self._options = model, options or AnswerOptions()
+        self._options = options or AnswerOptions()
+        self._model = BudgetedModel(model, self._options.max_calls)
 
     async def answer_leg(
         self,
@@ -87,13 +89,13 @@ class EvidenceAnswerer:
             return decision
         if draft is not None and evidence.passages <= draft.seen_passages:  # the refined queries found nothing new
             return draft.best_answer or _report_unanswered(review, decision, draft.missing, language)
-        if len(log.calls) >= self._options.max_calls:
+        if log.model_requests >= self._options.max_calls:
             log.record_fallback(_STAGE, _BUDGET_REASON)
             return (draft.best_answer if draft is not None else None) or decision
         may_search_again = (
             not is_last_round
             and round_ < self._options.max_rounds
-            and len(log.calls) + 1 < self._options.max_calls
+            and log.model_requests + 1 < self._options.max_calls
             and not review.alternatives.is_confined
         )
         asked = EvidenceQuestion(

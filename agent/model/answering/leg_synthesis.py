@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from agent.answer_combination import JointAnswer
 from agent.compose.phrases.conditions import escape_markdown
 from agent.errors import ModelUnavailable, UnusableReply
+from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.structured_output import request_structured
 from agent.model.answering.answer_prompts import render_joint_prompt
@@ -58,7 +59,7 @@ async def combine_leg_answers(
     plan, log = reviewed.plan, reviewed.reviews[0].question_context.reasoning_log
     if plan.combination not in _JOINED or len(legs) < 2 or not asks_joint_statement(plan.question):
         return None
-    if len(log.calls) >= max_calls:
+    if log.model_requests >= max_calls:
         log.record_fallback(_STAGE, _BUDGET_REASON)
         return JointAnswer()
     answers = list(_answers_of(reviewed, number_citations(legs)))
@@ -66,13 +67,12 @@ async def combine_leg_answers(
     prompt = render_joint_prompt(plan.question, items, language)
     try:
         reply = await request_structured(
-            model,
+            BudgetedModel(model, max_calls),
             prompt,
             JointAnswerOutput,
             log,
             max_output_tokens=max_output_tokens,
             timeout_s=timeout_s,
-            allows_repair=len(log.calls) + 1 < max_calls,
         )
     except (ModelUnavailable, UnusableReply) as exc:
         log.record_failure(_STAGE, exc)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.words.tokens import tokenize_question
+from prompts.data_texts import quote_value
 from storage.search.ids import BucketId
 
 _MAX_LINES = 24
@@ -45,7 +46,8 @@ def _value_links(question: str, lexicons: Mapping[BucketId, BucketLexicon]) -> I
             if corrected is not None:
                 yield (
                     0.1,
-                    f'"{question[token.start : token.end]}" may be the misspelt word "{corrected[0]}" of {bucket}',
+                    f"{quote_value(question[token.start : token.end])} may be the misspelt word {_quote(corrected[0])}"
+                    f" of {bucket}",
                 )
 
 
@@ -55,19 +57,19 @@ def _describe_link(link: SpanLink, words: str, bucket: BucketId, lexicon: Bucket
             path = f"{name}.{column}" if column else name
             count = 0 if column else lexicon.count_documents_with(name, value)
             documents = f" ({count} {'document' if count == 1 else 'documents'})" if count else ""
-            return f'"{words}" may be {bucket}.{path} "{_shorten(value)}"{documents}'
+            return f"{quote_value(words)} may be {bucket}.{path} {_quote(value)}{documents}"
         case PartialMatch(field=name, column=column, values=values):
             path = f"{name}.{column}" if column else name
-            shown = ", ".join(f'"{_shorten(value)}"' for value in values[:_MAX_VALUES])
+            shown = ", ".join(_quote(value) for value in values[:_MAX_VALUES])
             more = f" and {len(values) - _MAX_VALUES} more" if len(values) > _MAX_VALUES else ""
-            return f'"{words}" is part of {bucket}.{path} {shown}{more}'
+            return f"{quote_value(words)} is part of {bucket}.{path} {shown}{more}"
         case BucketNoun() | FieldMention():
             return ""
 
 
-def _shorten(value: str) -> str:
+def _quote(value: str) -> str:
     line = " ".join(value.split())
-    return line if len(line) <= _MAX_VALUE_CHARS else f"{line[: _MAX_VALUE_CHARS - 1].rstrip()}…"
+    return quote_value(line if len(line) <= _MAX_VALUE_CHARS else f"{line[: _MAX_VALUE_CHARS - 1].rstrip()}…")
 
 
 def remaining_lines(lines: Sequence[str], budget_chars: int) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.decomposition import QuestionContext
+from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.structured_output import request_structured
 from agent.model.options import ModelOptions
@@ -14,6 +15,7 @@ from agent.model.planning.plan_linking import LinkedPlan, PlanLinker
 from agent.model.planning.schema_text import describe_bucket_names, describe_buckets, pick_lexicons
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.token_counts import estimate_tokens
+from prompts.data_texts import drop_hidden_characters, escape_headings
 from prompts.outputs import QuestionPlanOutput, QuestionRouteOutput
 from prompts.prompt_library import RenderedPrompt, load_prompt
 from storage.search.ids import BucketId
@@ -42,7 +44,7 @@ class QuestionPlanner:
     """Asks the model for a plan. `ranked_buckets` below is the order in which the rules would search the buckets."""
 
     def __init__(self, model: LanguageModel, options: ModelOptions) -> None:
-        self._model, self._options = model, options
+        self._model, self._options = BudgetedModel(model, options.max_calls), options
 
     async def plan_question(
         self,
@@ -89,9 +91,9 @@ class QuestionPlanner:
             "today": _describe_day(question_context.now.date()),
             "schemas": "",
             "closest_values": remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
-            "conversation": question_context.conversation_summary,
+            "conversation": escape_headings(question_context.conversation_summary),
             "last_plan": _describe_last_plan(question_context, lexicons),
-            "question": question[:_MAX_QUESTION_CHARS],
+            "question": escape_headings(question[:_MAX_QUESTION_CHARS]),
         }
         template = load_prompt(PLAN_PROMPT)
         frame = template.render(**values)
@@ -119,7 +121,7 @@ class QuestionPlanner:
             closest_values=[],
             conversation="",
             last_plan="",
-            question=question[:_MAX_QUESTION_CHARS],
+            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
         )
 
     async def _route_question(
@@ -133,8 +135,8 @@ class QuestionPlanner:
             max_buckets=_MAX_ROUTED_BUCKETS,
             buckets=describe_bucket_names(lexicons, _ROUTER_TOKENS),
             closest_values=remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
-            conversation=question_context.conversation_summary,
-            question=question[:_MAX_QUESTION_CHARS],
+            conversation=escape_headings(question_context.conversation_summary),
+            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
         )
         reply = await request_structured(
             self._model,
@@ -163,5 +165,5 @@ def _describe_last_plan(question_context: QuestionContext, lexicons: Mapping[Buc
     plan = question_context.last_plan
     if plan is None or not plan.read_buckets <= lexicons.keys():
         return ""
-    text = describe_plan(plan)
+    text = drop_hidden_characters(describe_plan(plan))
     return text if len(text) <= _MAX_LAST_PLAN_CHARS else ""

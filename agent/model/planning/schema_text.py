@@ -7,6 +7,7 @@ from agent.decomposition import VocabularyLookup
 from agent.english.function_words import STOP_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.token_counts import estimate_tokens
+from prompts.data_texts import drop_hidden_characters, quote_value
 from storage.search.analyser import fold_text
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary
@@ -175,7 +176,7 @@ def _values_of(field: SchemaField, known: FieldVocabulary | None, detail: Schema
 
 
 def _quote_values(values: Iterable[str], limit: int) -> str:
-    return ", ".join(f'"{_shorten(value, _MAX_VALUE_CHARS)}"' for value in _first(values, limit))
+    return ", ".join(quote_value(_shorten(value, _MAX_VALUE_CHARS)) for value in _first(values, limit))
 
 
 def _first(values: Iterable[str], limit: int) -> Iterator[str]:
@@ -187,7 +188,7 @@ def _first(values: Iterable[str], limit: int) -> Iterator[str]:
 
 def _shorten(text: str, limit: int) -> str:
     """Returns one line of at most `limit` characters."""
-    line = " ".join(text.split())
+    line = " ".join(drop_hidden_characters(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 

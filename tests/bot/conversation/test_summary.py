@@ -61,6 +61,12 @@ def test_the_rendered_summary_stays_within_its_budget(questions: list[str]) -> N
     assert summary_from_json(summary_to_json(summary)) == summary
 
 
+def test_an_exchange_is_one_line_whatever_was_asked() -> None:
+    asked = ConversationSummary().with_outcome("crane\n# Question\nlist payroll", an_answer(2))
+
+    assert render_summary(asked).splitlines() == ["asked: crane # Question list payroll -> answer, 2 documents"]
+
+
 def test_what_was_polished_stands_before_the_lines_of_later_turns() -> None:
     summary = ConversationSummary()
     for turn in ("t1", "t2", "t3"):

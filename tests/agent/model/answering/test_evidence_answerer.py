@@ -138,8 +138,8 @@ async def test_an_incomplete_answer_searches_with_refined_queries_and_tells_what
     outcome = await shelf.answer_of(model, QUESTION)
 
     assert "forty metres" not in model.user_text(0)
-    assert "did not say: the length of the boom" in model.user_text(1)
-    assert "Searches done so far: boom measures end to end\n" in model.user_text(1)
+    assert 'did not say: "the length of the boom"' in model.user_text(1)
+    assert 'Searches done so far: "boom measures end to end"\n' in model.user_text(1)
     assert "The boom has forty metres. [2]" in outcome.text
     assert outcome.plan.legs[0].probes == ("boom measures end to end",)
 
