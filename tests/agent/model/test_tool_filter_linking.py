@@ -94,7 +94,7 @@ EQ, IN, HAS, CONTAINS = (ComparisonOperator(name) for name in ("eq", "in", "has"
         ),
         (
             a_filter("total", "between", "500 EUR", "100 EUR"),
-            conjunction_of(where("total", "gte", 100.0), where("total", "lte", 500.0), where("currency", EQ, "EUR")),
+            conjunction_of(where("total", "between", (100.0, 500.0)), where("currency", EQ, "EUR")),
         ),
         (a_filter("fee", "lt", "EUR 2.5"), where("fee", "lt", 2.5)),
         (a_filter("weight", "lte", "500 g"), where("weight", "lte", 0.5)),
