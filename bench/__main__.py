@@ -14,6 +14,7 @@ from bench.export import measure_exports
 from bench.extraction import measure_reading
 from bench.figures import BenchmarkFigure, build_figure_table
 from bench.ingest import measure_ingestion
+from bench.model_questions import measure_model_questions
 from bench.overhead import measure_overhead
 from bench.scale import measure_scale
 from bench.slack import measure_slack
@@ -28,6 +29,7 @@ async def measure_all(folder: Path, runs: int) -> list[BenchmarkFigure]:
     async with open_demo_index(settings, corpus, folder / "corpus") as index:
         figures = [
             *await measure_overhead(index, settings, question_texts, runs),
+            *await measure_model_questions(index, settings, question_texts, folder, runs),
             *await measure_acknowledgement(index, settings, folder, runs),
         ]
     figures += [

@@ -11,6 +11,7 @@ from itertools import count
 from agent.context import AgentContext
 from agent.loop import answer
 from agent.outcome import Clarify
+from agent.reasoner import Reasoner
 from agent.rules.reasoner import RuleReasoner
 from bench.demo_index import open_bot_over, operator_scope_of
 from bench.figures import BenchmarkFigure, CpuStopwatch, percentile_of
@@ -43,9 +44,10 @@ async def measure_agent(
     runs: int,
     name: str = "agent",
     target_ms: float = _TARGET_MS,
+    reasoner: Reasoner | None = None,
 ) -> tuple[list[BenchmarkFigure], BenchmarkFigure]:
-    """The agent's CPU time of a question, and the round trips of a clarification."""
-    scoped, reasoner = index.within_scope(scope), RuleReasoner()
+    """The agent's CPU time of a question, and the round trips of a clarification; by the rules unless told else."""
+    scoped, reasoner = index.within_scope(scope), reasoner or RuleReasoner()
     now = datetime.now(UTC)
     recordings: list[IndexRecording] = []
     extra_round_trips: list[float] = []

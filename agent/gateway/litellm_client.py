@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Annotated, cast
 from typing import Any as Json
 
@@ -284,9 +285,10 @@ def _message_argument(message: ChatMessage) -> dict[str, Json]:
 
 
 def _schema_argument(schema: OutputSchema) -> dict[str, Json]:
+    """A copy, since litellm changes schemas in place for some providers."""
     return {
         "type": "json_schema",
-        "json_schema": {"name": schema.name, "schema": dict(schema.schema), "strict": True},
+        "json_schema": {"name": schema.name, "schema": deepcopy(dict(schema.schema)), "strict": True},
     }
 
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -99,10 +100,15 @@ def build_structured_request(
         prompt=prompt.label,
         role=ModelRole(prompt.role),
         messages=tuple(ChatMessage(role=role, content=text) for role, text in texts if text),
-        output_schema=OutputSchema(name=output_type.__name__, schema=strict_schema_of(output_type)),
+        output_schema=_output_schema_of(output_type),
         max_output_tokens=max_output_tokens,
         timeout_s=timeout_s,
     )
+
+
+@cache
+def _output_schema_of(output_type: type[BaseModel]) -> OutputSchema:
+    return OutputSchema(name=output_type.__name__, schema=strict_schema_of(output_type))
 
 
 def _read_reply(

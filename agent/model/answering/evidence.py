@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import groupby, islice, zip_longest
 
 from agent.compose.phrases.figures import format_amount
 from agent.forms.figures import currency_of_value
@@ -86,7 +86,7 @@ async def collect_evidence(review: LegReview, decision: Enough | LegClarificatio
     """Returns the evidence of the leg; `decision` is what the rules made of it. Raises only the errors of the index."""
     if isinstance(decision.facts, (OutlineFacts, SummariesFacts)):
         return _number_items(_items_of_documents(decision.facts, review, budget_tokens), budget_tokens)
-    passages = list(_prune_passages(await _rank_passages(review, decision), review))[:_MAX_PASSAGES]
+    passages = list(islice(_prune_passages(await _rank_passages(review, decision), review), _MAX_PASSAGES))
     records = {record.doc_id: record for record in review.records}
     in_set = _documents_of_set(review)
     items = [_item_of_passage(found.hit, records, in_set, review) for found in passages]

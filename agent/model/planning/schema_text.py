@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.decomposition import VocabularyLookup
 from agent.english.function_words import STOP_WORDS
@@ -137,8 +138,13 @@ def _other_names(field: SchemaField, asked_words: Set[str]) -> Iterator[str]:
 
 
 def _is_asked(synonym: str, asked_words: Set[str]) -> bool:
-    telling_words = set(fold_text(synonym).split()) - STOP_WORDS
+    telling_words = _telling_words_of(synonym)
     return bool(telling_words) and telling_words <= asked_words
+
+
+@lru_cache(maxsize=20_000)
+def _telling_words_of(synonym: str) -> frozenset[str]:
+    return frozenset(fold_text(synonym).split()) - STOP_WORDS
 
 
 def _type_of(field: SchemaField) -> str:
