@@ -269,6 +269,9 @@ def _chat_arguments(call: ChatCall) -> dict[str, Json]:
         arguments["response_format"] = _schema_argument(call.output_schema)
     if call.tools:
         arguments["tools"] = [_tool_argument(tool) for tool in call.tools]
+        arguments["_skip_mcp_handler"] = (
+            True  # else litellm imports its MCP server at the first call, for half a second
+        )
     return arguments | _server_arguments(call.server)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import sys
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from agent.errors import ModelUnavailable
 from agent.gateway.gateway import ModelGateway
 from agent.gateway.litellm_client import LiteLlmClient
+from agent.gateway.messages import ToolDefinition
 from agent.gateway.model_client import CallFailed, ChatCall, FailureKind
 from agent.gateway.options import GatewayOptions, ModelNames, ModelServer
 from agent.reasoning_log import ReasoningLog
@@ -124,6 +126,18 @@ async def test_a_first_call_loads_the_library_itself(
     await client.close()
 
     assert reply.text == "ok"
+
+
+async def test_a_call_with_tools_imports_no_server_of_the_library(
+    open_gateway: GatewayFactory, model_server: ScriptedModelServer
+) -> None:
+    model_server.chat_replies = ["ok"]
+    tool = ToolDefinition(name="count", description="Counts.", parameters={"type": "object", "properties": {}})
+
+    await open_gateway().complete(a_request(tools=(tool,)), ReasoningLog())
+
+    assert [sent.tools is None for sent in model_server.chat_requests] == [False]
+    assert not any(name.startswith("litellm.responses.mcp") for name in sys.modules)
 
 
 class SlowClient(LiteLlmClient):
