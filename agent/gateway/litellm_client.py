@@ -9,7 +9,6 @@ import math
 import os
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Annotated, cast
 from typing import Any as Json
 
@@ -269,9 +268,7 @@ def _chat_arguments(call: ChatCall) -> dict[str, Json]:
         arguments["response_format"] = _schema_argument(call.output_schema)
     if call.tools:
         arguments["tools"] = [_tool_argument(tool) for tool in call.tools]
-        arguments["_skip_mcp_handler"] = (
-            True  # else litellm imports its MCP server at the first call, for half a second
-        )
+        arguments["_skip_mcp_handler"] = True  # else the first call imports an MCP server, for half a second
     return arguments | _server_arguments(call.server)
 
 
@@ -288,10 +285,9 @@ def _message_argument(message: ChatMessage) -> dict[str, Json]:
 
 
 def _schema_argument(schema: OutputSchema) -> dict[str, Json]:
-    """A copy, since litellm changes schemas in place for some providers."""
     return {
         "type": "json_schema",
-        "json_schema": {"name": schema.name, "schema": deepcopy(dict(schema.schema)), "strict": True},
+        "json_schema": {"name": schema.name, "schema": dict(schema.schema), "strict": True},
     }
 
 

@@ -129,15 +129,21 @@ async def test_a_first_call_loads_the_library_itself(
 
 
 async def test_a_call_with_tools_imports_no_server_of_the_library(
-    open_gateway: GatewayFactory, model_server: ScriptedModelServer
+    open_gateway: GatewayFactory, model_server: ScriptedModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in _list_server_modules():
+        monkeypatch.delitem(sys.modules, name)
     model_server.chat_replies = ["ok"]
     tool = ToolDefinition(name="count", description="Counts.", parameters={"type": "object", "properties": {}})
 
     await open_gateway().complete(a_request(tools=(tool,)), ReasoningLog())
 
     assert [sent.tools is None for sent in model_server.chat_requests] == [False]
-    assert not any(name.startswith("litellm.responses.mcp") for name in sys.modules)
+    assert _list_server_modules() == []
+
+
+def _list_server_modules() -> list[str]:
+    return [name for name in sys.modules if name.startswith("litellm.responses.mcp.")]
 
 
 class SlowClient(LiteLlmClient):
