@@ -130,11 +130,15 @@ def _describe_field(
 
 def _other_names(field: SchemaField, asked_words: Set[str]) -> Iterator[str]:
     """Yields the label, if it says more than the name, and the synonyms that the question uses."""
-    own_name = fold_text(field.name.replace("_", " "))
-    label = fold_text(field.label)
-    if label != own_name and not own_name.startswith(label):
+    if _says_more(field.label, field.name):
         yield field.label
     yield from (synonym for synonym in field.plain_synonyms if _is_asked(synonym, asked_words))
+
+
+@lru_cache(maxsize=20_000)
+def _says_more(label: str, name: str) -> bool:
+    own_name, folded = fold_text(name.replace("_", " ")), fold_text(label)
+    return folded != own_name and not own_name.startswith(folded)
 
 
 def _is_asked(synonym: str, asked_words: Set[str]) -> bool:
