@@ -23,6 +23,13 @@ class UnknownWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnansweredPart:
+    """A part of the question could not be planned; the answer is that to the others."""
+
+    question: str  # the part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredWords:
     """The words match no field, so the text must hold them."""
 
@@ -148,6 +155,7 @@ class IgnoredGrouping:
 Assumption: TypeAlias = (
     IgnoredWord
     | UnknownWords
+    | UnansweredPart
     | RequiredWords
     | TakenReading
     | TakenField

@@ -1,6 +1,6 @@
 """Finds the field of whole documents that a model names, to order, group or show them by."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agent.errors import UnusableToolCall
 from storage.search.analyser import fold_text
@@ -15,15 +15,24 @@ def find_document_field(name: str, schema: Schema) -> SchemaField:
 
     Raises `UnusableToolCall` with the names of the fields for other names, also those of columns of rows.
     """
+    field = match_field(name, schema.fields)
+    if field is None:
+        raise UnusableToolCall(
+            f"Documents of {schema.bucket!r} have no field {shorten_name(name.strip())}. "
+            f"Their fields: {list_fields(schema)}."
+        )
+    return field
+
+
+def match_field(name: str, fields: Sequence[SchemaField]) -> SchemaField | None:
+    """Returns the only field of that name, else of that label, else with that synonym; None if there is none."""
     written = name.strip()
     folded = _fold_name(written)
     for names_of in (_exact_names, _labels, _synonyms):
-        found = [field for field in schema.fields if {written, folded} & set(names_of(field))]
+        found = [field for field in fields if {written, folded} & set(names_of(field))]
         if len(found) == 1:
             return found[0]
-    raise UnusableToolCall(
-        f"Documents of {schema.bucket!r} have no field {shorten_name(written)}. Their fields: {list_fields(schema)}."
-    )
+    return None
 
 
 def list_fields(schema: Schema) -> str:

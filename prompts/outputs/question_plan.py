@@ -47,6 +47,7 @@ class PlanConditionOutput(BaseModel):
     field: str  # a field of the bucket, `rows.column`, `title`, `text` or `doc_id`
     op: ConditionOperator
     values: list[str]  # any of them; two for `between`; none for `missing`, `present` and with a part
+    texts_if_missing: list[str]  # it holds for a document without the field whose text has one of these words too
     other_field: str  # compare with this field of the same document instead of a value
     of_part: str  # compare with the `part_field` of the documents of this part instead of a value
     part_field: str
@@ -89,5 +90,5 @@ class QuestionPlanOutput(BaseModel):
     continues_conversation: bool
     parts: list[PlanPartOutput]
     combine: Literal["one", "side_by_side", "compare", "in_sequence"]
-    output: Literal["default", "table", "bullets", "short", "file"]
+    wants_file: bool  # the person asks for a file
     not_understood: list[str]  # words of the question that no condition, field or query expresses

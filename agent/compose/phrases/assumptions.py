@@ -19,6 +19,7 @@ from agent.assumptions import (
     TakenField,
     TakenInnerSet,
     TakenReading,
+    UnansweredPart,
     UnboundedAdjective,
     UnknownWords,
     UnmatchedSuperlative,
@@ -49,6 +50,10 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             return translate_message("ignored, since no document holds it: “{word}”", word=word)
         case UnknownWords(words=words):
             return translate_message("did not understand {words}, so it restricts nothing", words=_quote_words(words))
+        case UnansweredPart(question=question):
+            return translate_message(
+                "could not plan “{question}”, so it is not answered", question=escape_markdown(question)
+            )
         case RequiredWords(words=words):
             return translate_plural(
                 "{words} fits no field, so the text must mention it",

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from storage.search.analyser import fold_text
 from storage.search.conditions import (
     DOC_ID_FIELD,
     TITLE_FIELD,
+    AndCondition,
     ComparisonCondition,
     ComparisonOperator,
     Condition,
@@ -26,12 +27,14 @@ from storage.search.conditions import (
     RowCondition,
     conjunction_of,
     mention_condition_for,
+    text_condition_for,
     title_condition_for,
 )
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 
 _TYPED = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})
+_EQUALITY_OPS = frozenset({"is", "is_not", "contains", "not_contains"})
 _TEXT_OPS = frozenset({"contains", "not_contains"})
 _NEGATED_OPS = frozenset({"is_not", "not_contains"})
 _ORDER_OPERATORS: Mapping[str, ComparisonOperator] = {
@@ -59,20 +62,24 @@ class ConditionLinker:
 
         Columns of one rows field that are not alternatives hold within one row. What cannot be linked is in the notes.
         """
-        linked = [entry for entry in map(self._link_condition, conditions) if entry is not None]
+        linked = list[LinkedCondition]()
+        for condition in conditions:
+            entry = self._link_condition(condition)
+            if entry is not None:
+                linked.append(entry)
+            else:
+                self.notes.lose_words(condition.words or ", ".join(condition.values) or condition.field)
         joined = self._join_conditions(linked)
         wider = [
-            self._join_conditions(
-                [entry if other is not entry or entry.wider_condition is None else _widened(entry) for entry in linked]
-            )
-            for other in linked
-            if other.wider_condition is not None and other.wider_condition != other.condition
+            self._join_conditions([_widen_condition(entry) if entry is widened else entry for entry in linked])
+            for widened in linked
+            if widened.wider_condition is not None and widened.wider_condition != widened.condition
         ]
         return joined, tuple(wider)
 
     def _link_condition(self, condition: PlanConditionOutput) -> LinkedCondition | None:
         words = condition.words if _is_part_of(condition.words, self.question) else ""
-        named = find_field(condition.field, self.lexicon, self.notes, condition.words)
+        named = find_field(condition.field, self.lexicon, self.notes)
         if named is None:
             return None
         built = self._build_condition(condition, named, words)
@@ -89,12 +96,13 @@ class ConditionLinker:
             any_group=max(condition.any_group, 0),
             is_negated=condition.op in _NEGATED_OPS,
             wider_condition=wider,
+            text_condition=_build_text_condition(condition, named, words),
         )
 
     def _build_condition(self, condition: PlanConditionOutput, named: NamedField, words: str) -> Condition | None:
         if condition.of_part:
             return self.link_inner_set(condition, named, words)
-        if condition.op in ("missing", "present"):
+        if condition.op in ("missing", "present") and named.field is not None:
             missing = MissingCondition(field=named.name, words=words)
             return missing if condition.op == "missing" else NotCondition(missing)
         field = named.field
@@ -106,11 +114,9 @@ class ConditionLinker:
             return build_typed_condition(
                 named, condition.op, condition.values, words, self.lexicon, self.today, self.notes
             )
-        if field.type in _TYPED or (field.type is FieldType.FLAG and condition.op not in ("is", "is_not")):
+        if not _takes_operator(field.type, condition.op):
             kind = field.type.value
-            self.notes.report_problem(
-                f"{named.path} is a {kind} field: {condition.op} says nothing of it", condition.words
-            )
+            self.notes.report_problem(f"{named.path} is a {kind} field: {condition.op} says nothing of it")
             return None
         if field.type is FieldType.FLAG:
             return build_flag_condition(named, condition.values, words, self.notes)
@@ -120,8 +126,8 @@ class ConditionLinker:
 
     def _build_reserved(self, condition: PlanConditionOutput, named: NamedField, words: str) -> Condition | None:
         """Builds a condition on the text, the title or the id of a document."""
-        if not condition.values:
-            self.notes.report_problem(f"{named.path} needs a value to compare with", condition.words)
+        if not condition.values or condition.op not in _EQUALITY_OPS:
+            self.notes.report_problem(f"{named.path} needs a value to be or to contain")
             return None
         if named.name == DOC_ID_FIELD:
             return ComparisonCondition(
@@ -134,14 +140,18 @@ class ConditionLinker:
     def _compare_fields(
         self, condition: PlanConditionOutput, named: NamedField, field: SchemaField, words: str
     ) -> Condition | None:
-        other = find_field(condition.other_field, self.lexicon, self.notes, condition.words)
+        other = find_field(condition.other_field, self.lexicon, self.notes)
         op = _ORDER_OPERATORS.get(condition.op)
         if other is None:
             return None
-        if op is None or other.field is None or other.field.type is not field.type or field.type not in _TYPED:
-            self.notes.report_problem(
-                f"{named.path} and {condition.other_field} cannot be compared by {condition.op}", condition.words
-            )
+        if (
+            op is None
+            or other.field is None
+            or other.rows_field != named.rows_field
+            or other.field.type is not field.type
+            or field.type not in _TYPED
+        ):
+            self.notes.report_problem(f"{named.path} and {condition.other_field} cannot be compared by {condition.op}")
             return None
         return FieldComparisonCondition(field=named.name, op=op, other_field=other.name, words=words)
 
@@ -154,7 +164,7 @@ class ConditionLinker:
             for column in columns
         ]
         if not parts:
-            self.notes.report_problem(f"{field.name} has rows: name one of its columns", condition.words)
+            self.notes.report_problem(f"{field.name} has rows: name one of its columns")
             return None
         return RowCondition(rows_field=field.name, condition=OrCondition(tuple(parts)), words=words)
 
@@ -181,20 +191,40 @@ class ConditionLinker:
         return conjunction_of(*conditions)
 
 
-def _widened(entry: LinkedCondition) -> LinkedCondition:
-    return LinkedCondition(
-        condition=entry.wider_condition or entry.condition, rows_field=entry.rows_field, any_group=entry.any_group
+def _takes_operator(field_type: FieldType, op: str) -> bool:
+    """Whether the operator says something of fields of the type that are neither ordered nor names."""
+    if field_type is FieldType.FLAG:
+        return op in _EQUALITY_OPS - _TEXT_OPS
+    return field_type not in _TYPED and (field_type is not FieldType.ROWS or op in _EQUALITY_OPS)
+
+
+def _build_text_condition(condition: PlanConditionOutput, named: NamedField, words: str) -> Condition | None:
+    """Returns "the field is missing, and title or text contains one of the words"; None for what is no field."""
+    texts = [text.strip() for text in condition.texts_if_missing if text.strip()]
+    if not texts or named.field is None or named.rows_field is not None or condition.op in ("missing", "present"):
+        return None
+    mentions = tuple(text_condition_for(text) for text in texts)
+    return AndCondition(
+        (
+            MissingCondition(field=named.name, words=words),
+            mentions[0] if len(mentions) == 1 else OrCondition(mentions),
+        )
     )
 
 
+def _widen_condition(entry: LinkedCondition) -> LinkedCondition:
+    return replace(entry, condition=entry.wider_condition or entry.condition)
+
+
 def _complete_condition(entry: LinkedCondition) -> Condition:
-    """Returns the condition with its negation; a column within a row of its own."""
+    """Returns the condition with its negation, a column within a row of its own; or what the text says instead."""
     condition = (
         RowCondition(rows_field=FieldName(entry.rows_field), condition=entry.condition)
         if entry.rows_field
         else entry.condition
     )
-    return NotCondition(condition) if entry.is_negated else condition
+    condition = NotCondition(condition) if entry.is_negated else condition
+    return condition if entry.text_condition is None else OrCondition((condition, entry.text_condition))
 
 
 def _is_part_of(words: str, question: str) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agent.model.linking.linked_parts import LinkingNotes, list_names
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from storage.search.analyser import fold_text
+from agent.tools.document_fields import match_field
 from storage.search.conditions import DOC_ID_FIELD, RESERVED_FIELDS
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
@@ -24,32 +24,32 @@ class NamedField:
         return self.name if self.rows_field is None else f"{self.rows_field}.{self.name}"
 
 
-def find_field(name: str, lexicon: BucketLexicon, notes: LinkingNotes, words: str = "") -> NamedField | None:
+def find_field(name: str, lexicon: BucketLexicon, notes: LinkingNotes) -> NamedField | None:
     """Returns the field by its name, else by its label or a synonym; None with a problem noted if there is none."""
     wanted = name.strip()
     if wanted in RESERVED_FIELDS and wanted not in lexicon.schema.by_name:
         return NamedField(name=FieldName(wanted), field=None)
     rows_name, dot, column_name = wanted.partition(".")
     if dot:
-        rows = _match_field(rows_name, lexicon.schema.fields)
+        rows = match_field(rows_name, lexicon.schema.fields)
         if rows is not None and rows.type is FieldType.ROWS:
-            column = _match_field(column_name, rows.columns)
+            column = match_field(column_name, rows.columns)
             if column is not None:
                 return NamedField(name=column.name, field=column, rows_field=rows.name)
     else:
-        field = _match_field(wanted, lexicon.schema.fields)
+        field = match_field(wanted, lexicon.schema.fields)
         if field is not None:
             return NamedField(name=field.name, field=field)
         columns = [
             NamedField(name=column.name, field=column, rows_field=rows.name)
             for rows in lexicon.schema.fields
             for column in rows.columns
-            if _match_field(wanted, (column,)) is not None
+            if match_field(wanted, (column,)) is not None
         ]
         if len(columns) == 1:
             return columns[0]
     notes.report_problem(
-        f"{lexicon.bucket} has no field {wanted!r}; its fields are {list_names(list_paths(lexicon), 40)}", words
+        f"{lexicon.bucket} has no field {wanted!r}; its fields are {list_names(list_paths(lexicon), 40)}"
     )
     return None
 
@@ -62,16 +62,3 @@ def list_paths(lexicon: BucketLexicon) -> list[str]:
         for path in (field.name, *(f"{field.name}.{column.name}" for column in field.columns))
     ]
     return [*paths, "title", "text", DOC_ID_FIELD]
-
-
-def _match_field(name: str, fields: tuple[SchemaField, ...]) -> SchemaField | None:
-    for field in fields:
-        if field.name == name:
-            return field
-    folded = fold_text(name.replace("_", " "))
-    matches = [
-        field
-        for field in fields
-        if folded in {fold_text(known) for known in (field.name.replace("_", " "), field.label, *field.plain_synonyms)}
-    ]
-    return matches[0] if len(matches) == 1 else None

@@ -12,25 +12,39 @@ class LinkingNotes:
     """Collected while a plan is linked. `problems` are sentences for the model, which may then correct its plan."""
 
     problems: list[str] = field(default_factory=list[str])
-    unlinked_words: list[str] = field(default_factory=list[str])  # of the question, whose condition could not be made
+    unlinked_words: list[str] = field(default_factory=list[str])  # of conditions that could not be made
     assumptions: list[Assumption] = field(default_factory=list[Assumption])
 
-    def report_problem(self, problem: str, words: str = "") -> None:
-        """Adds the problem, and the words of the question that are lost if it is not corrected."""
+    def report_problem(self, problem: str) -> None:
+        """Adds a sentence for the model."""
         self.problems.append(problem)
-        if words and words not in self.unlinked_words:
+
+    def lose_words(self, words: str) -> None:
+        """Adds words of a condition that is lost if the model does not correct it."""
+        if words not in self.unlinked_words:
             self.unlinked_words.append(words)
+
+    def take_over(self, other: "LinkingNotes") -> None:
+        """Adds what stands in other notes."""
+        self.problems += other.problems
+        self.unlinked_words += [words for words in other.unlinked_words if words not in self.unlinked_words]
+        self.assumptions += other.assumptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedCondition:
-    """A condition of the model on a field that exists. `wider_condition`: "at least" for a bare number."""
+    """A condition of the model on a field that exists.
+
+    `wider_condition`: "at least" for a bare number. `text_condition`: what the text says instead, where the field is
+    missing.
+    """
 
     condition: Condition
     rows_field: str = ""  # the rows field that the condition's column belongs to
     any_group: int = 0
     is_negated: bool = False
     wider_condition: Condition | None = None
+    text_condition: Condition | None = None
 
 
 def list_names(names: Sequence[str], limit: int = 12) -> str:

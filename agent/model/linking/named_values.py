@@ -28,7 +28,7 @@ def build_flag_condition(named: NamedField, values: Sequence[str], words: str, n
     folded = {value.strip().casefold() for value in values}
     if folded and (folded <= _TRUE_WORDS or folded <= _FALSE_WORDS):
         return ComparisonCondition(field=named.name, op=ComparisonOperator.EQ, value=folded <= _TRUE_WORDS, words=words)
-    notes.report_problem(f"{named.path} is a flag: its value is true or false", words)
+    notes.report_problem(f"{named.path} is a flag: its value is true or false")
     return None
 
 
@@ -41,10 +41,10 @@ def build_named_condition(
     `op` is `is`, `is_not`, `contains` or `not_contains`; the caller negates.
     """
     if op not in ("is", "is_not", "contains", "not_contains"):
-        notes.report_problem(f"{named.path} is no number and no date, so it cannot be compared by {op}", words)
+        notes.report_problem(f"{named.path} is no number and no date, so it cannot be compared by {op}")
         return None
     if not values:
-        notes.report_problem(f"{named.path} needs a value to compare with", words)
+        notes.report_problem(f"{named.path} needs a value to compare with")
         return None
     parts = [
         _link_value(named, field, value, words, lexicon, notes, contains=op.endswith("contains")) for value in values

@@ -79,6 +79,6 @@ def _find_wrong_count(tool_filter: ToolFilter) -> str | None:
 
 def _as_plan_condition(tool_filter: ToolFilter) -> PlanConditionOutput:
     return PlanConditionOutput(
-        field=tool_filter.field, op=_OPERATORS[tool_filter.op], values=tool_filter.values, other_field="",
-        of_part="", part_field="", min_count=0, words=tool_filter.words, any_group=0,
+        field=tool_filter.field, op=_OPERATORS[tool_filter.op], values=tool_filter.values, texts_if_missing=[],
+        other_field="", of_part="", part_field="", min_count=0, words=tool_filter.words, any_group=0,
     )  # fmt: skip

@@ -63,13 +63,13 @@ def build_typed_condition(
     literals = [_read_value(value, field, lexicon, today) for value in values]
     for value, literal in zip(values, literals, strict=True):
         if literal is None:
-            notes.report_problem(_describe_misfit(value, named, field), words)
+            notes.report_problem(_describe_misfit(value, named, field))
             return None
     read = [literal for literal in literals if literal is not None]
     if op == "between":
         return _build_range(named, read, words, lexicon, today, notes)
     if not read:
-        notes.report_problem(f"{named.path} needs a value to compare with", words)
+        notes.report_problem(f"{named.path} needs a value to compare with")
         return None
     literals_by_words = _literals_of_words(words, field, lexicon, today)
     for literal, value in zip(read, values, strict=True):
@@ -123,7 +123,7 @@ def _build_range(
     notes: LinkingNotes,
 ) -> Condition | None:
     if len(literals) != 2 or type(literals[0]) is not type(literals[1]):
-        notes.report_problem(f"{named.path}: `between` needs two values of one kind, the lower first", words)
+        notes.report_problem(f"{named.path}: `between` needs two values of one kind, the lower first")
         return None
     low, high = literals
     if isinstance(low, DateLiteral) and isinstance(high, DateLiteral):

@@ -34,21 +34,24 @@ _NEEDS_NO_FIELD = frozenset({AggregateFunction.COUNT, AggregateFunction.SHARE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormLinker:
-    """Builds forms in one bucket. What does not fit is in the notes, and the form does without it."""
+    """Builds forms in one bucket. What does not fit is in the notes."""
 
     bucket: BucketId
     lexicon: BucketLexicon
     notes: LinkingNotes
 
-    def build_form(self, part: PlanPartOutput, whole: Search | None) -> AnswerForm:
-        """Returns the form of the part. `whole`: the set of its `whole_part`; None if it has none."""
+    def build_form(self, part: PlanPartOutput, whole: Search | None) -> AnswerForm | None:
+        """Returns the form of the part; None with a problem noted if it cannot be had: no other form answers the same.
+
+        `whole`: the set of its `whole_part`; None if it has none.
+        """
         match part.form:
             case "list":
-                return ListDocuments(order=self._order_of(part), limit=part.limit or None)
+                return self._build_list(part)
             case "count":
-                return self._build_count(part)
+                return self._compute_groups(part, (AggregateFunction.COUNT,), None)
             case "numbers":
-                return self._build_numbers(part, whole)
+                return self.build_numbers(part, whole)
             case "change_over_time":
                 return self._build_change(part)
             case "values" | "values_of_each":
@@ -66,13 +69,22 @@ class FormLinker:
             case "passages" | "helper":
                 return FindPassages()
 
+    def _build_list(self, part: PlanPartOutput) -> AnswerForm | None:
+        order = self.find_order(part)
+        return None if part.order_by and order is None else ListDocuments(order=order, limit=_limit_of(part))
+
     def find_order(self, part: PlanPartOutput) -> SchemaOrder | None:
         """Returns the order of the part; None if it names no field that has an order."""
-        return self._order_of(part)
-
-    def _order_of(self, part: PlanPartOutput) -> SchemaOrder | None:
         named = self._plain_field(part.order_by, _ORDERED, "order documents by") if part.order_by else None
         return None if named is None else SchemaOrder(field=named.name, descending=part.is_descending)
+
+    def _groups_of(self, part: PlanPartOutput) -> tuple[GroupBy | None, GroupBy | None] | None:
+        """Returns the groups and the groups within them; None if one that is asked for cannot be had."""
+        group = self._group_of(part.group_by, part.group_period)
+        second = self._group_of(part.second_group_by, part.second_group_period)
+        if (part.group_by and group is None) or (part.second_group_by and (second is None or group is None)):
+            return None
+        return group, second
 
     def _group_of(self, name: str, period: str) -> GroupBy | None:
         if not name:
@@ -83,32 +95,31 @@ class FormLinker:
         is_date = named.field.type is FieldType.DATE
         return GroupBy(field=named.name, period=CalendarPeriod(period) if is_date and period else None)
 
-    def _build_count(self, part: PlanPartOutput) -> AnswerForm:
-        group = self._group_of(part.group_by, part.group_period)
-        second = self._group_of(part.second_group_by, part.second_group_period) if group is not None else None
-        limit = part.limit or None if group is not None else None
-        return ComputeNumbers(
-            functions=(AggregateFunction.COUNT,), group=group, second_group=second, limit=limit,
-            descending=part.is_descending or limit is None,
-        )  # fmt: skip
-
-    def _build_numbers(self, part: PlanPartOutput, whole: Search | None) -> AnswerForm:
+    def build_numbers(self, part: PlanPartOutput, whole: Search | None = None) -> AnswerForm | None:
+        """Returns the functions of the part, whatever its form; None with a problem noted if they cannot be had."""
         functions = tuple(AggregateFunction(name) for name in dict.fromkeys(part.functions))
         if AggregateFunction.SHARE in functions:
             if whole is None:
-                self.notes.problems.append("a share needs `whole_part`: the part whose set is the whole")
+                self.notes.report_problem("a share needs `whole_part`: the part whose set is the whole")
+                return None
             return ComputeNumbers(functions=(AggregateFunction.SHARE,), share_base=whole)
         if not functions:
-            self.notes.problems.append(f"part {part.id} has no function")
-            return self._build_count(part)
+            self.notes.report_problem(f"part {part.id} has no function")
+            return None
         field = self._computed_field(part, functions)
-        group = self._group_of(part.group_by, part.group_period)
-        second = self._group_of(part.second_group_by, part.second_group_period) if group is not None else None
         if field is None and set(functions) - _NEEDS_NO_FIELD:
-            return self._build_count(part)
-        limit = part.limit or None if group is not None else None
+            return None
+        return self._compute_groups(part, functions, field)
+
+    def _compute_groups(
+        self, part: PlanPartOutput, functions: tuple[AggregateFunction, ...], field: FieldName | None
+    ) -> AnswerForm | None:
+        groups = self._groups_of(part)
+        if groups is None:
+            return None
+        limit = _limit_of(part) if groups[0] is not None else None
         return ComputeNumbers(
-            functions=functions, field=field, group=group, second_group=second, limit=limit,
+            functions=functions, field=field, group=groups[0], second_group=groups[1], limit=limit,
             descending=part.is_descending or limit is None,
         )  # fmt: skip
 
@@ -116,55 +127,54 @@ class FormLinker:
         if not set(functions) - _NEEDS_NO_FIELD:
             return None
         if not part.fields:
-            self.notes.problems.append(f"part {part.id}: {', '.join(functions)} of which field?")
+            self.notes.report_problem(f"part {part.id}: {', '.join(functions)} of which field?")
             return None
-        types = _MEASURED
-        if AggregateFunction.DISTINCT in functions:
-            types = frozenset(FieldType) - _UNGROUPED
-        elif set(functions) <= {AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM}:
-            types = _MEASURED | {FieldType.DATE}
+        types = frozenset(FieldType) - _UNGROUPED if AggregateFunction.DISTINCT in functions else _MEASURED
         named = self._plain_field(part.fields[0], types, "compute numbers of")
         return None if named is None else named.name
 
-    def _build_change(self, part: PlanPartOutput) -> AnswerForm:
+    def _build_change(self, part: PlanPartOutput) -> AnswerForm | None:
         named = self._plain_field(part.group_by, frozenset({FieldType.DATE}), "group by periods of")
-        functions = tuple(AggregateFunction(name) for name in dict.fromkeys(part.functions)) or (
-            AggregateFunction.COUNT,
-        )
+        functions = tuple(AggregateFunction(name) for name in dict.fromkeys(part.functions))
+        functions = functions or (AggregateFunction.COUNT,)
         field = self._computed_field(part, functions)
-        if named is None:
-            return self._build_numbers(part, None)
-        if field is None:
-            functions = (AggregateFunction.COUNT,)
+        if named is None or (field is None and set(functions) - _NEEDS_NO_FIELD):
+            return None
         period = CalendarPeriod(part.group_period) if part.group_period else None
         return ChangeOverTime(functions=functions, field=field, group=GroupBy(field=named.name, period=period))
 
-    def _build_values(self, part: PlanPartOutput) -> AnswerForm:
+    def _build_values(self, part: PlanPartOutput) -> AnswerForm | None:
         fields = [find_field(name, self.lexicon, self.notes) for name in part.fields]
+        if None in fields:  # the other fields are half of an answer; the text of one document may hold all of it
+            return FindPassages() if part.form == "values" else None
         # The value of a column is in the value of its rows field.
         names = dict.fromkeys(
             named.rows_field or named.name for named in fields if named is not None and named.field is not None
         )
         if not names:
-            return FindPassages() if part.form == "values" else ListDocuments(limit=part.limit or None)
+            return FindPassages() if part.form == "values" else self._build_list(part)
         return ReadFields(fields=tuple((self.bucket, name) for name in names), of_each=part.form == "values_of_each")
 
-    def _build_claims_about_all(self, whole: Search | None) -> AnswerForm:
+    def _build_claims_about_all(self, whole: Search | None) -> AnswerForm | None:
         if whole is None:
-            self.notes.problems.append("`is_true_of_all` needs `whole_part`: the part whose documents it is about")
-            return CheckClaims()
+            self.notes.report_problem("`is_true_of_all` needs `whole_part`: the part whose documents it is about")
+            return None
         return CheckClaims(quantifier=ClaimQuantifier.ALL, scope=whole)
 
     def _plain_field(self, name: str, types: frozenset[FieldType], use: str) -> NamedField | None:
         """Returns a field of the document of one of these types; None with a problem noted."""
         if not name:
-            self.notes.problems.append(f"no field is named to {use}")
+            self.notes.report_problem(f"no field is named to {use}")
             return None
         named = find_field(name, self.lexicon, self.notes)
         if named is None:
             return None
         if named.field is None or named.rows_field is not None or named.field.type not in types:
             kind = "a column of rows" if named.rows_field is not None else "of a type that does not allow it"
-            self.notes.problems.append(f"one cannot {use} {named.path}, which is {kind}")
+            self.notes.report_problem(f"one cannot {use} {named.path}, which is {kind}")
             return None
         return named
+
+
+def _limit_of(part: PlanPartOutput) -> int | None:
+    return part.limit if part.limit > 0 else None

@@ -1,6 +1,7 @@
 """Compares the plans that the model and the rules made of one question."""
 
 import json
+from dataclasses import replace
 
 from agent.decomposition import AlternativeReading, Decomposition, ExportRequest, LegAlternatives, PlannedQuestion
 from agent.reasoning_log import PlanDifference
@@ -12,7 +13,7 @@ from storage.search.plan import Leg, Plan
 def compare_plans(planned: PlannedQuestion, by_rules: Decomposition, *, rules_are_complete: bool) -> PlanDifference:
     """Returns how the model's plan differs from that of the rules. Ranking texts and words do not matter."""
     plan, rule_plan = planned.plan, _plan_of(by_rules)
-    kind = "rules_incomplete" if rule_plan is None else _kind_of_difference(plan, rule_plan)
+    kind = "rules_incomplete" if rule_plan is None else _kind_of_difference(planned, rule_plan)
     if kind != "same" and not rules_are_complete:
         kind = "rules_incomplete"
     return PlanDifference(
@@ -44,14 +45,13 @@ def describe_plan(plan: Plan) -> str:
 def join_agreeing_plans(planned: PlannedQuestion, by_rules: PlannedQuestion) -> PlannedQuestion:
     """Returns the plan that both made, with the ways on that the rules know and the words that the model asks about."""
     model_alternatives = {alternatives.leg: alternatives for alternatives in planned.alternatives}
-    return PlannedQuestion(
-        plan=planned.plan,
-        alternatives=tuple(
-            _join_alternatives(alternatives, model_alternatives.get(alternatives.leg))
-            for alternatives in by_rules.alternatives
-        )
-        or planned.alternatives,
-        assumptions=planned.assumptions,
+    joined = tuple(
+        _join_alternatives(alternatives, model_alternatives.get(alternatives.leg))
+        for alternatives in by_rules.alternatives
+    )
+    return replace(
+        planned,
+        alternatives=joined or planned.alternatives,
         kept_conditions=by_rules.kept_conditions or planned.kept_conditions,
         is_followup=planned.is_followup or by_rules.is_followup,
     )
@@ -59,8 +59,8 @@ def join_agreeing_plans(planned: PlannedQuestion, by_rules: PlannedQuestion) -> 
 
 def offer_other_reading(planned: PlannedQuestion, by_rules: PlannedQuestion) -> PlannedQuestion:
     """Returns the model's plan with the set of the rules as an equally likely meaning, if both are one set each."""
-    if len(planned.plan.legs) != 1 or len(by_rules.plan.legs) != 1:
-        return planned
+    if len(planned.plan.legs) != 1 or len(by_rules.plan.legs) != 1 or planned.passed_values:
+        return planned  # what is passed on is not in the search yet
     leg, other = planned.plan.legs[0], by_rules.plan.legs[0]
     if not _may_be_offered(leg, other):
         return planned
@@ -73,35 +73,23 @@ def offer_other_reading(planned: PlannedQuestion, by_rules: PlannedQuestion) -> 
         is_of_other_plan=True,
     )
     [alternatives] = planned.alternatives
-    joined = LegAlternatives(
-        leg=alternatives.leg,
-        equal_readings=(*alternatives.equal_readings, reading),
-        wider_readings=alternatives.wider_readings,
-        is_understood=alternatives.is_understood,
-        unknown_words=alternatives.unknown_words,
-    )
-    return PlannedQuestion(
-        plan=planned.plan,
-        alternatives=(joined,),
-        assumptions=planned.assumptions,
-        kept_conditions=planned.kept_conditions,
-        is_followup=planned.is_followup,
-        passed_values=planned.passed_values,
-    )
+    joined = replace(alternatives, equal_readings=(*alternatives.equal_readings, reading))
+    return replace(planned, alternatives=(joined,))
 
 
 def _plan_of(decomposition: Decomposition) -> Plan | None:
     return decomposition.plan if isinstance(decomposition, (PlannedQuestion, ExportRequest)) else None
 
 
-def _kind_of_difference(plan: Plan, rule_plan: Plan) -> str:
+def _kind_of_difference(planned: PlannedQuestion, rule_plan: Plan) -> str:
+    plan = planned.plan
     if len(plan.legs) != len(rule_plan.legs):
         return "parts"
     pairs = list(zip(plan.legs, rule_plan.legs, strict=True))
     if any(leg.search.buckets != other.search.buckets for leg, other in pairs):
         return "bucket"
-    if any(leg.search.clauses != other.search.clauses for leg, other in pairs):
-        return "conditions"
+    if planned.passed_values or any(leg.search.clauses != other.search.clauses for leg, other in pairs):
+        return "conditions"  # a value that another part gives is a condition too
     if any(leg.answer_form != other.answer_form for leg, other in pairs):
         return "form"
     return "same"

@@ -1,10 +1,10 @@
 """Turns a model's plan into the plan that is searched: names become fields, texts become values and conditions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 
+from agent.assumptions import Assumption, UnansweredPart, UnknownWords
 from agent.decomposition import (
     AlternativeReading,
     KeptFieldCondition,
@@ -13,32 +13,15 @@ from agent.decomposition import (
     PlannedQuestion,
 )
 from agent.english.function_words import STOP_WORDS
-from agent.model.linking.condition_linking import ConditionLinker
-from agent.model.linking.field_names import NamedField, find_field
-from agent.model.linking.linked_parts import LinkingNotes, list_names
+from agent.model.linking.linked_parts import LinkingNotes
 from agent.model.planning.answer_forms import FormLinker
+from agent.model.planning.set_linking import LinkedSet, SetLinker
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from prompts.outputs.question_plan import PlanConditionOutput, PlanPartOutput, QuestionPlanOutput
+from prompts.outputs.question_plan import PlanPartOutput, QuestionPlanOutput
 from storage.search.analyser import fold_text
-from storage.search.conditions import (
-    DOC_ID_FIELD,
-    TEXT_FIELD,
-    ComparisonOperator,
-    Condition,
-    SemiJoinCondition,
-    conjuncts_of,
-)
+from storage.search.conditions import DOC_ID_FIELD, SemiJoinCondition, conjuncts_of
 from storage.search.ids import BucketId, LegId
-from storage.search.plan import (
-    AnswerForm,
-    Clause,
-    ComputeNumbers,
-    Leg,
-    LegCombination,
-    Plan,
-    ReadFields,
-    Search,
-)
+from storage.search.plan import AnswerForm, Clause, Leg, LegCombination, Plan, ReadFields, Search
 
 _COMBINATIONS: Mapping[str, LegCombination] = {
     "one": LegCombination.ONE,
@@ -46,15 +29,8 @@ _COMBINATIONS: Mapping[str, LegCombination] = {
     "compare": LegCombination.COMPARE,
     "in_sequence": LegCombination.SEQUENCE,
 }
-_INNER_OPERATORS: Mapping[str, ComparisonOperator] = {
-    "is": ComparisonOperator.EQ,
-    "is_not": ComparisonOperator.EQ,
-    "more_than": ComparisonOperator.GT,
-    "at_least": ComparisonOperator.GTE,
-    "less_than": ComparisonOperator.LT,
-    "at_most": ComparisonOperator.LTE,
-}
 _LANGUAGE_CODE_LETTERS = 2
+_MAX_QUOTED_CHARS = 120
 _MAX_QUERIES = 4  # of one part
 _UNANSWERED_FORMS = frozenset({"helper"})
 
@@ -70,11 +46,11 @@ class LinkedPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _LinkedSet:
-    """The set of a part in one bucket."""
+class _LinkedLeg:
+    """A part that is answered."""
 
-    clause: Clause
-    wider_conditions: tuple[Condition, ...]
+    leg: Leg
+    alternatives: LegAlternatives
     passed: tuple[PassedValues, ...]
 
 
@@ -89,227 +65,117 @@ class PlanLinker:
     last_plan: Plan | None = None
 
     def link_plan(self, output: QuestionPlanOutput) -> LinkedPlan:
-        """Returns the plan with everything that could be linked."""
+        """Returns the plan with everything that could be linked; what could not is a problem and an assumption."""
         notes = LinkingNotes()
-        parts = {part.id: part for part in output.parts}
         answered = [part for part in output.parts if part.form not in _UNANSWERED_FORMS and not part.alternative_to]
         if not answered:
-            notes.problems.append("no part is to be answered")
+            notes.report_problem("no part is to be answered")
         if len(answered) > self.max_parts:
-            notes.problems.append(f"at most {self.max_parts} parts can be answered")
-        legs: list[Leg] = []
-        alternatives: list[LegAlternatives] = []
-        passed: list[PassedValues] = []
-        for part in answered[: self.max_parts]:
-            part_notes = LinkingNotes()
-            leg_id = LegId(chr(97 + len(legs)))
-            linked = self._link_leg(leg_id, part, parts, output, part_notes, is_only=len(answered) == 1)
-            notes.problems += part_notes.problems
-            notes.assumptions += part_notes.assumptions
-            if linked is not None:
-                legs.append(linked[0])
-                alternatives.append(linked[1])
-                passed += linked[2]
-        planned = (
-            PlannedQuestion(
-                plan=Plan(
-                    question=self.question,
-                    legs=tuple(legs),
-                    combination=_COMBINATIONS[output.combine] if len(legs) > 1 else LegCombination.ONE,
-                    language=language_code_of(output.language),
-                ),
-                alternatives=tuple(alternatives),
-                assumptions=tuple(dict.fromkeys(notes.assumptions)),
-                kept_conditions=self._kept_conditions(legs) if output.continues_conversation else (),
-                is_followup=output.continues_conversation and self.last_plan is not None,
-                passed_values=tuple(passed),
-            )
-            if legs
-            else None
-        )
+            notes.report_problem(f"at most {self.max_parts} parts can be answered")
+        linked = list[_LinkedLeg]()
+        for index, part in enumerate(answered):
+            leg = None
+            if index < self.max_parts:
+                leg = self._link_leg(LegId(chr(97 + len(linked))), part, output, notes, is_only=len(answered) == 1)
+            if leg is None:
+                notes.assumptions.append(UnansweredPart(question=(part.question or self.question)[:_MAX_QUOTED_CHARS]))
+            else:
+                linked.append(leg)
         return LinkedPlan(
-            planned=planned,
+            planned=self._join_legs(linked, output, notes) if linked else None,
             problems=tuple(dict.fromkeys(notes.problems)),
-            wants_file=output.output == "file",
+            wants_file=output.wants_file,
             reasoning=output.reasoning,
         )
 
+    def _join_legs(
+        self, linked: Sequence[_LinkedLeg], output: QuestionPlanOutput, notes: LinkingNotes
+    ) -> PlannedQuestion:
+        legs = tuple(each.leg for each in linked)
+        return PlannedQuestion(
+            plan=Plan(
+                question=self.question,
+                legs=legs,
+                combination=_COMBINATIONS[output.combine] if len(legs) > 1 else LegCombination.ONE,
+                language=language_code_of(output.language),
+            ),
+            alternatives=tuple(each.alternatives for each in linked),
+            assumptions=tuple(dict.fromkeys(notes.assumptions)),
+            kept_conditions=self._kept_conditions(legs) if output.continues_conversation else (),
+            is_followup=output.continues_conversation and self.last_plan is not None,
+            passed_values=tuple(passed for each in linked for passed in each.passed),
+        )
+
     def _link_leg(
-        self,
-        leg_id: LegId,
-        part: PlanPartOutput,
-        parts: Mapping[str, PlanPartOutput],
-        output: QuestionPlanOutput,
-        notes: LinkingNotes,
-        *,
-        is_only: bool,
-    ) -> tuple[Leg, LegAlternatives, Sequence[PassedValues]] | None:
-        """Returns the leg of a part; None if it names no bucket that exists."""
-        sets = self._link_sets(leg_id, part, parts, notes)
-        if not sets:
+        self, leg_id: LegId, part: PlanPartOutput, output: QuestionPlanOutput, notes: LinkingNotes, *, is_only: bool
+    ) -> _LinkedLeg | None:
+        """Returns the leg of a part; None with a problem noted if there is no such bucket or no such form of answer."""
+        own_notes = LinkingNotes()
+        set_linker = SetLinker(
+            question=self.question,
+            lexicons=self.lexicons,
+            today=self.today,
+            parts={other.id: other for other in output.parts},
+        )
+        sets = set_linker.link_sets(part, own_notes, leg_id)
+        answer_form = self._build_form(part, sets, set_linker, own_notes) if sets else None
+        search = Search(clauses=tuple(linked_set.clause for linked_set in sets))
+        if answer_form is not None:
+            search, answer_form = self._narrow_to_first(part, search, answer_form, own_notes)
+        if answer_form is None:
+            notes.problems += own_notes.problems
             return None
+        unknown_words = self._unknown_words(own_notes, output.not_understood if is_only else ())
+        asks_about_words = bool(unknown_words) and not answer_form.reads_text
+        notes.problems += own_notes.problems
+        notes.assumptions += own_notes.assumptions
+        notes.assumptions += self._assume_lost_words(own_notes, () if not asks_about_words else unknown_words)
         queries = [query for query in part.search_queries if query.strip()][:_MAX_QUERIES]
         stands_alone = is_only and not output.continues_conversation  # else the words say too little: "and its width?"
         text = (self.question if stands_alone else part.question) or self.question
-        search = Search(
-            clauses=tuple(linked_set.clause for linked_set in sets), ranking_text=queries[0] if queries else text
-        )
-        bucket = sets[0].clause.bucket
-        whole = self._link_whole(part, parts, notes)
-        answer_form = FormLinker(bucket=bucket, lexicon=self.lexicons[bucket], notes=notes).build_form(part, whole)
-        search, answer_form = self._narrow_to_first(part, search, answer_form, notes)
+        search = replace(search, ranking_text=queries[0] if queries else text)
         leg = Leg(id=leg_id, question=text, search=search, answer_form=answer_form, probes=tuple(queries[1:]))
-        unknown_words = self._unknown_words(notes, output.not_understood if is_only else ())
-        readings = [
-            reading
-            for other in output.parts
-            if other.alternative_to == part.id and other.id != part.id
-            for reading in self._alternative_reading(leg_id, other, parts, search)
-        ]
         alternatives = LegAlternatives(
             leg=leg_id,
-            equal_readings=tuple(readings),
-            wider_readings=tuple(
-                AlternativeReading(
-                    bucket=linked_set.clause.bucket,
-                    conditions=conjuncts_of(condition),
-                    search=replace(search, clauses=(replace(linked_set.clause, condition=condition),)),
-                )
-                for linked_set in sets
-                for condition in linked_set.wider_conditions
-                if len(sets) == 1 and answer_form.names_a_set
-            ),
-            is_understood=not notes.problems and not unknown_words,
-            unknown_words=() if answer_form.reads_text else unknown_words,
+            equal_readings=tuple(self._alternative_readings(part, output.parts, set_linker, search, notes)),
+            wider_readings=tuple(_wider_readings(sets, leg)),
+            is_understood=not own_notes.problems and not unknown_words,
+            unknown_words=unknown_words if asks_about_words else (),
         )
-        return leg, alternatives, [passed for linked_set in sets for passed in linked_set.passed]
-
-    def _link_sets(
-        self, leg_id: LegId, part: PlanPartOutput, parts: Mapping[str, PlanPartOutput], notes: LinkingNotes
-    ) -> list[_LinkedSet]:
-        """Returns the set of the part in each of its buckets: in those that can express all of its conditions."""
-        buckets = [BucketId(name) for name in dict.fromkeys(part.buckets) if name in self.lexicons]
-        unknown = [name for name in part.buckets if name not in self.lexicons]
-        if unknown or not buckets:
-            notes.problems.append(
-                f"part {part.id}: there is no bucket {list_names(unknown) or 'named'}; "
-                f"the buckets are {list_names(sorted(self.lexicons), 40)}"
-            )
-        pairs = [(bucket, LinkingNotes()) for bucket in buckets]
-        linked = [(self._link_set(leg_id, part, bucket, parts, own, depth=0), own) for bucket, own in pairs]
-        fitting = [(linked_set, own) for linked_set, own in linked if not own.unlinked_words]
-        for _, own in fitting or linked[:1]:
-            notes.problems += own.problems
-            notes.unlinked_words += own.unlinked_words
-            notes.assumptions += own.assumptions
-        return [linked_set for linked_set, _ in (fitting or linked[:1])]
-
-    def _link_set(
-        self,
-        leg_id: LegId,
-        part: PlanPartOutput,
-        bucket: BucketId,
-        parts: Mapping[str, PlanPartOutput],
-        notes: LinkingNotes,
-        *,
-        depth: int,
-    ) -> _LinkedSet:
-        passed: list[PassedValues] = []
-        linker = ConditionLinker(
-            lexicon=self.lexicons[bucket],
-            question=self.question,
-            today=self.today,
-            notes=notes,
-            link_inner_set=partial(self._link_inner_set, leg_id, bucket, parts, notes, passed, depth),
-        )
-        required = [condition for condition in part.conditions if _is_required_term(condition)]
-        others = [condition for condition in part.conditions if not _is_required_term(condition)]
-        condition, wider = linker.link_conditions(others)
-        terms = tuple(condition.values[0] for condition in required)
-        return _LinkedSet(
-            clause=Clause(bucket=bucket, condition=condition, required_terms=terms),
-            wider_conditions=wider,
-            passed=tuple(passed),
+        return _LinkedLeg(
+            leg=leg,
+            alternatives=alternatives,
+            passed=tuple(passed for linked_set in sets for passed in linked_set.passed),
         )
 
-    def _link_inner_set(
-        self,
-        leg_id: LegId,
-        bucket: BucketId,
-        parts: Mapping[str, PlanPartOutput],
-        notes: LinkingNotes,
-        passed: list[PassedValues],
-        depth: int,
-        condition: PlanConditionOutput,
-        named: NamedField,
-        words: str,
-    ) -> Condition | None:
-        """Returns "the value is one of the documents of that part"; None where its values are passed on later."""
-        inner = parts.get(condition.of_part)
-        op = _INNER_OPERATORS.get(condition.op)
-        inner_buckets = [BucketId(name) for name in inner.buckets if name in self.lexicons] if inner else []
-        if inner is None or op is None or len(inner_buckets) != 1 or depth > 1 or named.rows_field is not None:
-            notes.report_problem(
-                f"{named.path} {condition.op} part {condition.of_part!r}: the part must exist, be of one bucket and "
-                "not refer to itself",
-                condition.words,
-            )
+    def _build_form(
+        self, part: PlanPartOutput, sets: Sequence[LinkedSet], set_linker: SetLinker, notes: LinkingNotes
+    ) -> AnswerForm | None:
+        whole = set_linker.parts.get(part.whole_part)
+        if part.whole_part and (whole is None or whole.id == part.id):
+            notes.report_problem(f"part {part.id}: there is no other part {part.whole_part!r} that could be its whole")
             return None
-        lexicon = self.lexicons[inner_buckets[0]]
-        if inner.group_by and not inner.group_period and inner.functions and op is ComparisonOperator.EQ:
-            source = self._link_leg(
-                leg_id, inner.model_copy(update={"form": "numbers"}), {}, _EMPTY_PLAN, notes, is_only=False
-            )
-            if source is not None and isinstance(source[0].answer_form, ComputeNumbers):
-                passed.append(
-                    PassedValues(
-                        leg=leg_id,
-                        bucket=bucket,
-                        field=named.name,
-                        source=source[0],
-                        is_list=named.field is not None and named.field.absent_means_none,
-                        is_negated=condition.op == "is_not",
-                        words=words,
-                    )
-                )
+        whole_sets = [] if whole is None else set_linker.link_sets(whole, notes)
+        if whole is not None and not whole_sets:
             return None
-        key = find_field(condition.part_field or DOC_ID_FIELD, lexicon, notes, condition.words)
-        if key is None or key.rows_field is not None or key.name == TEXT_FIELD:
-            return None
-        linked = self._link_set(leg_id, inner, inner_buckets[0], parts, notes, depth=depth + 1)
-        order = FormLinker(bucket=inner_buckets[0], lexicon=lexicon, notes=notes).find_order(inner)
-        return SemiJoinCondition(
-            field=named.name,
-            bucket=inner_buckets[0],
-            key=key.name,
-            condition=linked.clause.match_condition,
-            order_by=None if order is None else order.field,
-            is_descending=order is None or order.descending,
-            limit=max(inner.limit, 1) if order is not None else 1,
-            min_count=max(condition.min_count, 1) if op is ComparisonOperator.EQ else 1,
-            op=op,
-            words=words,
-        )
-
-    def _link_whole(
-        self, part: PlanPartOutput, parts: Mapping[str, PlanPartOutput], notes: LinkingNotes
-    ) -> Search | None:
-        whole = parts.get(part.whole_part)
-        if whole is None or whole.id == part.id:
-            return None
-        sets = self._link_sets(LegId("a"), whole, parts, notes)
-        return Search(clauses=tuple(linked_set.clause for linked_set in sets)) if sets else None
+        bucket = sets[0].clause.bucket
+        linker = FormLinker(bucket=bucket, lexicon=self.lexicons[bucket], notes=notes)
+        clauses = tuple(linked_set.clause for linked_set in whole_sets)
+        return linker.build_form(part, Search(clauses=clauses) if clauses else None)
 
     def _narrow_to_first(
         self, part: PlanPartOutput, search: Search, answer_form: AnswerForm, notes: LinkingNotes
-    ) -> tuple[Search, AnswerForm]:
+    ) -> tuple[Search, AnswerForm | None]:
         """ "The wage of the oldest": values of the first documents of an order are those of a set of its own."""
-        if not isinstance(answer_form, ReadFields) or not part.order_by or len(search.clauses) != 1:
+        if not isinstance(answer_form, ReadFields) or not part.order_by:
             return search, answer_form
+        if len(search.clauses) != 1:
+            notes.report_problem(f"part {part.id}: an order needs one bucket")
+            return search, None
         [clause] = search.clauses
         order = FormLinker(bucket=clause.bucket, lexicon=self.lexicons[clause.bucket], notes=notes).find_order(part)
         if order is None:
-            return search, answer_form
+            return search, None
         first = SemiJoinCondition(
             field=DOC_ID_FIELD,
             bucket=clause.bucket,
@@ -322,19 +188,28 @@ class PlanLinker:
         narrowed = search.with_clauses(Clause(bucket=clause.bucket, condition=first))
         return narrowed, replace(answer_form, of_each=True)
 
-    def _alternative_reading(
-        self, leg_id: LegId, part: PlanPartOutput, parts: Mapping[str, PlanPartOutput], chosen: Search
-    ) -> Sequence[AlternativeReading]:
-        """Returns the other meaning of a leg, if all of it can be linked and it is another set."""
-        notes = LinkingNotes()
-        sets = self._link_sets(leg_id, part, parts, notes)
-        if notes.problems or len(sets) != 1 or len(chosen.clauses) != 1 or sets[0].clause == chosen.clauses[0]:
-            return ()
-        clause = sets[0].clause
-        own = conjuncts_of(chosen.clauses[0].condition)
-        differing = tuple(condition for condition in conjuncts_of(clause.condition) if condition not in own)
-        search = replace(chosen, clauses=(clause,))
-        return (AlternativeReading(bucket=clause.bucket, conditions=differing, search=search),)
+    def _alternative_readings(
+        self,
+        part: PlanPartOutput,
+        parts: Sequence[PlanPartOutput],
+        set_linker: SetLinker,
+        chosen: Search,
+        notes: LinkingNotes,
+    ) -> Iterator[AlternativeReading]:
+        """Yields the other meanings of a part, if all of it can be linked and it is another set of one bucket."""
+        for other in parts:
+            if other.alternative_to != part.id or other.id == part.id:
+                continue
+            own_notes = LinkingNotes()
+            sets = set_linker.link_sets(other, own_notes)
+            notes.problems += own_notes.problems
+            if own_notes.problems or len(sets) != 1 or len(chosen.clauses) != 1 or sets[0].clause == chosen.clauses[0]:
+                continue
+            clause = sets[0].clause
+            own = conjuncts_of(chosen.clauses[0].condition)
+            differing = tuple(condition for condition in conjuncts_of(clause.condition) if condition not in own)
+            search = replace(chosen, clauses=(clause,))
+            yield AlternativeReading(bucket=clause.bucket, conditions=differing, search=search)
 
     def _unknown_words(self, notes: LinkingNotes, not_understood: Sequence[str]) -> tuple[str, ...]:
         """Returns the words of the question whose meaning got lost, without function words."""
@@ -345,6 +220,11 @@ class PlanLinker:
                 word for word in words if word and fold_text(word) in folded and fold_text(word) not in STOP_WORDS
             )
         )
+
+    def _assume_lost_words(self, notes: LinkingNotes, asked_words: Sequence[str]) -> list[Assumption]:
+        """Returns what is said of the conditions that could not be made and that the person is not asked about."""
+        words = tuple(word for word in notes.unlinked_words if word and word.strip() not in asked_words)
+        return [UnknownWords(words=words)] if words else []
 
     def _kept_conditions(self, legs: Sequence[Leg]) -> tuple[KeptFieldCondition, ...]:
         """Returns the conditions of the last plan that the new one has too."""
@@ -365,23 +245,19 @@ class PlanLinker:
         )
 
 
-_EMPTY_PLAN = QuestionPlanOutput(
-    reasoning="", language="en", continues_conversation=False, parts=[], combine="one", output="default",
-    not_understood=[],
-)  # fmt: skip
-
-
 def language_code_of(language: str) -> str:
     """Returns the ISO 639-1 code of what a model wrote: "de", "de-AT"; "en" for anything else."""
     code = language.strip().replace("_", "-").partition("-")[0].lower()
     return code if len(code) == _LANGUAGE_CODE_LETTERS and code.isalpha() else "en"
 
 
-def _is_required_term(condition: PlanConditionOutput) -> bool:
-    """Whether the condition is a word that the text must hold."""
-    return (
-        condition.field == TEXT_FIELD
-        and condition.op in ("contains", "is")
-        and len(condition.values) == 1
-        and not condition.any_group
-    )
+def _wider_readings(sets: Sequence[LinkedSet], leg: Leg) -> Iterator[AlternativeReading]:
+    if len(sets) != 1 or not leg.answer_form.names_a_set or leg.search.clauses != (sets[0].clause,):
+        return
+    [linked_set] = sets
+    for condition in linked_set.wider_conditions:
+        yield AlternativeReading(
+            bucket=linked_set.clause.bucket,
+            conditions=conjuncts_of(condition),
+            search=replace(leg.search, clauses=(replace(linked_set.clause, condition=condition),)),
+        )

@@ -9,6 +9,7 @@ from prompts.outputs.question_plan import PlanConditionOutput, PlanPartOutput
 def a_condition(field: str, op: str, *values: str, **others: Json) -> PlanConditionOutput:
     empty: dict[str, Json] = {
         "values": list(values),
+        "texts_if_missing": [],
         "other_field": "",
         "of_part": "",
         "part_field": "",
@@ -31,7 +32,7 @@ def a_part(form: str, bucket: str, *conditions: PlanConditionOutput, **others: J
 
 def a_plan_output(*parts: PlanPartOutput, **others: Json) -> QuestionPlanOutput:
     empty: dict[str, Json] = {
-        "reasoning": "", "language": "en", "continues_conversation": False, "combine": "one", "output": "default",
+        "reasoning": "", "language": "en", "continues_conversation": False, "combine": "one", "wants_file": False,
         "not_understood": [],
     }  # fmt: skip
     return QuestionPlanOutput.model_validate({**empty, "parts": list(parts), **others})

@@ -160,7 +160,7 @@ async def test_without_a_usable_reply_the_rules_plan(home: MiningHome, replies: 
 
 
 async def test_a_file_is_exported_if_the_person_asks_for_one(home: MiningHome) -> None:
-    output = a_plan_output(a_part("list", "mines"), output="file")
+    output = a_plan_output(a_part("list", "mines"), wants_file=True)
 
     decomposition, _ = await decompose(
         home, ScriptedModel(output.model_dump(mode="json")), "I would love a spreadsheet with whatever mines we run",

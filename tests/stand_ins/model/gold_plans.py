@@ -78,7 +78,7 @@ def plan_by_gold(query: Mapping[str, Json]) -> QuestionPlanOutput:
         | plan
     )
     return QuestionPlanOutput(
-        reasoning="gold", language="en", continues_conversation=False, parts=[part], combine="one", output="default",
+        reasoning="gold", language="en", continues_conversation=False, parts=[part], combine="one", wants_file=False,
         not_understood=[],
     )  # fmt: skip
 
@@ -105,6 +105,7 @@ def _linked_conditions(conditions: Sequence[Mapping[str, Json]]) -> Iterator[Pla
                 "field": "text" if condition["op"] == "text_contains" else condition["field"],
                 "op": _OPERATORS[condition["op"]],
                 "values": [_written(member) for member in values],
+                "texts_if_missing": [],
                 "other_field": "",
                 "of_part": "",
                 "part_field": "",
