@@ -1,4 +1,4 @@
-"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--jobs N] [--sample N] [--wrong]`.
+"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--jobs N] [--sample N] [--except-sample N] [--wrong]`.
 
 Each round's program writes documents and questions; the documents are loaded into a scratch home, one bucket for each
 file or folder, and the questions are asked as `parley ask` asks them: with the model of `PARLEY_MODEL`, if it is set.
@@ -111,11 +111,18 @@ async def _ask_turn(bot: Application, body: TextMessage | ButtonClick, conversat
 
 
 async def measure_rounds(
-    names: Sequence[str], home: Path, *, in_one_home: bool, jobs: int = 1, sample: int | None = None
+    names: Sequence[str],
+    home: Path,
+    *,
+    in_one_home: bool,
+    jobs: int = 1,
+    sample: int | None = None,
+    seen_sample: int = 0,
 ) -> dict[str, list[JudgedReply]]:
     """Judges the questions of each round, with its documents alone in a home or with those of all the others.
 
-    `sample`: only so many of a round, evenly spread over its questions.
+    `sample`: only so many of a round, evenly spread over its questions. `seen_sample`: without those that a sample of
+    this size takes: nothing was looked at among the others.
     """
     folders = {name: generate_round(name, home / "rounds") for name in names}
     judged: dict[str, list[JudgedReply]] = {}
@@ -126,7 +133,9 @@ async def measure_rounds(
         async with open_application(settings, clock=read_round_clock) as bot:
             await load_round_documents(bot, [folders[name] for name in group])
             for name in group:
-                questions = _pick_evenly(read_round_questions(folders[name]), sample)
+                questions = read_round_questions(folders[name])
+                seen = _pick_evenly(questions, seen_sample) if seen_sample else ()
+                questions = _pick_evenly([question for question in questions if question not in seen], sample)
                 judged[name] = await judge_questions(bot, questions, jobs=jobs)
     return judged
 
@@ -177,13 +186,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--jobs", type=int, default=1, help="questions at a time")
     parser.add_argument("--sample", type=int, help="only so many questions of a round, evenly spread")
+    parser.add_argument("--except-sample", type=int, default=0, help="without the questions of `--sample N`")
     options = parser.parse_args()
     names = options.names or sorted(path.parent.name for path in ROUNDS.glob("*/generate.py"))
     started = time.perf_counter()
     with TemporaryDirectory(prefix="parley-rounds-") as folder:
         judged = asyncio.run(
             measure_rounds(
-                names, Path(folder), in_one_home=options.all_in_one, jobs=options.jobs, sample=options.sample
+                names,
+                Path(folder),
+                in_one_home=options.all_in_one,
+                jobs=options.jobs,
+                sample=options.sample,
+                seen_sample=options.except_sample,
             )
         )
     _print_figures(judged)
