@@ -1,4 +1,4 @@
-"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--jobs N] [--sample N] [--except-sample N] [--wrong]`.
+"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--jobs N] [--sample N] [--wrong]`.
 
 Each round's program writes documents and questions; the documents are loaded into a scratch home, one bucket for each
 file or folder, and the questions are asked as `parley ask` asks them: with the model of `PARLEY_MODEL`, if it is set.
