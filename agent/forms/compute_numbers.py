@@ -97,7 +97,8 @@ def answer_computation(
 ) -> Enough | LegClarification:
     """Decides on numbers over the set. `document` is its only member, which supports the numbers; else None."""
     count, lines = review.count, review.aggregate_lines
-    if count == 0 and not _is_share(review):
+    is_share = review.requests.whole_count is not None
+    if not (_has_whole(review) if is_share else count):
         return report_nothing_found(review)
     if (several_readings := ask_which_reading(review)) is not None:
         return several_readings
@@ -130,7 +131,7 @@ def answer_computation(
     )
 
 
-def _is_share(review: LegReview) -> bool:
+def _has_whole(review: LegReview) -> bool:
     """Whether the leg asks for a share of a set that is not empty. Then a share of 0 is an answer."""
     return review.requests.whole_count is not None and review.answers[review.requests.whole_count] > 0
 

@@ -45,7 +45,7 @@ class JsonArrayStream:
         """Whether the text has turned out not to be JSON; then no more elements come."""
         return self._place is _ReadPlace.BROKEN
 
-    def feed(self, piece: str) -> Sequence[Json]:
+    def read_piece(self, piece: str) -> Sequence[Json]:
         """Returns the elements that the piece completes, in their order."""
         elements: list[Json] = []
         for character in piece:

@@ -22,13 +22,14 @@ from agent.model.planning.complete_plans import is_completely_linked, needs_judg
 from agent.model.planning.plan_comparison import compare_plans, join_agreeing_plans, offer_other_reading
 from agent.model.planning.plan_linking import LinkedPlan, language_code_of
 from agent.model.planning.question_planner import QuestionPlanner, RoutedQuestion
+from agent.model.prompt_values import searched_buckets_of
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.reasoning_log import SubQueryPurpose
 from agent.review.leg_review import Decision, LegClarification, LegFacts, LegReview, More
 from agent.review.review import ReviewedPlan
 from agent.rules.reasoner import RuleReasoner
 from agent.verify import VerifiedLeg
-from storage.search.ids import BucketId, LegId
+from storage.search.ids import LegId
 from storage.search.plan import Clause, FindPassages, Leg, LegCombination, Plan, Search, SummariseDocuments
 
 _DECOMPOSE, _REVIEW = "decompose", "review"
@@ -63,7 +64,7 @@ class ModelReasoner:
             return by_rules
         try:
             planned = await self._planner.plan_question(
-                question, question_context, lexicons, _searched_buckets(by_rules)
+                question, question_context, lexicons, searched_buckets_of(by_rules)
             )
         except (ModelUnavailable, UnusableReply) as exc:
             question_context.reasoning_log.record_failure(_DECOMPOSE, exc)
@@ -175,11 +176,6 @@ def _is_understood_set(review: LegReview) -> bool:
     """Whether fields alone define the set that is asked for: then it is empty if it is empty, whatever texts say."""
     needs_text = any(clause.required_terms for clause in review.leg.search.clauses)
     return review.leg.answer_form.names_a_set and review.alternatives.is_understood and not needs_text
-
-
-def _searched_buckets(by_rules: Decomposition) -> Sequence[BucketId]:
-    legs = by_rules.plan.legs if isinstance(by_rules, PlannedQuestion) else ()
-    return tuple(dict.fromkeys(bucket for leg in legs for bucket in leg.search.buckets))
 
 
 def _plan_text_answer(question: str, routed: RoutedQuestion) -> PlannedQuestion:

@@ -14,6 +14,12 @@ from agent.model.options import ModelOptions, ModelUse
 from agent.model.planning.closest_values import describe_closest_values, remaining_lines
 from agent.model.planning.complete_plans import is_completely_linked, needs_judgement
 from agent.model.planning.schema_text import describe_bucket_names, describe_buckets, pick_lexicons
+from agent.model.prompt_values import (
+    MAX_QUESTION_CHARS,
+    MAX_VALUE_LINE_CHARS,
+    describe_day,
+    searched_buckets_of,
+)
 from agent.model.tool_loop.answer_plan import build_loop_answer
 from agent.model.tool_loop.conversation import ToolConversation
 from agent.model.tool_loop.loop_reviewer import STAGE, LoopReviewer
@@ -34,8 +40,6 @@ from storage.search.plan import LegCombination
 LOOP_PROMPT = "answer_with_tools"
 _SCHEMA_TOKENS = 2_000
 _DESCRIBED_BUCKETS = 3  # of those that do not all fit; of the others only the names are told
-_MAX_VALUE_LINE_CHARS = 1_200
-_MAX_QUESTION_CHARS = 2_000
 
 
 class LoopReasoner:
@@ -111,21 +115,15 @@ class LoopReasoner:
         lexicons: Mapping[BucketId, BucketLexicon],
         ranked_buckets: Sequence[BucketId],
     ) -> RenderedPrompt:
-        today = question_context.now.date()
         return load_prompt(LOOP_PROMPT).render(
             max_tool_calls=self._options.max_tool_calls,
             max_replies=self._options.max_calls,
-            today=f"{today:%A}, {today.isoformat()}",
+            today=describe_day(question_context.now.date()),
             schemas=_describe_schemas(question, lexicons, question_context, ranked_buckets),
-            closest_values=remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
+            closest_values=remaining_lines(describe_closest_values(question, lexicons), MAX_VALUE_LINE_CHARS),
             conversation=escape_headings(question_context.conversation_summary),
-            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
+            question=escape_headings(question[:MAX_QUESTION_CHARS]),
         )
-
-
-def searched_buckets_of(decomposition: Decomposition) -> Sequence[BucketId]:
-    legs = decomposition.plan.legs if isinstance(decomposition, PlannedQuestion) else ()
-    return tuple(dict.fromkeys(bucket for leg in legs for bucket in leg.search.buckets))
 
 
 def _describe_schemas(

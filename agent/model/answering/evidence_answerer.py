@@ -146,7 +146,7 @@ class EvidenceAnswerer:
             async with _closed_stream(self._model.stream_text(request, call.log)) as texts:
                 async for text in texts:
                     pieces.append(text)
-                    for element in stream.feed(text):
+                    for element in stream.read_piece(text):
                         shown.add_element(element, stream.members)
             return _ReceivedReply(parse_structured("".join(pieces), WrittenAnswerOutput))
         except (StreamCut, UnusableReply) as exc:

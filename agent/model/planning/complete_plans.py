@@ -5,23 +5,13 @@ from collections.abc import Mapping
 from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
 from agent.english.function_words import PRONOUNS_OF_PERSONS
+from agent.model.planning.condition_walk import walk_conditions
 from agent.model.planning.word_coverage import find_uncovered_words, names_its_documents
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from storage.search.analyser import fold_text
-from storage.search.conditions import (
-    AndCondition,
-    ComparisonCondition,
-    ComparisonOperator,
-    Condition,
-    FieldComparisonCondition,
-    MissingCondition,
-    NotCondition,
-    OrCondition,
-    RowCondition,
-    SemiJoinCondition,
-)
+from storage.search.conditions import ComparisonCondition, ComparisonOperator
 from storage.search.ids import BucketId
-from storage.search.plan import Leg
+from storage.search.plan import Clause, Leg
 
 # What they stand for within a question is a judgement: "the dearest lamp, and its maker"
 _REFERENCES = PRONOUNS_OF_PERSONS | frozenset("it its they them their theirs these those".split())
@@ -64,7 +54,7 @@ def is_completely_linked(decomposition: Decomposition, lexicons: Mapping[BucketI
 def _is_settled(leg: Leg, alternatives: LegAlternatives) -> bool:
     if leg.answer_form.reads_text or any(clause.required_terms for clause in leg.search.clauses):
         return False
-    if any(_holds_partial_value(clause.condition) for clause in leg.search.clauses):
+    if any(_holds_partial_value(clause) for clause in leg.search.clauses):
         return False
     is_open = (
         alternatives.equal_readings
@@ -77,14 +67,10 @@ def _is_settled(leg: Leg, alternatives: LegAlternatives) -> bool:
     return alternatives.is_understood and not is_open
 
 
-def _holds_partial_value(condition: Condition) -> bool:
+def _holds_partial_value(clause: Clause) -> bool:
     """Whether words of the question stand for several values, or for a part of one: "tankers" for two kinds of them."""
-    match condition:
-        case ComparisonCondition(op=op):
-            return op in (ComparisonOperator.CONTAINS, ComparisonOperator.IN)
-        case AndCondition(members) | OrCondition(members):
-            return any(map(_holds_partial_value, members))
-        case NotCondition(inner) | RowCondition(condition=inner) | SemiJoinCondition(condition=inner):
-            return _holds_partial_value(inner)
-        case FieldComparisonCondition() | MissingCondition():
-            return False
+    return any(
+        isinstance(condition, ComparisonCondition)
+        and condition.op in (ComparisonOperator.CONTAINS, ComparisonOperator.IN)
+        for _, condition in walk_conditions(clause.condition, clause.bucket)
+    )

@@ -19,7 +19,7 @@ from agent.model.planning.set_linking import LinkedSet, SetLinker
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from prompts.outputs.question_plan import PlanPartOutput, QuestionPlanOutput
 from storage.search.analyser import fold_text
-from storage.search.conditions import DOC_ID_FIELD, SemiJoinCondition, conjuncts_of
+from storage.search.conditions import DOC_ID_FIELD, SemiJoinCondition, conjunction_of, conjuncts_of
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import AnswerForm, Clause, Leg, LegCombination, Plan, ReadFields, Search
 
@@ -33,6 +33,7 @@ _LANGUAGE_CODE_LETTERS = 2
 _MAX_QUOTED_CHARS = 120
 _MAX_QUERIES = 4  # of one part
 _UNANSWERED_FORMS = frozenset({"helper"})
+_FORMS_OF_A_WHOLE = frozenset({"numbers", "is_true_of_all"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,26 +119,25 @@ class PlanLinker:
             parts={other.id: other for other in output.parts},
         )
         sets = set_linker.link_sets(part, own_notes, leg_id)
-        answer_form = self._build_form(part, sets, set_linker, own_notes) if sets else None
-        search = Search(clauses=tuple(linked_set.clause for linked_set in sets))
-        if answer_form is not None:
-            search, answer_form = self._narrow_to_first(part, search, answer_form, own_notes)
-        if answer_form is None:
+        stands_alone = is_only and not output.continues_conversation  # else the words say too little: "and its width?"
+        text = (self.question if stands_alone else part.question) or self.question
+        queries = [query for query in part.search_queries if query.strip()][:_MAX_QUERIES]
+        ranking_text = queries[0] if queries else text
+        found = self._link_form(part, sets, ranking_text, set_linker, own_notes) if sets else None
+        if found is None:
             notes.problems += own_notes.problems
             return None
+        search, answer_form = found
+        readings = tuple(self._alternative_readings(part, output.parts, set_linker, search, own_notes))
         unknown_words = self._unknown_words(own_notes, output.not_understood if is_only else ())
         asks_about_words = bool(unknown_words) and not answer_form.reads_text
         notes.problems += own_notes.problems
         notes.assumptions += own_notes.assumptions
         notes.assumptions += self._assume_lost_words(own_notes, () if not asks_about_words else unknown_words)
-        queries = [query for query in part.search_queries if query.strip()][:_MAX_QUERIES]
-        stands_alone = is_only and not output.continues_conversation  # else the words say too little: "and its width?"
-        text = (self.question if stands_alone else part.question) or self.question
-        search = replace(search, ranking_text=queries[0] if queries else text)
         leg = Leg(id=leg_id, question=text, search=search, answer_form=answer_form, probes=tuple(queries[1:]))
         alternatives = LegAlternatives(
             leg=leg_id,
-            equal_readings=tuple(self._alternative_readings(part, output.parts, set_linker, search, notes)),
+            equal_readings=readings,
             wider_readings=tuple(_wider_readings(sets, leg)),
             is_understood=not own_notes.problems and not unknown_words,
             unknown_words=unknown_words if asks_about_words else (),
@@ -148,34 +148,56 @@ class PlanLinker:
             passed=tuple(passed for linked_set in sets for passed in linked_set.passed),
         )
 
-    def _build_form(
-        self, part: PlanPartOutput, sets: Sequence[LinkedSet], set_linker: SetLinker, notes: LinkingNotes
-    ) -> AnswerForm | None:
+    def _link_form(
+        self,
+        part: PlanPartOutput,
+        sets: Sequence[LinkedSet],
+        ranking_text: str,
+        set_linker: SetLinker,
+        notes: LinkingNotes,
+    ) -> tuple[Search, AnswerForm] | None:
+        """Returns the set of the part and what is asked of it; None with a problem noted."""
+        search = Search(clauses=tuple(linked_set.clause for linked_set in sets), ranking_text=ranking_text)
+        whole = None
+        if part.whole_part:
+            whole = self._link_whole(part, search, set_linker, notes)
+            if whole is None:
+                return None
+        bucket = sets[0].clause.bucket
+        answer_form = FormLinker(bucket=bucket, lexicon=self.lexicons[bucket], notes=notes).build_form(part, whole)
+        if answer_form is None:
+            return None
+        if whole is not None and part.form in _FORMS_OF_A_WHOLE:
+            search = search.with_clauses(*map(_join_clauses, whole.clauses, search.clauses))
+        return self._narrow_to_first(part, search, answer_form, notes)
+
+    def _link_whole(
+        self, part: PlanPartOutput, search: Search, set_linker: SetLinker, notes: LinkingNotes
+    ) -> Search | None:
+        """Returns the set of which that of the part is a part, in the same buckets; None with a problem noted."""
         whole = set_linker.parts.get(part.whole_part)
-        if part.whole_part and (whole is None or whole.id == part.id):
+        if whole is None or whole.id == part.id:
             notes.report_problem(f"part {part.id}: there is no other part {part.whole_part!r} that could be its whole")
             return None
-        whole_sets = [] if whole is None else set_linker.link_sets(whole, notes)
-        if whole is not None and not whole_sets:
+        sets = set_linker.link_sets(whole, notes)
+        if tuple(linked_set.clause.bucket for linked_set in sets) != search.buckets:
+            notes.report_problem(f"part {part.id} and its whole, part {whole.id}, must be of the same buckets")
             return None
-        bucket = sets[0].clause.bucket
-        linker = FormLinker(bucket=bucket, lexicon=self.lexicons[bucket], notes=notes)
-        clauses = tuple(linked_set.clause for linked_set in whole_sets)
-        return linker.build_form(part, Search(clauses=clauses) if clauses else None)
+        return Search(clauses=tuple(linked_set.clause for linked_set in sets))
 
     def _narrow_to_first(
         self, part: PlanPartOutput, search: Search, answer_form: AnswerForm, notes: LinkingNotes
-    ) -> tuple[Search, AnswerForm | None]:
+    ) -> tuple[Search, AnswerForm] | None:
         """ "The wage of the oldest": values of the first documents of an order are those of a set of its own."""
         if not isinstance(answer_form, ReadFields) or not part.order_by:
             return search, answer_form
         if len(search.clauses) != 1:
             notes.report_problem(f"part {part.id}: an order needs one bucket")
-            return search, None
+            return None
         [clause] = search.clauses
         order = FormLinker(bucket=clause.bucket, lexicon=self.lexicons[clause.bucket], notes=notes).find_order(part)
         if order is None:
-            return search, None
+            return None
         first = SemiJoinCondition(
             field=DOC_ID_FIELD,
             bucket=clause.bucket,
@@ -200,10 +222,15 @@ class PlanLinker:
         for other in parts:
             if other.alternative_to != part.id or other.id == part.id:
                 continue
-            own_notes = LinkingNotes()
-            sets = set_linker.link_sets(other, own_notes)
-            notes.problems += own_notes.problems
-            if own_notes.problems or len(sets) != 1 or len(chosen.clauses) != 1 or sets[0].clause == chosen.clauses[0]:
+            other_notes = LinkingNotes()
+            sets = set_linker.link_sets(other, other_notes)
+            notes.problems += other_notes.problems
+            if (
+                other_notes.problems
+                or len(sets) != 1
+                or len(chosen.clauses) != 1
+                or sets[0].clause == chosen.clauses[0]
+            ):
                 continue
             clause = sets[0].clause
             own = conjuncts_of(chosen.clauses[0].condition)
@@ -249,6 +276,18 @@ def language_code_of(language: str) -> str:
     """Returns the ISO 639-1 code of what a model wrote: "de", "de-AT"; "en" for anything else."""
     code = language.strip().replace("_", "-").partition("-")[0].lower()
     return code if len(code) == _LANGUAGE_CODE_LETTERS and code.isalpha() else "en"
+
+
+def _join_clauses(whole: Clause, clause: Clause) -> Clause:
+    """Returns the clause within the whole, whose conditions a model may or may not repeat."""
+    own = conjuncts_of(clause.condition)
+    repeated = [condition for condition in conjuncts_of(whole.condition) if condition not in own]
+    terms = (*whole.required_terms, *clause.required_terms)
+    return Clause(
+        bucket=clause.bucket,
+        condition=conjunction_of(*repeated, clause.condition),
+        required_terms=tuple(dict.fromkeys(terms)),
+    )
 
 
 def _wider_readings(sets: Sequence[LinkedSet], leg: Leg) -> Iterator[AlternativeReading]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from agent.decomposition import QuestionContext
 from agent.gateway.call_budget import BudgetedModel
@@ -13,6 +12,7 @@ from agent.model.planning.closest_values import describe_closest_values, remaini
 from agent.model.planning.plan_comparison import describe_plan
 from agent.model.planning.plan_linking import LinkedPlan, PlanLinker
 from agent.model.planning.schema_text import describe_bucket_names, describe_buckets, pick_lexicons
+from agent.model.prompt_values import MAX_QUESTION_CHARS, MAX_VALUE_LINE_CHARS, describe_day
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.token_counts import estimate_tokens
 from prompts.data_texts import drop_hidden_characters, escape_headings
@@ -23,9 +23,7 @@ from storage.search.ids import BucketId
 PLAN_PROMPT, ROUTE_PROMPT = "plan_question", "route_question"
 PLANNER_TOKENS = 3000  # of the whole prompt of the schema planner
 _MIN_SCHEMA_TOKENS = 400
-_MAX_VALUE_LINE_CHARS = 1200
 _MAX_ROUTED_BUCKETS = 3
-_MAX_QUESTION_CHARS = 2000
 _MAX_LAST_PLAN_CHARS = 1200
 _ROUTER_TOKENS = 2400
 _MAX_PLAN_TOKENS = 2000
@@ -88,12 +86,12 @@ class QuestionPlanner:
         """Returns the prompt with the schemas of all these buckets; None if they do not fit."""
         values: dict[str, object] = {
             "max_parts": self._options.max_sub_queries,
-            "today": _describe_day(question_context.now.date()),
+            "today": describe_day(question_context.now.date()),
             "schemas": "",
-            "closest_values": remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
+            "closest_values": remaining_lines(describe_closest_values(question, lexicons), MAX_VALUE_LINE_CHARS),
             "conversation": escape_headings(question_context.conversation_summary),
             "last_plan": _describe_last_plan(question_context, lexicons),
-            "question": escape_headings(question[:_MAX_QUESTION_CHARS]),
+            "question": escape_headings(question[:MAX_QUESTION_CHARS]),
         }
         template = load_prompt(PLAN_PROMPT)
         frame = template.render(**values)
@@ -116,12 +114,12 @@ class QuestionPlanner:
             return prompt
         return load_prompt(PLAN_PROMPT).render(
             max_parts=self._options.max_sub_queries,
-            today=_describe_day(question_context.now.date()),
+            today=describe_day(question_context.now.date()),
             schemas=describe_bucket_names(chosen, _MIN_SCHEMA_TOKENS),
             closest_values=[],
             conversation="",
             last_plan="",
-            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
+            question=escape_headings(question[:MAX_QUESTION_CHARS]),
         )
 
     async def _route_question(
@@ -134,9 +132,9 @@ class QuestionPlanner:
         prompt = load_prompt(ROUTE_PROMPT).render(
             max_buckets=_MAX_ROUTED_BUCKETS,
             buckets=describe_bucket_names(lexicons, _ROUTER_TOKENS),
-            closest_values=remaining_lines(describe_closest_values(question, lexicons), _MAX_VALUE_LINE_CHARS),
+            closest_values=remaining_lines(describe_closest_values(question, lexicons), MAX_VALUE_LINE_CHARS),
             conversation=escape_headings(question_context.conversation_summary),
-            question=escape_headings(question[:_MAX_QUESTION_CHARS]),
+            question=escape_headings(question[:MAX_QUESTION_CHARS]),
         )
         reply = await request_structured(
             self._model,
@@ -153,11 +151,6 @@ class QuestionPlanner:
         return RoutedQuestion(
             lexicons=chosen, text_query=output.search_query if is_text else "", language=output.language
         )
-
-
-def _describe_day(today: date) -> str:
-    """Returns the day with its weekday, so that "last Friday" can be reckoned."""
-    return f"{today:%A}, {today.isoformat()}"
 
 
 def _describe_last_plan(question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]) -> str:

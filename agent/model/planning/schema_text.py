@@ -81,7 +81,7 @@ def _about(lexicon: BucketLexicon) -> str:
     own_names = {fold_text(schema.bucket), fold_text(schema.bucket).removesuffix("s")}
     names = [name for name in (schema.title, *schema.synonyms[:_MAX_SYNONYMS]) if fold_text(name) not in own_names]
     called = f"also called {', '.join(dict.fromkeys(filter(None, names)))}" if any(names) else ""
-    described = _shorten(schema.description, _MAX_DESCRIPTION_CHARS)
+    described = _fit_line(schema.description, _MAX_DESCRIPTION_CHARS)
     return "; ".join(filter(None, (f"{lexicon.document_count} documents", called, described)))
 
 
@@ -119,7 +119,7 @@ def _describe_field(
     if called and detail.has_synonyms:
         parts.append(f"also called {', '.join(called[:_MAX_SYNONYMS])}")
     if detail.has_descriptions and field.description:
-        parts.append(_shorten(field.description, _MAX_DESCRIPTION_CHARS))
+        parts.append(_fit_line(field.description, _MAX_DESCRIPTION_CHARS))
     if field.reference is not None:
         parts.append(f"holds {field.reference.bucket}.{field.reference.field}")
     if known is not None and document_count and known.document_count < document_count:
@@ -186,7 +186,7 @@ def _values_of(field: SchemaField, known: FieldVocabulary | None, detail: Schema
 
 
 def _quote_values(values: Iterable[str], limit: int) -> str:
-    return ", ".join(quote_value(_shorten(value, _MAX_VALUE_CHARS)) for value in _first(values, limit))
+    return ", ".join(quote_value(_fit_line(value, _MAX_VALUE_CHARS)) for value in _first(values, limit))
 
 
 def _first(values: Iterable[str], limit: int) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _first(values: Iterable[str], limit: int) -> Iterator[str]:
         yield value
 
 
-def _shorten(text: str, limit: int) -> str:
+def _fit_line(text: str, limit: int) -> str:
     """Returns one line of at most `limit` characters."""
     line = " ".join(drop_hidden_characters(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

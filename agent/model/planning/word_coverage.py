@@ -18,6 +18,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
+from agent.model.planning.condition_walk import walk_conditions
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.words.tokens import QuestionToken, tokenize_question
 from storage.search.conditions import (
@@ -32,7 +33,7 @@ from storage.search.conditions import (
     SemiJoinCondition,
 )
 from storage.search.ids import BucketId, FieldName
-from storage.search.plan import Leg, Plan
+from storage.search.plan import Clause, Leg, Plan
 
 _WORDS_WITHOUT_CONTENT = (
     STOP_WORDS
@@ -64,12 +65,12 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
         token.word
         for leg in plan.legs
         for clause in leg.search.clauses
-        for words in _condition_words(clause.match_condition)
+        for words in _condition_words(clause)
         for token in tokenize_question(words, analyser)  # as the question is: "TO-3" has two words
     }
     computes = any(leg.answer_form.computes for leg in plan.legs)
     is_ordered = any(leg.answer_form.list_order or leg.answer_form.list_limit or computes for leg in plan.legs)
-    is_negated = any(_has_negation(clause.condition) for leg in plan.legs for clause in leg.search.clauses)
+    is_negated = any(_has_negation(clause) for leg in plan.legs for clause in leg.search.clauses)
     return tuple(
         token.word
         for token in tokenize_question(plan.question, analyser)
@@ -130,52 +131,30 @@ def _covered_stems(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> set[
 
 
 def _used_fields(condition: Condition, bucket: BucketId) -> Iterator[tuple[BucketId, FieldName]]:
-    match condition:
-        case ComparisonCondition(field=name) | MissingCondition(field=name):
-            yield bucket, name
-        case FieldComparisonCondition(field=name, other_field=other):
-            yield from ((bucket, name), (bucket, other))
-        case RowCondition(rows_field=name):
-            yield bucket, name
-        case SemiJoinCondition():
-            yield bucket, condition.field
-            yield condition.bucket, condition.key
-            if condition.order_by is not None:
-                yield condition.bucket, condition.order_by
-            yield from _used_fields(condition.condition, condition.bucket)
-        case AndCondition(members) | OrCondition(members):
-            for member in members:
-                yield from _used_fields(member, bucket)
-        case NotCondition(inner):
-            yield from _used_fields(inner, bucket)
+    for own_bucket, member in walk_conditions(condition, bucket):
+        match member:
+            case ComparisonCondition(field=name) | MissingCondition(field=name) | RowCondition(rows_field=name):
+                yield own_bucket, name
+            case FieldComparisonCondition(field=name, other_field=other):
+                yield from ((own_bucket, name), (own_bucket, other))
+            case SemiJoinCondition(field=name, bucket=inner_bucket, key=key, order_by=order_by):
+                yield own_bucket, name
+                yield inner_bucket, key
+                if order_by is not None:
+                    yield inner_bucket, order_by
+            case _:
+                continue
 
 
-def _condition_words(condition: Condition) -> Iterator[str]:
-    match condition:
-        case AndCondition(members) | OrCondition(members):
-            for member in members:
-                yield from _condition_words(member)
-        case NotCondition(inner):
-            yield from _condition_words(inner)
-        case RowCondition(words=words, condition=inner):
-            yield words
-            yield from _condition_words(inner)
-        case SemiJoinCondition(words=words, condition=inner):
-            yield words
-            yield from _condition_words(inner)
-        case _:
-            yield condition.words
+def _condition_words(clause: Clause) -> Iterator[str]:
+    for _, member in walk_conditions(clause.match_condition, clause.bucket):
+        if not isinstance(member, (AndCondition, OrCondition, NotCondition)):
+            yield member.words
 
 
-def _has_negation(condition: Condition) -> bool:
-    match condition:
-        case NotCondition() | MissingCondition():
-            return True
-        case AndCondition(members) | OrCondition(members):
-            return any(map(_has_negation, members))
-        case RowCondition(condition=inner) | SemiJoinCondition(condition=inner):
-            return _has_negation(inner)
-        case ComparisonCondition(value=value):
-            return value is False
-        case FieldComparisonCondition():
-            return False
+def _has_negation(clause: Clause) -> bool:
+    return any(
+        isinstance(member, (NotCondition, MissingCondition))
+        or (isinstance(member, ComparisonCondition) and member.value is False)
+        for _, member in walk_conditions(clause.condition, clause.bucket)
+    )

@@ -44,7 +44,9 @@ def test_however_the_text_is_divided_all_elements_come_in_their_order(
     text = json.dumps(before | {"sentences": elements} | after, indent=indent, ensure_ascii=not keeps_letters)
     stream = JsonArrayStream("sentences")
 
-    received = [element for piece in divide_text(frame.replace("{}", text), cuts) for element in stream.feed(piece)]
+    received = [
+        element for piece in divide_text(frame.replace("{}", text), cuts) for element in stream.read_piece(piece)
+    ]
 
     assert received == elements
     assert dict(stream.members) == before | after
@@ -54,17 +56,17 @@ def test_however_the_text_is_divided_all_elements_come_in_their_order(
 def test_an_element_comes_with_its_last_character_and_the_members_before_the_array_are_known_then() -> None:
     stream = JsonArrayStream("sentences")
 
-    assert stream.feed('{"language": "de", "sentences": [{"text": "Ja, {so} [ist] es') == []
+    assert stream.read_piece('{"language": "de", "sentences": [{"text": "Ja, {so} [ist] es') == []
     assert stream.members == {"language": "de"}
-    assert stream.feed('.", "sources": ["a"]') == []
-    assert stream.feed("}") == [{"text": "Ja, {so} [ist] es.", "sources": ["a"]}]
+    assert stream.read_piece('.", "sources": ["a"]') == []
+    assert stream.read_piece("}") == [{"text": "Ja, {so} [ist] es.", "sources": ["a"]}]
     assert not stream.is_complete
 
 
 def test_an_array_of_the_same_name_further_inside_is_part_of_its_element() -> None:
     stream = JsonArrayStream("sentences")
 
-    elements = stream.feed('{"plan": {"sentences": [1, 2]}, "sentences": [{"sentences": [3]}, 4]}')
+    elements = stream.read_piece('{"plan": {"sentences": [1, 2]}, "sentences": [{"sentences": [3]}, 4]}')
 
     assert elements == [{"sentences": [3]}, 4]
     assert stream.members == {"plan": {"sentences": [1, 2]}}
@@ -74,14 +76,14 @@ def test_an_array_of_the_same_name_further_inside_is_part_of_its_element() -> No
 def test_from_the_first_mistake_on_nothing_comes_but_what_came_before_stays(text: str) -> None:
     stream = JsonArrayStream("sentences")
 
-    assert stream.feed(text) == [1]
+    assert stream.read_piece(text) == [1]
     assert (stream.is_broken, stream.is_complete) == (True, False)
-    assert stream.feed('{"sentences": [3]}') == []
+    assert stream.read_piece('{"sentences": [3]}') == []
 
 
 @pytest.mark.parametrize("text", ["", "I cannot answer.", '{"sentences": null}', '{"answer": "none"}'])
 def test_a_text_without_the_array_brings_no_elements(text: str) -> None:
     stream = JsonArrayStream("sentences")
 
-    assert stream.feed(text) == []
+    assert stream.read_piece(text) == []
     assert not stream.is_broken

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from agent.assumptions import UnansweredPart, UnknownWords
 from agent.model.planning.plan_linking import LinkedPlan, PlanLinker
 from agent.rules.lexicon.bucket_lexicon import build_lexicons
 from prompts.outputs.question_plan import PlanPartOutput
@@ -403,3 +404,98 @@ async def test_what_a_follow_up_keeps_is_said(home: MiningHome) -> None:
     assert planned is not None
     assert planned.is_followup
     assert planned.kept_conditions
+
+
+async def test_words_whose_condition_is_not_in_the_question_are_told(home: MiningHome) -> None:
+    part = a_part("list", "lamps", a_condition("mood", "is", "gemütlich"))
+
+    linked = link(home, "Which cosy lamps do we have?", part)
+
+    assert linked.planned is not None
+    assert linked.planned.assumptions == (UnknownWords(words=("gemütlich",)),)
+    assert not linked.planned.alternatives[0].is_understood
+
+
+async def test_a_part_that_cannot_be_planned_is_told(home: MiningHome) -> None:
+    dearest = a_part("list", "lamps", order_by="mood", limit=1, id="b", question="Which lamp is cosiest?")
+
+    linked = link(home, "How many lamps, and which is cosiest?", a_part("count", "lamps"), dearest)
+
+    assert linked.planned is not None
+    assert len(linked.planned.plan.legs) == 1
+    assert linked.planned.assumptions == (UnansweredPart(question="Which lamp is cosiest?"),)
+    assert linked.problems
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        a_part("list", "lamps", order_by="mood"),
+        a_part("count", "lamps", group_by="mood"),
+        a_part("numbers", "lamps", functions=["sum"], fields=["maker"]),
+        a_part("numbers", "lamps", functions=["share"]),
+        a_part("values_of_each", "lamps", fields=["maker", "mood"]),
+        a_part("is_true_of_all", "lamps", whole_part="nowhere"),
+        a_part("change_over_time", "lamps", group_by="maker", functions=["count"]),
+        a_part("values", "lamps", fields=["maker"], order_by="mood"),
+    ],
+    ids=lambda part: f"{part.form}-{part.order_by or part.group_by}",
+)
+async def test_what_is_asked_of_a_set_is_never_replaced(home: MiningHome, part: PlanPartOutput) -> None:
+    linked = link(home, "lamps by mood", part)
+
+    assert linked.planned is None
+    assert linked.problems
+
+
+async def test_values_of_which_one_is_no_field_are_looked_for_in_the_text(home: MiningHome) -> None:
+    linked = link(home, "maker and mood of Aster", a_part("values", "lamps", fields=["maker", "mood"]))
+
+    assert leg_of(linked).answer_form == FindPassages()
+
+
+async def test_the_part_of_a_share_lies_within_its_whole(home: MiningHome) -> None:
+    whole = a_part("helper", "lamps", a_condition("maker", "is", "Nordlicht GmbH"), id="w")
+    part = a_part(
+        "numbers", "lamps", a_condition("dimmable", "is", "true"), functions=["share"], whole_part="w"
+    )  # fmt: skip
+
+    leg = leg_of(link(home, "what share of the lamps of Nordlicht is dimmable", part, whole))
+
+    assert await home.find_titles(leg) == {"Aster"}
+
+
+async def test_texts_stand_in_where_the_field_is_missing(home: MiningHome) -> None:
+    part = a_part("list", "lamps", a_condition("remark", "is", "hall", texts_if_missing=["white", "Aster"]))
+
+    linked = link(home, "lamps for the hall", part)
+
+    assert await home.find_titles(leg_of(linked)) == {"Birch", "Cedar", "Dahlia"}
+
+
+async def test_a_key_of_another_kind_is_a_problem(home: MiningHome) -> None:
+    helper = a_part("helper", "makers", id="m")
+    part = a_part("list", "lamps", a_condition("maker", "is", of_part="m", part_field="founded", words="makers"))
+
+    linked = link(home, "Lamps of makers", part, helper)
+
+    assert linked.problems == ("maker cannot be compared with founded of another part",)
+
+
+@pytest.mark.parametrize("form", ["alternative", "whole", "inner set"])
+async def test_groups_are_passed_to_answered_parts_alone(home: MiningHome, form: str) -> None:
+    groups = a_part("helper", "orders", id="o", functions=["count"], group_by="maker", limit=1)
+    condition = a_condition("maker", "is", of_part="o", part_field="maker", words="their best maker")
+    whole = a_part("helper", "lamps", condition, id="w")
+    parts = {
+        "alternative": a_part("list", "lamps", condition.model_copy(update={"any_group": 1})),
+        "whole": a_part("numbers", "lamps", functions=["share"], whole_part="w"),
+        "inner set": a_part("list", "makers", a_condition("name", "is", of_part="w", part_field="maker")),
+    }
+
+    linked = link(home, "lamps of their best maker", parts[form], groups, whole)
+
+    assert any("the groups of part o can only restrict" in problem for problem in linked.problems)
+    assert linked.planned is not None
+    assert linked.planned.passed_values == ()
+    assert linked.planned.alternatives[0].unknown_words == ("their best maker",)
