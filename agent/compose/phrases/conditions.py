@@ -37,6 +37,7 @@ from storage.search.schema import FieldType, Schema
 SchemasByName: TypeAlias = Mapping[BucketId, Schema]
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _MAX_NAMED_VALUES = 3  # of a condition that accepts several
+_SHOWN_MENTIONS = 3
 _OPERATOR_SIGNS = {
     ComparisonOperator.EQ: "=",
     ComparisonOperator.HAS: "has",
@@ -92,6 +93,8 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
         case AndCondition(members):
             described = [describe_condition(member, schema, schemas) for member in members]
             return join_all(described) or translate_message("everything")
+        case OrCondition(members) if (words := _mentioned_words(members)):
+            return translate_message("mentions {words}", words=_quote_alternatives(words))
         case OrCondition(members):
             described = [describe_condition(member, schema, schemas) for member in members]
             return join_alternatives(described) or translate_message("nothing")
@@ -116,6 +119,26 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
 def describe_mention(words: str) -> str:
     """ "mentions “rim”": the text holds the words."""
     return translate_message("mentions “{words}”", words=words)
+
+
+def _mentioned_words(members: Sequence[Condition]) -> list[str]:
+    """Returns the words of which the text must hold one; none if the conditions are not all of that kind."""
+    words = [str(member.value) for member in members if isinstance(member, ComparisonCondition) and _is_mention(member)]
+    return words if len(words) == len(members) else []
+
+
+def _is_mention(condition: ComparisonCondition) -> bool:
+    return condition.field == TEXT_FIELD
+
+
+def _quote_alternatives(words: Sequence[str]) -> str:
+    """ "“rim”, “tyre” or 5 other words": all of them if they are few."""
+    quoted = [f"“{word}”" for word in words]
+    left = len(quoted) - _SHOWN_MENTIONS
+    if left > 1:
+        more = translate_plural("{count} other word", "{count} other words", left, count=str(left))
+        quoted = [*quoted[:_SHOWN_MENTIONS], more]
+    return join_alternatives(quoted)
 
 
 def describe_missing(label: str) -> str:

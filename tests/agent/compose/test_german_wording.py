@@ -37,6 +37,7 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     SemiJoinCondition,
+    text_condition_for,
 )
 from storage.search.documents import FieldValue
 from storage.search.ids import BucketId, DocId, FieldName
@@ -104,6 +105,8 @@ def describe(condition: Condition = MATCH_ALL, *required_terms: str) -> str:
         (NotCondition(where("vendor", "eq", "Acme")), "Lieferant ≠ Acme"),
         (OrCondition((where("vendor", "eq", "A"), where("vendor", "eq", "B"))), "Lieferant = A oder Lieferant = B"),
         (ComparisonCondition(field=TEXT_FIELD, op=ComparisonOperator.CONTAINS, value="Felge"), "“Felge” im Text"),
+        (OrCondition((text_condition_for("Felge"), text_condition_for("Reifen"))), "“Felge” oder “Reifen” im Text"),
+        (OrCondition(tuple(map(text_condition_for, "ABCDE"))), "“A”, “B”, “C” oder 2 andere Wörter im Text"),
         (
             SemiJoinCondition(
                 field=BRANCH.name,
