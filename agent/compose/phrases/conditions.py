@@ -132,7 +132,7 @@ def _is_mention(condition: ComparisonCondition) -> bool:
 
 
 def _quote_alternatives(words: Sequence[str]) -> str:
-    """ "“rim”, “tyre” or 5 other words": all of them if they are few."""
+    """ "“rim” or “tyre” or 5 other words": all of them if they are few."""
     quoted = [f"“{word}”" for word in words]
     left = len(quoted) - _SHOWN_MENTIONS
     if left > 1:

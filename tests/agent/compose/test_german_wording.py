@@ -106,7 +106,7 @@ def describe(condition: Condition = MATCH_ALL, *required_terms: str) -> str:
         (OrCondition((where("vendor", "eq", "A"), where("vendor", "eq", "B"))), "Lieferant = A oder Lieferant = B"),
         (ComparisonCondition(field=TEXT_FIELD, op=ComparisonOperator.CONTAINS, value="Felge"), "“Felge” im Text"),
         (OrCondition((text_condition_for("Felge"), text_condition_for("Reifen"))), "“Felge” oder “Reifen” im Text"),
-        (OrCondition(tuple(map(text_condition_for, "ABCDE"))), "“A”, “B”, “C” oder 2 andere Wörter im Text"),
+        (OrCondition(tuple(map(text_condition_for, "ABCDE"))), "“A” oder “B” oder “C” oder 2 andere Wörter im Text"),
         (
             SemiJoinCondition(
                 field=BRANCH.name,
