@@ -31,16 +31,19 @@ _LAST_WISH = re.compile(
 )
 _FIRST_WISH = re.compile(rf"^\W*(?:please\s+)?(?:{_WISH})\s*[,:–—-]", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
+_REPEAT_REQUEST = "show them"  # what a message means that has nothing but a wish
 
 
 def blank_output_wishes(question: str, has_meaning: HasMeaning) -> str:
     """Returns the question, as long as before, without wishes about the form of the reply.
 
-    A wish whose words have a meaning for the documents stays; so does a question that has nothing else.
+    A wish whose words have a meaning for the documents stays. A message that has nothing else asks for the last results
+    again.
     """
 
     def blank_wish(match: re.Match[str]) -> str:
         return match[0] if has_meaning(*match.span()) else " " * len(match[0])
 
     text = _LAST_WISH.sub(blank_wish, _FIRST_WISH.sub(blank_wish, question))
-    return text if _WORD.search(text) else question
+    is_wish_alone = text != question and set(_WORD.findall(text.lower())) <= {"please"}
+    return _REPEAT_REQUEST if is_wish_alone else text

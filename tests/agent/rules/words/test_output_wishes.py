@@ -10,7 +10,6 @@ def read_wishes(text: str) -> str:
         return any(word.isupper() and len(word) > 1 for word in text[start:end].split())
 
     blanked = blank_output_wishes(text, has_meaning)
-    assert len(blanked) == len(text)
     return " ".join(blanked.split())
 
 
@@ -42,8 +41,13 @@ def test_a_wish_about_the_form_of_the_reply_is_blanked(text: str, remaining: str
         "what is said in a nutshell about RUBY",
         "which KITES cite sources",
         "KITES with sources of wind",
-        "as a table",
+        "please",
     ],
 )
 def test_words_that_say_more_stay(text: str) -> None:
     assert read_wishes(text) == text
+
+
+@pytest.mark.parametrize("text", ["as a table", "As bullet points, please!", "show them in a table", "briefly"])
+def test_a_wish_alone_asks_for_the_last_results_again(text: str) -> None:
+    assert read_wishes(text) == "show them"
