@@ -27,6 +27,7 @@ from agent.decomposition import (
     StartOverRequest,
     UnrecognisedQuestion,
 )
+from agent.new_topic import forget_conversation, split_new_topic
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, SearchRoute, StartOverOutcome
 from agent.question_loop import QuestionLoop
 from agent.reasoner import PlanReasoner, Reasoner
@@ -46,6 +47,9 @@ from storage.search.schema import Schema
 
 async def answer(question: str, context: AgentContext) -> Outcome:
     """Answers a question. Raises only the errors of the index."""
+    new_question = split_new_topic(question)
+    if new_question is not None:
+        question, context = new_question, forget_conversation(context)
     session = RetrievalSession(_with_translated_progress(context, get_reply_language()), context.reasoner.name)
     question_context = await load_question_context(context)
     if not question_context.schemas:

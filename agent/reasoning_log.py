@@ -43,6 +43,17 @@ class SubQueryPurpose:
     purpose: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceReview:
+    """How a model rated the evidence for a question in one round. The texts are the model's, and for operators only."""
+
+    question: str  # empty: the whole question
+    completeness: float  # 0 to 1, how much of the question the evidence answers
+    reasoning: str = ""
+    missing: tuple[str, ...] = ()  # what the evidence does not answer
+    queries: tuple[str, ...] = ()  # searches that followed
+
+
 @dataclass(slots=True)
 class ReasoningLog:
     """Filled while a turn runs; one per turn. It also holds what a turn did that failed in the end."""
@@ -53,6 +64,7 @@ class ReasoningLog:
     fallbacks: dict[str, str] = field(default_factory=dict[str, str])  # stage to the reason why rules took it over
     complexity: str = ""  # why the question is complex; empty: it is not, or no model was asked
     sub_queries: list[SubQueryPurpose] = field(default_factory=list[SubQueryPurpose])
+    reviews: list[EvidenceReview] = field(default_factory=list[EvidenceReview])  # in their order
     plan_difference: PlanDifference | None = None
     unavailability: ModelUnavailable | None = None  # the first failure to get any answer of a model
 

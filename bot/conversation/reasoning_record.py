@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.compose.phrases.nouns import format_count, label_noun_of
 from agent.outcome import ModelUsage
-from agent.reasoning_log import ModelCallRecord, PlanDifference, ReasoningLog
+from agent.reasoning_log import EvidenceReview, ModelCallRecord, PlanDifference, ReasoningLog
 
 JsonObject = dict[str, Json]
 
@@ -44,6 +44,7 @@ def reasoning_to_json(log: ReasoningLog) -> JsonObject:
         "fallbacks": dict(log.fallbacks),
         "complexity": log.complexity,
         "sub_queries": [{"question": part.question, "purpose": part.purpose} for part in log.sub_queries],
+        "reviews": [_review_to_json(review) for review in log.reviews],
         "plan_difference": None if log.plan_difference is None else _difference_to_json(log.plan_difference),
     }
 
@@ -56,6 +57,16 @@ def _call_to_json(call: ModelCallRecord) -> JsonObject:
         "tokens": {"in": call.input_tokens, "out": call.output_tokens},
         "cost_usd": call.cost_usd,
         "error": call.error or None,
+    }
+
+
+def _review_to_json(review: EvidenceReview) -> JsonObject:
+    return {
+        "question": review.question,
+        "completeness": review.completeness,
+        "reasoning": review.reasoning,
+        "missing": list(review.missing),
+        "queries": list(review.queries),
     }
 
 
@@ -72,7 +83,8 @@ def debug_fields_of(reasoning: Mapping[str, Json]) -> JsonObject:
 def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
     """Yields lines of raw text: the stages with their times, then what a model did. `reasoning` may be empty.
 
-    `result` has the format of `parley ask --json`. The lines tell the kind of a plan difference, not the plans.
+    `result` has the format of `parley ask --json`. The lines tell the kind of a plan difference, not the plans, and how
+    complete a model found the evidence, not why.
     """
     yield from (_describe_stage(stage) for stage in result["stages"])
     names = {stage["name"] for stage in result["stages"]}
@@ -85,6 +97,7 @@ def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]
     if reasoning.get("complexity"):
         yield f"complex: {reasoning['complexity']}"
     yield from _describe_sub_queries(reasoning.get("sub_queries", ()))
+    yield from map(_describe_completeness, reasoning.get("reviews", ()))
     if difference := reasoning.get("plan_difference"):
         yield f"compared with the rules: {_DIFFERENCE_WORDS.get(difference['kind'], difference['kind'])}"
 
@@ -95,6 +108,20 @@ def describe_plans(reasoning: Mapping[str, Json]) -> Iterator[str]:
     if difference and difference["kind"] != "same":
         yield f"plan of the model: {difference['model_plan']}"
         yield f"plan of the rules: {difference['rule_plan']}"
+
+
+def describe_reviews(reasoning: Mapping[str, Json]) -> Iterator[str]:
+    """Yields why a model found the evidence complete or not, in its own words, for operators."""
+    for review in reasoning.get("reviews", ()):
+        parts = [f"{_describe_completeness(review)}: {review['reasoning']}"]
+        parts += [f"missing: {'; '.join(review['missing'])}"] if review["missing"] else []
+        parts += [f"searched again: {'; '.join(review['queries'])}"] if review["queries"] else []
+        yield " · ".join(parts)
+
+
+def _describe_completeness(review: Mapping[str, Json]) -> str:
+    question = f" for {review['question']}" if review["question"] else ""
+    return f"evidence{question}: {review['completeness']:.0%} complete"
 
 
 def _describe_stage(stage: Mapping[str, Json]) -> str:

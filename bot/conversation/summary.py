@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 
 from agent.english.commands import is_thanks
 from agent.german.commands import is_german_thanks
+from agent.new_topic import split_new_topic
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
 from agent.token_counts import estimate_tokens
 from storage.search.ids import DocId
@@ -50,7 +51,12 @@ class ConversationSummary:
     polished: PolishedSummary | None = None
 
     def with_outcome(self, question: str, outcome: Outcome, turn: str = "") -> "ConversationSummary":
-        """The summary after one more turn; empty after starting over."""
+        """The summary after one more turn; empty after starting over. A question on a new topic begins it anew."""
+        if split_new_topic(question) is not None and isinstance(outcome, (Answer, Clarify, ExportOutcome)):
+            return ConversationSummary()._with_turn(question, outcome, turn)
+        return self._with_turn(question, outcome, turn)
+
+    def _with_turn(self, question: str, outcome: Outcome, turn: str) -> "ConversationSummary":
         match outcome:
             case StartOverOutcome():
                 return ConversationSummary()

@@ -17,4 +17,5 @@ class TurnMeasurement:
     ended_at: float  # in seconds since 1970, UTC
     stages: tuple[TraceStage, ...] = ()
     fallback_stages: tuple[str, ...] = ()  # those that rules took over
+    completeness: tuple[float, ...] = ()  # 0 to 1, of the evidence at each review by a model
     calls: tuple[MeasuredCall, ...] = ()

@@ -11,6 +11,7 @@ from bot.language_model.measured_call import MeasuredCall
 from bot.turns.measurements import TurnMeasurement
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
+_SHARE_BOUNDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _DURATION_BOUNDS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
@@ -27,6 +28,13 @@ class TurnMetrics:
         self._fallback_counter = Counter(
             "parley_stage_fallbacks", "Stages that rules took over.", ("stage",), registry=self._registry
         )
+        self._completeness = Histogram(
+            "parley_evidence_completeness",
+            "Share of a question that the evidence answers, at each review by a model.",
+            ("surface",),
+            buckets=_SHARE_BOUNDS,
+            registry=self._registry,
+        )
         self._worker_gauge = Gauge("parley_answerers", "Processes that answer.", ("state",), registry=self._registry)
         self._calls = _ModelCallMetrics(self._registry)
 
@@ -41,6 +49,8 @@ class TurnMetrics:
             self._stage_seconds.labels(stage.name).observe(stage.ms / 1000)
         for stage_name in measurement.fallback_stages:
             self._fallback_counter.labels(stage_name).inc()
+        for completeness in measurement.completeness:
+            self._completeness.labels(measurement.surface).observe(completeness)
 
     def record_calls(self, calls: Sequence[MeasuredCall]) -> None:
         for call in calls:

@@ -495,6 +495,7 @@ class TurnProcessor:
             ended_at=time.time(),
             stages=tuple(run.reasoning_log.stages),
             fallback_stages=tuple(run.reasoning_log.fallbacks),
+            completeness=tuple(review.completeness for review in run.reasoning_log.reviews),
             calls=tuple(map(measure_call, run.reasoning_log.calls)),
         )
         for notify_observer in self._observers:
@@ -559,6 +560,8 @@ class TurnProcessor:
             count=result["count"],
             choices=len(result["choices"]),
             attempts=len(result["attempts"]),
+            parts=len(result["sub_questions"]),
+            sub_queries=len(result["sub_queries"]),
             stages={stage["name"]: stage["ms"] for stage in result["stages"]},
             model_calls=result["model_calls"],
             tokens=result["tokens"],

@@ -80,6 +80,7 @@ def test_the_reasoner_gets_its_limits(tmp_path: Path) -> None:
         ("PARLEY_MODEL_BUDGET", "inf", "finite number"),
         ("PARLEY_MODEL_TIMEOUT", "0", "greater than 0"),
         ("PARLEY_MODEL_COMPLETENESS", "1.5", "less than or equal to 1"),
+        ("PARLEY_MODEL_ROUNDS", "4", "less than or equal to 3"),
         ("PARLEY_ANSWER_TIMEOUT", "0", "greater than or equal to 1"),
     ],
 )
@@ -89,7 +90,7 @@ def test_an_invalid_setting_is_named_with_its_fault(tmp_path: Path, name: str, v
 
 
 def test_settings_of_a_model_that_is_not_named_are_reported(tmp_path: Path) -> None:
-    settings = survey_settings(tmp_path, {"PARLEY_MODEL_SMALL": "tiny", "PARLEY_MODEL_ROUNDS": "5"}).settings
+    settings = survey_settings(tmp_path, {"PARLEY_MODEL_SMALL": "tiny", "PARLEY_MODEL_ROUNDS": "2"}).settings
 
     assert settings.model.find_problems() == [
         "PARLEY_MODEL_SMALL has no effect, since PARLEY_MODEL is not set",

@@ -254,6 +254,20 @@ async def test_the_cheapest_are_compared_and_a_new_topic_inherits_no_filters(tal
     assert topic.kept_conditions == ()
 
 
+async def test_a_new_topic_before_a_question_leaves_the_last_one_and_can_be_undone(talk: AgentDialogue) -> None:
+    tires = await talk.say("how many tire {receipts:1} are there?")
+    every = await talk.say_and_get_answer("New topic: how many {receipts:1} are from Mesa Wheel Works?")
+    assert every.legs[0].count == len(talk.records("receipts", _MESA))
+    assert every.kept_conditions == ()
+
+    undone = await talk.say_and_get_answer("go back")
+    assert isinstance(tires, Answer)
+    assert undone.legs[0].count == tires.legs[0].count == len(talk.records("receipts", _TIRES))
+
+    over_again = await talk.say_and_get_answer("Start over. How many of them are from Mesa Wheel Works?")
+    assert over_again.kept_conditions == ()
+
+
 async def test_questions_about_one_contract_continue_with_the_next(talk: AgentDialogue) -> None:
     def of(number: str) -> PlainRecord:
         (record,) = [record for record in plain_records(talk.corpus, "contracts") if f" {number} " in record["title"]]

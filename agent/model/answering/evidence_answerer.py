@@ -23,7 +23,7 @@ from agent.model.answering.claim_checks import ClaimChecker
 from agent.model.answering.evidence import collect_evidence
 from agent.model.answering.leg_call import VERDICTS, LegCall, ShownSentences, layout_of
 from agent.outcome import OutcomeKind, SearchRoute
-from agent.reasoning_log import ReasoningLog
+from agent.reasoning_log import EvidenceReview, ReasoningLog
 from agent.retrieval.search_context import ignore_partial_answer
 from agent.review.leg_review import Enough, LegClarification, LegDraft, LegReview, More, build_leg_result
 from agent.review.written_answer import AnswerLayout, UnansweredFacts, WrittenAnswerFacts, WrittenSentence
@@ -187,9 +187,11 @@ class EvidenceAnswerer:
             call.log.record_fallback(_STAGE, _UNSUPPORTED_REASON)
             return self._withdraw(call)
         answer = await self._build_answer(call, received, sentences, missing) if sentences else None
-        queries = _select_queries(reply.queries, call.review.leg)
         is_complete = reply.completeness >= self._options.completeness
-        if call.may_search_again and queries and not is_complete and not received.is_cut_short:
+        may_search_again = call.may_search_again and not is_complete and not received.is_cut_short
+        queries = _select_queries(reply.queries, call.review.leg) if may_search_again else ()
+        call.log.reviews.append(_review_in(reply, call.review.leg, queries))
+        if queries:
             earlier = draft.best_answer if draft is not None else None
             seen = call.evidence.passages.union(draft.seen_passages if draft is not None else ())
             return More(
@@ -245,6 +247,16 @@ class EvidenceAnswerer:
         call.review.session.context.report_partial_answer(call.review.leg.id, "")
         draft = call.review.draft
         return (draft.best_answer if draft is not None else None) or call.decision
+
+
+def _review_in(reply: WrittenAnswerOutput, leg: Leg, queries: tuple[str, ...]) -> EvidenceReview:
+    return EvidenceReview(
+        question=leg.question,
+        completeness=reply.completeness,
+        reasoning=reply.reasoning,
+        missing=tuple(reply.missing),
+        queries=queries,
+    )
 
 
 @asynccontextmanager

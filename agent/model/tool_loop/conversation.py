@@ -15,7 +15,7 @@ from agent.errors import UnusableReply
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.messages import ChatMessage, MessageRole, ModelReply, ModelRequest, ModelRole, ToolCall
 from agent.model.options import ModelOptions
-from agent.reasoning_log import ReasoningLog
+from agent.reasoning_log import EvidenceReview, ReasoningLog
 from agent.tools.tool_definitions import define_tool
 from agent.tools.tool_executor import MAX_ARGUMENT_CHARACTERS, ToolExecutor, describe_errors, tool_definitions
 from prompts.outputs import ToolAnswerOutput
@@ -55,6 +55,7 @@ class ToolConversation:
             calls = _usable_calls(reply)
             answer, objection = self._read_answer(reply, calls)
             if answer is not None and objection is None:
+                self.log.reviews.append(_review_in(answer))
                 if not remaining or not self._may_go_on(answer, returned_answers):
                     return answer
                 returned_answers += 1
@@ -137,6 +138,13 @@ class ToolConversation:
                 )
             )
         return messages
+
+
+def _review_in(answer: ToolAnswerOutput) -> EvidenceReview:
+    completeness = min(max(answer.completeness, 0.0), 1.0)
+    return EvidenceReview(
+        question="", completeness=completeness, reasoning=answer.reasoning, missing=tuple(answer.missing)
+    )
 
 
 def _usable_calls(reply: ModelReply) -> Sequence[ToolCall]:

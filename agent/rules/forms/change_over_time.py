@@ -1,5 +1,6 @@
 """Recognises questions about change over time: how a number develops from period to period."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ _CHANGE_WORDS = frozenset("change changes changed difference differences".split(
 _STEP_WORDS = frozenset("to over on by after".split())  # "from month *to* month"
 _AUXILIARIES = frozenset("did has have does do is are was were".split())
 _FUNCTIONS = frozenset({AggregateFunction.SUM, AggregateFunction.COUNT, AggregateFunction.AVERAGE})
+_QUARTER, _YEAR = re.compile(r"q[1-4]"), re.compile(r"(?:19|20)\d\d")
 _OTHER_WORDS = frozenset("time period periods previous compared".split())
 FORM_WORDS = (
     _DEVELOPING_VERBS | _CHANGE_NOUNS | _CHANGE_WORDS | _OTHER_WORDS | SPENDING_NOUNS | MONEY_WORDS | set(PERIOD_WORDS)
@@ -23,7 +25,10 @@ FORM_WORDS = (
 
 
 def recognise_change_over_time(cues: QuestionCues) -> ChangeOverTime | None:
-    """ "Growth from month to month", "how did spending develop", "revenue by quarter, and the change"."""
+    """ "Growth from month to month", "how did spending develop", "revenue by quarter, and the change".
+
+    "How did spending change from Q1 to Q2" is such a question too.
+    """
     words, reading = cues.words, cues.reading
     day = _day_field(cues)
     if day is None or not _asks_for_change(cues):
@@ -44,12 +49,25 @@ def _asks_for_change(cues: QuestionCues) -> bool:
     words = cues.words
     if _repeated_period(words) is not None or ("over", "time") in pairwise(words):
         return True
+    asks_how = words[:1] == ["how"] and len(words) > 2 and words[1] in _AUXILIARIES
+    if asks_how and set(words) & _CHANGE_WORDS and _compared_period(words) is not None:
+        return _speaks_of_money(cues) or any(phrase.function in _FUNCTIONS for phrase in cues.functions)
     has_period = _asked_period(cues) is not None
     if set(words) & _CHANGE_NOUNS:
         return has_period or words[0] in _CHANGE_NOUNS or words[:2] == ["what", "is"]
     if has_period and set(words) & _CHANGE_WORDS and words[0] not in _AUXILIARIES:
         return cues.group is not None
-    return words[:1] == ["how"] and len(words) > 2 and words[1] in _AUXILIARIES and bool(set(words) & _DEVELOPING_VERBS)
+    return asks_how and bool(set(words) & _DEVELOPING_VERBS)
+
+
+def _compared_period(words: Sequence[str]) -> CalendarPeriod | None:
+    """ "From Q1 2024 to Q2 2024", "between 2023 and 2024": what each of two such words stands for."""
+    if not {"from", "between"} & set(words):
+        return None
+    for pattern, period in ((_QUARTER, CalendarPeriod.QUARTER), (_YEAR, CalendarPeriod.YEAR)):
+        if len({word for word in words if pattern.fullmatch(word)}) > 1:
+            return period
+    return None
 
 
 def _repeated_period(words: Sequence[str]) -> CalendarPeriod | None:
@@ -65,9 +83,8 @@ def _asked_period(cues: QuestionCues) -> CalendarPeriod | None:
     if cues.group is not None and cues.group.period is not None:
         return cues.group.period
     pairs = pairwise(cues.words)
-    return next(
-        (PERIOD_WORDS[word] for lead, word in pairs if lead in ("by", "per", "each") and word in PERIOD_WORDS), None
-    )
+    named = (PERIOD_WORDS[word] for lead, word in pairs if lead in ("by", "per", "each") and word in PERIOD_WORDS)
+    return next(named, None) or _compared_period(cues.words)
 
 
 def _day_field(cues: QuestionCues) -> FieldName | None:
@@ -78,6 +95,14 @@ def _day_field(cues: QuestionCues) -> FieldName | None:
         return cues.group.field if cues.group.field in days else None
     natural = schema.natural_order
     return natural.field if natural is not None and natural.field in days else next(iter(days), None)
+
+
+def _speaks_of_money(cues: QuestionCues) -> bool:
+    """Whether the question mentions money, which adds up; not "how did the law" or "the notice period change"."""
+    return bool(set(cues.words) & (SPENDING_NOUNS | MONEY_WORDS)) or any(
+        mention.column is None and cues.lexicon.get_field(mention.field).type is FieldType.MONEY
+        for mention in cues.reading.asked_mentions
+    )
 
 
 def _speaks_of_number(cues: QuestionCues) -> bool:

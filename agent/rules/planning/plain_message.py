@@ -1,4 +1,6 @@
-"""Brings a message into plain words before it is read: usual spelling, no small talk, no request frames."""
+"""Brings a message into plain words before it is read: usual spelling, no small talk, no request frames, no
+wishes about the form of the reply.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from agent.rules.words.informal_spelling import KnowsWord, expand_informal_spell
 from agent.rules.words.mark_runs import shorten_mark_runs
 from agent.rules.words.misspelt_function_words import correct_function_words
 from agent.rules.words.open_alternatives import blank_open_alternatives
+from agent.rules.words.output_wishes import blank_output_wishes
 from agent.rules.words.request_frames import blank_holder_nouns, blank_request_frames
 from agent.rules.words.small_talk import blank_small_talk
 from agent.rules.words.tokens import QuestionToken, find_quotations, looks_plural, tokenize_question
@@ -31,6 +34,7 @@ def simplify_message(question: str, lexicons: Mapping[BucketId, BucketLexicon]) 
     )
     meanings = MessageMeanings(spelled, lexicons)
     text = blank_open_alternatives(spelled, meanings.has_meaning)
+    text = blank_output_wishes(text, meanings.has_meaning)
     text = blank_small_talk(text, meanings.has_meaning)
     text = blank_request_frames(text, meanings.names_set, meanings.has_meaning)
     text = blank_holder_nouns(text, meanings.names_set, meanings.has_meaning)

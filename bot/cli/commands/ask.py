@@ -155,12 +155,13 @@ def result_of(turn: "FinishedTurn", *, debug: bool) -> dict[str, Any]:
 
 def _print_steps(result: Mapping[str, Any], reasoning: Mapping[str, Any]) -> None:
     """Print the turn's stages, model calls, searches, passages and choices to stderr."""
-    from bot.conversation.reasoning_record import describe_plans, describe_reasoning
+    from bot.conversation.reasoning_record import describe_plans, describe_reasoning, describe_reviews
 
     lines = [
         f"turn {result['turn']} in {result['conversation']}",
         f"route {result['route']}, reasoner {result['reasoner']}, {result['ms']} ms",
         *describe_reasoning(result, reasoning),
+        *describe_reviews(reasoning),
         *describe_plans(reasoning),
     ]
     for attempt in result["attempts"]:

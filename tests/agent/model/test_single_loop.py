@@ -417,7 +417,7 @@ async def test_every_call_gets_its_result_in_the_form_that_servers_take(scoped_i
 
 
 async def test_an_incomplete_answer_is_sent_back_while_calls_are_left(scoped_index: ScopedIndex) -> None:
-    outcome, model, _ = await ask_question(
+    outcome, model, context = await ask_question(
         scoped_index,
         "What is the winch greased with?",
         a_reply(("search_text", {"bucket": "receipts", "query": "winch"})),
@@ -430,6 +430,8 @@ async def test_an_incomplete_answer_is_sent_back_while_calls_are_left(scoped_ind
     assert "graphite paste" in outcome.text
     gaps = tool_texts_of(model)[1]
     assert "answers only 10% of the question. Missing: the grease. 4 calls of tools are left" in gaps
+    reviews = context.reasoning_log.reviews
+    assert [(review.completeness, review.missing) for review in reviews] == [(0.1, ("the grease",)), (1.0, ())]
 
 
 async def test_the_last_reply_is_announced_and_an_incomplete_answer_is_then_taken(scoped_index: ScopedIndex) -> None:

@@ -51,6 +51,14 @@ def test_starting_over_empties_the_summary_and_a_refusal_leaves_it_unchanged() -
     assert summary.with_outcome("start over", StartOverOutcome(text="")) == ConversationSummary()
 
 
+def test_a_question_on_a_new_topic_leaves_what_was_said_before() -> None:
+    summary = ConversationSummary().with_outcome("receipts", an_answer(3)).with_polished("They count receipts.")
+
+    changed = summary.with_outcome("New topic: how many manuals are there?", an_answer(60))
+
+    assert render_summary(changed) == "asked: New topic: how many manuals are there? -> answer, 60 documents"
+
+
 @given(st.lists(st.text(max_size=2000), max_size=20))
 def test_the_rendered_summary_stays_within_its_budget(questions: list[str]) -> None:
     summary = ConversationSummary()

@@ -41,6 +41,7 @@ def test_turns_are_counted_with_their_stages_and_fallbacks() -> None:
         ended_at=1.9e9,
         stages=(TraceStage(name="decompose", ms=400.0), TraceStage(name="compose", ms=50.0)),
         fallback_stages=("compose",),
+        completeness=(0.25, 1.0),
         calls=(a_call(),),
     )
 
@@ -56,6 +57,8 @@ def test_turns_are_counted_with_their_stages_and_fallbacks() -> None:
         ("parley_stage_seconds_count", "compose"): 2,
         ("parley_stage_seconds_sum", "compose"): 0.1,
         ("parley_stage_fallbacks_total", "compose"): 2,
+        ("parley_evidence_completeness_count", "slack"): 4,
+        ("parley_evidence_completeness_sum", "slack"): 2.5,
     }
 
 

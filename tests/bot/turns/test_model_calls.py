@@ -6,8 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from agent.errors import ModelUnavailable, SpendingCapReached
-from agent.reasoning_log import ModelCallRecord, PlanDifference, ReasoningLog, SubQueryPurpose
+from agent.reasoning_log import EvidenceReview, ModelCallRecord, PlanDifference, ReasoningLog, SubQueryPurpose
 from bot.application import Application
+from bot.conversation.reasoning_record import describe_reviews
 from bot.language_model.measured_call import MeasuredCall
 from bot.surface.inbound import TextMessage
 from bot.surface.replies import TextPart
@@ -205,6 +206,7 @@ async def test_the_steps_tell_calls_parts_and_what_fell_back(bot: Application, a
         log.calls += [PLAN_CALL, FAILED_CALL]
         log.complexity = "it compares two sets"
         log.sub_queries.append(SubQueryPurpose(question="Receipts of Acme?", purpose="filter_docs"))
+        log.reviews.append(EvidenceReview(question="", completeness=0.4, reasoning="a secret", missing=("the date",)))
         log.plan_difference = PlanDifference(kind="bucket", model_plan="receipts", rule_plan="manuals")
         log.record_failure("compose", ModelUnavailable("timed out"))
 
@@ -222,9 +224,11 @@ async def test_the_steps_tell_calls_parts_and_what_fell_back(bot: Application, a
         "plan_question@3 to openai/big: 30,000 ms, 0 + 0 tokens, cost unknown, failed: timed out",
         "complex: it compares two sets",
         "part 1: Receipts of Acme? (filter_docs)",
+        "evidence: 40% complete",
         "compared with the rules: the rules would search other buckets",
     )
     assert await bot.load_finished_turn(finished_turn.turn) == finished_turn
+    assert list(describe_reviews(finished_turn.reasoning)) == ["evidence: 40% complete: a secret · missing: the date"]
     assert finished_turn.reasoning["plan_difference"] == {
         "kind": "bucket",
         "model_plan": "receipts",

@@ -7,6 +7,7 @@ import pytest
 from agent.errors import ModelUnavailable
 from agent.model.answering.evidence_answerer import AnswerOptions
 from agent.outcome import Answer, Clarify, OutcomeKind
+from agent.reasoning_log import EvidenceReview
 from storage.search.plan import CheckClaims, FindSteps
 from tests.agent.model.answering.answering_reasoner import a_reply, a_sentence
 from tests.agent.model.answering.conftest import AskedShelf
@@ -142,6 +143,16 @@ async def test_an_incomplete_answer_searches_with_refined_queries_and_tells_what
     assert 'Searches done so far: "boom measures end to end"\n' in model.user_text(1)
     assert "The boom has forty metres. [2]" in outcome.text
     assert outcome.plan.legs[0].probes == ("boom measures end to end",)
+    assert shelf.log.reviews[-2:] == [
+        EvidenceReview(
+            question=QUESTION,
+            completeness=0.3,
+            reasoning="because",
+            missing=("the length of the boom",),
+            queries=("boom measures end to end",),
+        ),
+        EvidenceReview(question=QUESTION, completeness=1.0, reasoning="because"),
+    ]
 
 
 async def test_the_best_answer_stands_if_the_refined_queries_find_nothing_new(shelf: AskedShelf) -> None:

@@ -68,6 +68,14 @@ def test_a_question_that_asks_for_more_is_not_for_yes_or_no(question: str, expec
         ("How did postage of parcels develop?", change(AggregateFunction.SUM, POSTAGE, None)),
         ("Total postage by quarter, and the change", change(AggregateFunction.SUM, POSTAGE, CalendarPeriod.QUARTER)),
         ("Average postage over time", change(AggregateFunction.AVERAGE, POSTAGE, None)),
+        (
+            "How did postage of parcels change from Q1 2024 to Q2 2024?",
+            change(AggregateFunction.SUM, POSTAGE, CalendarPeriod.QUARTER),
+        ),
+        (
+            "How has the number of parcels changed between 2022 and 2024?",
+            change(AggregateFunction.COUNT, None, CalendarPeriod.YEAR),
+        ),
         ("Number of parcels year over year", change(AggregateFunction.COUNT, None, CalendarPeriod.YEAR)),
     ],
 )
@@ -75,7 +83,13 @@ def test_a_number_that_develops_is_set_beside_the_period_before(question: str, e
     assert answer_form_for(question) == expected
 
 
-@pytest.mark.parametrize("question", ["Total postage by quarter", "How many parcels per month?"])
+def test_a_text_that_changes_is_no_number() -> None:
+    assert not isinstance(answer_form_for("How did the wrapping of parcels change from 2022 to 2024?"), ChangeOverTime)
+
+
+@pytest.mark.parametrize(
+    "question", ["Total postage by quarter", "How many parcels per month?", "Total postage from 2022 to 2024"]
+)
 def test_a_number_by_period_is_no_change(question: str) -> None:
     assert isinstance(answer_form_for(question), ComputeNumbers)
 

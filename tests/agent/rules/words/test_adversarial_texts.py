@@ -7,6 +7,7 @@ from time import process_time
 import pytest
 
 from agent.english import commands
+from agent.new_topic import split_new_topic
 from agent.rules.comparison.cues import mask_comparison
 from agent.rules.followups.corrections import blank_correction_words, find_dropped_part
 from agent.rules.literals.recognition import find_literals
@@ -15,6 +16,7 @@ from agent.rules.words.informal_spelling import expand_informal_spelling
 from agent.rules.words.language_detection import detect_foreign_language
 from agent.rules.words.mark_runs import shorten_mark_runs
 from agent.rules.words.misspelt_function_words import correct_function_words
+from agent.rules.words.output_wishes import blank_output_wishes
 from agent.rules.words.overview_questions import normalize_summary_request
 from agent.rules.words.question_splitting import split_questions
 from agent.rules.words.request_frames import blank_holder_nouns, blank_request_frames
@@ -42,6 +44,7 @@ UNITS = (
     "1.",
     '"',
     "' ",
+    "briefly ",
 )
 TextPass = Callable[[str], object]
 
@@ -66,6 +69,8 @@ PASSES: dict[str, TextPass] = {
     "request frames": lambda text: blank_request_frames(text, names_nothing, names_nothing),
     "holder nouns": lambda text: blank_holder_nouns(text, names_nothing, names_nothing),
     "small talk": lambda text: blank_small_talk(text, names_nothing),
+    "output wishes": lambda text: blank_output_wishes(text, names_nothing),
+    "new topic": split_new_topic,
     "corrections": blank_correction_words,
     "dropped parts": find_dropped_part,
     "informal spelling": lambda text: expand_informal_spelling(text, knows_nothing),
