@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.errors import ModelUnavailable, SpendingCapReached
+from agent.errors import ModelUnavailable, PriceUnknown, SpendingCapReached
 from agent.reasoning_log import ModelCallRecord, PlanDifference, ReasoningLog, SubQueryPurpose
 from bot.application import Application
 from bot.language_model.measured_call import MeasuredCall
@@ -158,6 +158,7 @@ async def test_turns_and_calls_are_measured_without_texts(bot: Application, agen
     [
         (ModelUnavailable("timed out"), "answered without the language model, which does not answer now"),
         (SpendingCapReached("cap"), "answered without the language model, since this month's budget is used up"),
+        (PriceUnknown("price"), "answered without the language model, since its price is not set"),
     ],
 )
 async def test_the_reply_says_once_that_no_model_answered(
