@@ -248,7 +248,8 @@ class SettingSource:
 class LoadedSettings:
     """The settings, the origin of each (by variable name), and the variables that are set but not read.
 
-    `misspelled`: the variables whose names are almost those of settings, with these. `errors`: from `survey_settings`, the invalid settings; `settings` then has their defaults.
+    `misspelled`: variables whose names are almost those of settings, with these. `errors`: from `survey_settings`, the
+    invalid settings; `settings` then has their defaults.
     """
 
     def __init__(

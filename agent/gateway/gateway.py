@@ -232,6 +232,7 @@ class ModelGateway:
 
     def _learn_from_failure(self, schedule: TrySchedule, call: ChatCall, failure: CallFailed) -> None:
         """A call that was refused for an optional parameter is repeated without it; others count as failed tries."""
+        schedule.end_try()
         if not self._refused_parameters.learn_from(call, failure):
             schedule.record_failure(failure)
 

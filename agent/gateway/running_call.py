@@ -113,7 +113,7 @@ async def account_for_call(
     finally:
         slots.release()
         cost_usd = cost_of(call.tokens, account.price) if call.is_billed else 0.0
-        _record_call(model_try.model, call, account, cost_usd=cost_usd, ms=(tools.clock() - started) * 1000)
+        _record_call(model_try, call, account, cost_usd=cost_usd, started_s=started, ended_s=tools.clock())
         await asyncio.shield(account.spending.settle(reservation, cost_usd))
 
 
@@ -132,11 +132,20 @@ def _tell_circuit(circuit: CircuitBreaker, failure: CallFailed) -> None:
         circuit.record_failure()
 
 
-def _record_call(model: str, call: RunningCall, account: CallAccount, *, cost_usd: float | None, ms: float) -> None:
+def _record_call(
+    model_try: ModelTry,
+    call: RunningCall,
+    account: CallAccount,
+    *,
+    cost_usd: float | None,
+    started_s: float,
+    ended_s: float,
+) -> None:
     record = ModelCallRecord(
         prompt=account.prompt,
-        model=model,
-        ms=ms,
+        model=model_try.model,
+        ms=(ended_s - started_s) * 1000,
+        waited_ms=(started_s - model_try.waiting_since_s) * 1000,
         input_tokens=call.tokens.input_tokens,
         output_tokens=call.tokens.output_tokens,
         cost_usd=cost_usd,

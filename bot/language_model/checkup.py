@@ -70,7 +70,7 @@ def _is_about_parameters(reason: str) -> bool:
 def _describe_answer(
     name: str, calls: list[ModelCallRecord], settings: LanguageModelSettings, *, is_structured: bool, seconds: float
 ) -> CheckupFinding:
-    """A reply of another structure is a fault, and so are a price that the budget needs and a call that failed first."""
+    """A reply of another structure is a fault, and so are a missing price that the budget needs, and a failed try."""
     structure = "with structured output" if is_structured else "but not in the structure that it was asked for"
     failures = [call.error for call in calls if call.error and not _is_about_parameters(call.error)]
     parts = [f"a call failed at first: {error}" for error in failures]
