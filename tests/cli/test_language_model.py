@@ -62,16 +62,14 @@ async def test_without_an_answer_of_the_model_the_rules_answer_and_say_so(home: 
     assert (result["outcome"], result["count"], result["reasoner"]) == ("answer", 40, "rule")
     assert result["assumptions"] == ["answered without the language model, which does not answer now"]
     assert result["stages"][0]["fallback"]
-    assert "the language model was not used (openai/main-model: the connection failed)" in ended.stderr
+    assert "the language model was not used (" in ended.stderr
 
 
 async def test_the_steps_say_that_no_model_was_needed(home: Path, model_server: ScriptedModelServer) -> None:
-    ended = await run_with_model(
-        model_server.url, home, "ask", "List every receipt", "--debug", PARLEY_MODEL_WHEN="needed"
-    )
+    ended = await run_with_model(model_server.url, home, "ask", QUESTION, "--debug", PARLEY_MODEL_WHEN="needed")
 
     assert "no language model was asked: the rules needed none" in ended.stderr
-    assert "receipts: everything: " in ended.stderr
+    assert "receipts: vendor = Kestrel: 40 documents" in ended.stderr
     assert model_server.chat_requests == []
 
 

@@ -1,11 +1,11 @@
 """The web chat over HTTP: access control, and the handling of posted messages."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import asyncio
 import pytest
 from aiohttp import ClientSession, CookieJar, web
 
