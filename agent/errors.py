@@ -5,6 +5,7 @@ AgentError                  its message is one plain sentence
 ├── ModelUnavailable        no language model answers: the rules take over the stage
 │   ├── CallsUsedUp         the turn may ask models no more
 │   ├── SpendingCapReached  the tenant may spend no more on models for now
+│   ├── PriceUnknown        a model without a price cannot keep the cap on spending
 │   └── StreamCut           a model stopped in the middle of its reply
 ├── UnusableReply           a model's reply is not what was asked for: the rules take over the stage
 └── UnusableToolCall        a model's call of a tool cannot be executed: the model is told why
@@ -29,6 +30,10 @@ class CallsUsedUp(ModelUnavailable):
 
 class SpendingCapReached(ModelUnavailable):
     """The call could cost more than the tenant may still spend."""
+
+
+class PriceUnknown(ModelUnavailable):
+    """Spending is capped, and the price of the model is unknown."""
 
 
 class StreamCut(ModelUnavailable):

@@ -17,6 +17,7 @@ class ModelCallRecord:
     prompt: str  # name and version, as `plan_question@3`
     model: str
     ms: float
+    waited_ms: float = 0.0  # before it: for the library to load, for a slot, or between tries
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None

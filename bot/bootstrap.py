@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import entry_points
@@ -20,6 +20,7 @@ from structlog.typing import FilteringBoundLogger
 
 from agent.errors import RerankerUnavailable
 from agent.gateway.language_model import LanguageModel
+from agent.gateway.options import GatewayOptions, ModelNames
 from agent.limits import AnswerLimits
 from agent.reasoner import Reasoner
 from agent.retrieval.relevance import Reranker
@@ -36,7 +37,7 @@ from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
-from bot.language_model.checkup import check_models
+from bot.language_model.checkup import check_model
 from bot.language_model.spending import MonthlyBudget
 from bot.language_model.summary_polishing import SummaryPolisher, open_summary_polisher
 from bot.models.configured_models import ConfiguredModels
@@ -225,7 +226,9 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
     except (SqlError, OSError) as exc:
         problems.append(str(exc))
     async with AsyncExitStack() as stack:
-        gateway = await stack.enter_async_context(_open_unlimited_gateway(settings))
+        gateway = None
+        if settings.needs_gateway:
+            gateway = await stack.enter_async_context(_open_unlimited_gateway(settings.gateway_options))
         embedders = build_embedders(settings, gateway, stack.enter_context(closing(ResultCache(settings.home))))
         problems += await _find_index_problems(settings, embedders.index_embedder)
         try:
@@ -245,15 +248,12 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
 
 
 @asynccontextmanager
-async def _open_unlimited_gateway(settings: Settings) -> "AsyncGenerator[ModelGateway | None]":
-    """A gateway without a budget, for a checkup, if the settings need one."""
-    if not settings.needs_gateway:
-        yield None
-        return
+async def _open_unlimited_gateway(options: GatewayOptions) -> "AsyncGenerator[ModelGateway]":
+    """A gateway without a budget, for a checkup."""
     from agent.gateway.gateway import ModelGateway
     from agent.gateway.litellm_client import LiteLlmClient
 
-    gateway = ModelGateway(settings.gateway_options, LiteLlmClient())
+    gateway = ModelGateway(options, LiteLlmClient())
     try:
         yield gateway
     finally:
@@ -281,8 +281,14 @@ async def run_model_checkup(settings: Settings) -> Sequence[CheckupFinding]:
     """The findings about the configured language models; none without one. Makes a call to each."""
     if not settings.model.is_used:
         return ()
-    async with _open_unlimited_gateway(settings) as gateway:
-        return () if gateway is None else await check_models(gateway, settings.model)
+    return [await _check_language_model(settings, name) for name in settings.model.all_names]
+
+
+async def _check_language_model(settings: Settings, name: str) -> CheckupFinding:
+    """Asks the model alone, so that no fallback answers in its place."""
+    alone = replace(settings.gateway_options, models=ModelNames(main=name))
+    async with _open_unlimited_gateway(alone) as gateway:
+        return await check_model(gateway, name, settings.model)
 
 
 async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:

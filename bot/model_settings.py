@@ -1,6 +1,6 @@
 """The settings of the language model: `PARLEY_MODEL` and the variables that begin with `PARLEY_MODEL_`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, AliasGenerator, ConfigDict, Field, SecretStr
@@ -62,6 +62,11 @@ class LanguageModelSettings(SettingsSection):
         return bool(self.name)
 
     @property
+    def all_names(self) -> Sequence[str]:
+        """The models that may be asked, each once, in the order in which they are asked."""
+        return tuple(dict.fromkeys(filter(None, (self.name, self.small, *self.fallbacks))))
+
+    @property
     def price_by_model(self) -> Mapping[str, ModelPrice]:
         return dict(map(_parse_price, self.prices))
 
@@ -90,7 +95,8 @@ class LanguageModelSettings(SettingsSection):
 
     def find_problems(self) -> list[str]:
         if self.is_used:
-            return []
+            same = "PARLEY_MODEL_FALLBACKS names the model of PARLEY_MODEL, which is not asked a second time"
+            return [same] if self.name in self.fallbacks else []
         changed = self._changed_fields - _CALL_FIELDS
         return [
             f"{name} has no effect, since PARLEY_MODEL is not set"

@@ -9,6 +9,7 @@ import tempfile
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, cast
@@ -207,7 +208,20 @@ class Settings(SettingsSection):
         )
 
     def find_problems(self) -> list[str]:
-        return [] if self.needs_gateway else self.model.find_unused_call_settings()
+        if not self.needs_gateway:
+            return self.model.find_unused_call_settings()
+        used_models = {*self.model.all_names, self.embedding_model, self.reranking_model}
+        problems = [
+            f"PARLEY_MODEL_PRICES has a price of {model}, which no setting names"
+            for model in self.model.price_by_model
+            if model not in used_models
+        ]
+        if self.model.is_used and self.model.timeout > self.answer_timeout:
+            problems.append(
+                f"PARLEY_MODEL_TIMEOUT allows {self.model.timeout:g} s for a call, but an answer is given up after"
+                f" {self.answer_timeout:g} s (PARLEY_ANSWER_TIMEOUT)"
+            )
+        return problems
 
     @property
     def link_base(self) -> str:
@@ -234,7 +248,8 @@ class SettingSource:
 class LoadedSettings:
     """The settings, the origin of each (by variable name), and the variables that are set but not read.
 
-    `errors`: from `survey_settings`, the invalid settings; `settings` then has their defaults.
+    `misspelled`: variables whose names are almost those of settings, with these. `errors`: from `survey_settings`, the
+    invalid settings; `settings` then has their defaults.
     """
 
     def __init__(
@@ -243,8 +258,10 @@ class LoadedSettings:
         sources: Mapping[str, str],
         unsupported: tuple[str, ...],
         errors: tuple[InvalidSettings, ...] = (),
+        misspelled: Mapping[str, str] | None = None,
     ) -> None:
         self.settings, self.sources, self.unsupported, self.errors = settings, sources, unsupported, errors
+        self.misspelled = misspelled or {}
 
 
 def default_home() -> Path:
@@ -261,8 +278,11 @@ def load_settings(home: Path | None = None, environ: Mapping[str, str] | None = 
     `InvalidSettings`.
     """
     loaded = survey_settings(home, environ)
-    for error in loaded.errors:
-        raise error
+    if loaded.errors:
+        error, others = loaded.errors[0], loaded.errors[1:]
+        names = ", ".join(other.setting for other in others)
+        advice = f"{error.advice}, and also {names}, which parley doctor explains" if others else error.advice
+        raise InvalidSettings(error.setting, error.reason, advice)
     return loaded
 
 
@@ -284,7 +304,8 @@ def survey_settings(home: Path | None = None, environ: Mapping[str, str] | None 
     settings = _validate_section(Settings, values, errors)
     sections = [_validate_section(section_type, values, errors) for section_type in section_types]
     unsupported = tuple(name for name in _UNSUPPORTED_VARIABLES if env.get(name) and name not in variables)
-    return LoadedSettings(settings.with_sections(sections), sources, unsupported, tuple(errors))
+    misspelled = _find_misspelled_variables(env, variables)
+    return LoadedSettings(settings.with_sections(sections), sources, unsupported, tuple(errors), misspelled)
 
 
 def _load_section_types() -> list[type[SettingsSection]]:
@@ -327,6 +348,16 @@ def _read_environment(env: Mapping[str, str], variables: Collection[str]) -> dic
     """The values by variable. An empty variable counts as not set."""
     by_upper = {name.upper(): value for name, value in env.items() if value}
     return {name: by_upper[name] for name in variables if name in by_upper}
+
+
+def _find_misspelled_variables(env: Mapping[str, str], variables: Collection[str]) -> dict[str, str]:
+    """The setting that is probably meant, by the variable. Other variables that begin with PARLEY_ are not judged: a
+    cluster may have set them.
+    """
+    known_names = (*variables, *_UNSUPPORTED_VARIABLES)
+    unknown_names = [name for name in env if name.upper().startswith("PARLEY_") and name.upper() not in known_names]
+    matches = {name: get_close_matches(name.upper(), variables, n=1, cutoff=0.85) for name in unknown_names}
+    return {name: match[0] for name, match in matches.items() if match}
 
 
 def _read_settings_file(home: Path, variables: Collection[str]) -> dict[str, object]:
@@ -395,7 +426,8 @@ def _validate_section(
     except ValidationError as exc:
         reasons: dict[str, str] = {}
         for error in exc.errors(include_url=False, include_input=False):
-            reasons.setdefault(str(error["loc"][0]), error["msg"].removeprefix("Value error, "))
+            message = error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+            reasons.setdefault(str(error["loc"][0]), message)
     for name, reason in reasons.items():
         errors.append(InvalidSettings(name, f"is not valid ({reason})", "correct it in the environment or parley.toml"))
     return section_type.model_validate({name: value for name, value in own_values.items() if name not in reasons})

@@ -1,5 +1,6 @@
 """The web chat surface: a page that works with forms alone, and follows the conversation live with JavaScript."""
 
+import contextlib
 import json
 import re
 import secrets
@@ -254,10 +255,13 @@ class WebChat:
         after_revision = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
         response = web.StreamResponse(headers=_SECURITY_HEADERS | {"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        with contextlib.suppress(ConnectionResetError):  # the page was closed
+            await self._send_new_entries(response, key, int(after_revision) if after_revision.isdecimal() else 0)
+        return response
+
+    async def _send_new_entries(self, response: web.StreamResponse, key: str, after_revision: int) -> None:
         quiet_polls = 0
-        async for entries in self._transcript.follow_entries(
-            key, int(after_revision) if after_revision.isdecimal() else 0
-        ):
+        async for entries in self._transcript.follow_entries(key, after_revision):
             if self._is_closed:
                 break
             quiet_polls = 0 if entries else quiet_polls + 1
@@ -265,7 +269,6 @@ class WebChat:
                 await response.write(_encode_server_events(entries, self._clock(), key))
             elif quiet_polls % 15 == 0:
                 await response.write(b": still here\n\n")  # a keep-alive, which also detects a closed page
-        return response
 
     # -- access
 

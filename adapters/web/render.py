@@ -64,16 +64,23 @@ def steps_html(steps: TurnSteps) -> SafeHtml:
         f"Route: {steps.route.replace('_', ' ') or 'none'} · reasoner: {steps.reasoner or 'none'} · "
         f"{steps.elapsed_ms:,.0f} ms"
     )
-    lines = [html_element("li", line) for line in steps.reasoning_lines]
     searches = [_search_html(step) for step in steps.steps]
     return html_element(
         "article",
-        html_element("h2", "Steps"),
+        html_element("h1", "How this answer was found"),
         html_element("p", summary),
-        html_element("ul", *lines) if lines else "",
+        _lines_html("Stages", steps.stage_lines),
+        _lines_html("Language model", steps.reasoning_lines),
+        html_element("h2", "Searches"),
         html_element("ol", *searches) if searches else html_element("p", "Nothing was searched for this."),
-        class_="from-parley",
+        class_="from-parley how",
     )
+
+
+def _lines_html(heading: str, lines: Sequence[str]) -> SafeHtml:
+    if not lines:
+        return SafeHtml()
+    return join_html(html_element("h2", heading), html_element("ul", *(html_element("li", line) for line in lines)))
 
 
 def _search_html(step: SearchStep) -> SafeHtml:

@@ -86,7 +86,7 @@ class ModelGateway:
 
     async def complete(self, request: ModelRequest, log: ReasoningLog) -> ModelReply:
         """Returns the whole reply; more text than `max_output_tokens` can hold is cut off. Raises `ModelUnavailable`;
-        of it `SpendingCapReached` if the tenant may spend no more.
+        of it `SpendingCapReached` if the tenant may spend no more, and `PriceUnknown` if that cannot be told.
         """
         schedule = await self._schedule_for_chat(request)
         while (model_try := await schedule.next_try()) is not None:
@@ -232,6 +232,7 @@ class ModelGateway:
 
     def _learn_from_failure(self, schedule: TrySchedule, call: ChatCall, failure: CallFailed) -> None:
         """A call that was refused for an optional parameter is repeated without it; others count as failed tries."""
+        schedule.end_try()
         if not self._refused_parameters.learn_from(call, failure):
             schedule.record_failure(failure)
 

@@ -7,6 +7,7 @@ gateway has its own.
 import asyncio
 import math
 import os
+import re
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, cast
@@ -36,12 +37,18 @@ _ENVIRONMENT = {
     "LITELLM_MODE": "PRODUCTION",
     "LITELLM_LOG": "ERROR",
 }
+_KINDS_WITHOUT_STATUS = frozenset(
+    {FailureKind.UNKNOWN_PROVIDER, FailureKind.NO_KEY, FailureKind.UNREACHABLE, FailureKind.BROKEN_REPLY}
+)
+# Without an address, litellm sends what is meant for a server of one's own to api.openai.com.
+_OWN_SERVER_VARIABLES = {"hosted_vllm": "HOSTED_VLLM_API_BASE", "lm_studio": "LM_STUDIO_API_BASE"}
 # litellm keeps a client, with its connections, for each value: the deadlines are the gateway's.
 _TIMEOUT_S = 600.0
 _TOKENS_A_PRICE = 1_000_000
-_REFUSED_REQUEST, _REFUSED_ACCESS = frozenset({400, 413, 422}), frozenset({401, 402, 403, 404})
-_BUSY = 429
-_UNKNOWN_PROVIDER_MESSAGE = "LLM Provider NOT provided"
+_REFUSED_REQUEST, _REFUSED_ACCESS = frozenset({400, 413, 422}), frozenset({401, 402, 403})
+_NOT_FOUND, _BUSY = 404, 429
+_UNKNOWN_PROVIDER_MESSAGES = ("LLM Provider NOT provided", "Unmapped LLM provider")
+_MISSING_KEY_PATTERN = re.compile(r"Missing (?:credentials|\w+ API Key)", re.IGNORECASE)
 _CONNECTION_MESSAGES = ("Connection error", "Cannot connect to host", "Name or service not known")
 
 
@@ -111,7 +118,7 @@ class LiteLlmClient:
                 input=list(call.texts),
                 allowed_openai_params=["dimensions"],
                 **dimensions,
-                **_server_arguments(call.server),
+                **_server_arguments(call.model, call.server),
             )
             reply = _EmbeddingReply.model_validate(response, from_attributes=True)
         vectors = {vector.index: tuple(vector.embedding) for vector in reply.data}
@@ -129,7 +136,7 @@ class LiteLlmClient:
                 query=call.query,
                 documents=list(call.texts),
                 return_documents=False,
-                **_server_arguments(call.server),
+                **_server_arguments(call.model, call.server),
             )
             reply = _RerankReply.model_validate(response, from_attributes=True)
         scores = {result.index: result.relevance_score for result in reply.results}
@@ -249,8 +256,13 @@ class _RerankReply(_ReplyPart):
     results: list[_ScorePart]
 
 
-def _server_arguments(server: ModelServer) -> dict[str, Json]:
-    """What all calls have. An absent address or key is the one that litellm finds in the environment."""
+def _server_arguments(model: str, server: ModelServer) -> dict[str, Json]:
+    """What all calls have. An absent address or key is the one that litellm finds in the environment. Raises
+    `CallFailed` for a server of one's own without an address.
+    """
+    address_variable = _OWN_SERVER_VARIABLES.get(model.partition("/")[0])
+    if address_variable and not server.api_base and not os.environ.get(address_variable):
+        raise CallFailed(FailureKind.NO_ADDRESS, f"{model} needs an address")
     arguments = {"api_base": server.api_base, "api_key": server.api_key}
     present: dict[str, Json] = {name: value for name, value in arguments.items() if value}
     return present | {"timeout": _TIMEOUT_S, "num_retries": 0, "max_retries": 0}
@@ -269,7 +281,7 @@ def _chat_arguments(call: ChatCall) -> dict[str, Json]:
     if call.tools:
         arguments["tools"] = [_tool_argument(tool) for tool in call.tools]
         arguments["_skip_mcp_handler"] = True  # else the first call imports an MCP server, for half a second
-    return arguments | _server_arguments(call.server)
+    return arguments | _server_arguments(call.model, call.server)
 
 
 def _message_argument(message: ChatMessage) -> dict[str, Json]:
@@ -316,17 +328,26 @@ def _failure_of(error: Exception) -> CallFailed:
     status = cast(int | None, getattr(error, "status_code", None))
     headers = cast(Mapping[str, str] | None, getattr(error, "litellm_response_headers", None))
     message = str(error)
+    kind = _kind_of(message, status, has_response=headers is not None)
     return CallFailed(
-        _kind_of(message, status, has_response=headers is not None),
+        kind,
         message,
-        status=status,
+        status=None if kind in _KINDS_WITHOUT_STATUS else status,
         retry_after_s=_seconds_of((headers or {}).get("retry-after")),
     )
 
 
 def _kind_of(message: str, status: int | None, *, has_response: bool) -> FailureKind:
-    """A refused connection and an unreadable reply have status 500 in litellm, and an unknown provider has 400."""
-    if status in _REFUSED_ACCESS or _UNKNOWN_PROVIDER_MESSAGE in message:
+    """A failed connection, an unreadable reply and a missing key have status 500 in litellm (some missing keys 401),
+    and an unknown provider has 400.
+    """
+    if any(text in message for text in _UNKNOWN_PROVIDER_MESSAGES):
+        return FailureKind.UNKNOWN_PROVIDER
+    if not has_response and _MISSING_KEY_PATTERN.search(message):
+        return FailureKind.NO_KEY
+    if status == _NOT_FOUND:
+        return FailureKind.NOT_FOUND
+    if status in _REFUSED_ACCESS:
         return FailureKind.REFUSED_ACCESS
     if status in _REFUSED_REQUEST:
         return FailureKind.REFUSED_REQUEST

@@ -15,10 +15,14 @@ class FailureKind(StrEnum):
     """Why a call failed, as far as what to do next depends on it. The value is for operators."""
 
     REFUSED_REQUEST = "refused the request"  # 400, 413, 422: no other model would take it
-    REFUSED_ACCESS = "refused access"  # 401, 402, 403, 404: another model may answer
+    REFUSED_ACCESS = "refused access"  # 401, 402, 403: another model may answer
+    NOT_FOUND = "no such model or address"  # 404
+    NO_KEY = "no API key is set"  # the server was not asked
+    NO_ADDRESS = "no API address is set"  # the server was not asked
+    UNKNOWN_PROVIDER = "the name has no known provider"  # no server was asked
     BUSY = "too many requests"  # 429
     SERVER_ERROR = "server error"  # 408, 409, 5xx
-    UNREACHABLE = "unreachable"
+    UNREACHABLE = "the connection failed"
     BROKEN_REPLY = "unreadable reply"  # the server answered, but not as the API says
     TIMED_OUT = "timed out"
     NO_SLOT = "too many calls at once"  # of our own; the server was not asked
@@ -26,7 +30,9 @@ class FailureKind(StrEnum):
 
 
 class CallFailed(Exception):
-    """One call to one model failed. The message is for operators: it may quote the server."""
+    """One call to one model failed. The message is for operators: it may quote the server. `status` is None unless
+    the server sent one.
+    """
 
     def __init__(
         self, kind: FailureKind, message: str = "", *, status: int | None = None, retry_after_s: float | None = None

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agent.errors import SpendingCapReached
+from agent.errors import PriceUnknown, SpendingCapReached
 from agent.gateway.circuit_breaker import CircuitBreaker
 from agent.gateway.model_client import CallFailed, FailureKind, TokenUsage
 from agent.gateway.options import ModelPrice
@@ -21,6 +21,10 @@ _UNBILLED = frozenset(
     {
         FailureKind.REFUSED_REQUEST,
         FailureKind.REFUSED_ACCESS,
+        FailureKind.NOT_FOUND,
+        FailureKind.NO_KEY,
+        FailureKind.NO_ADDRESS,
+        FailureKind.UNKNOWN_PROVIDER,
         FailureKind.BUSY,
         FailureKind.SERVER_ERROR,
         FailureKind.UNREACHABLE,
@@ -73,7 +77,8 @@ async def account_for_call(
 ) -> AsyncGenerator[RunningCall]:
     """Waits for a slot and reserves the cost, and when the call is over settles it, tells the circuit and the log.
 
-    Raises `SpendingCapReached`, and `CallFailed` if no slot becomes free in time; then there was no call.
+    Raises `SpendingCapReached` and `PriceUnknown`, and `CallFailed` if no slot becomes free in time; then there was no
+    call.
     """
     most_usage = TokenUsage(input_tokens=account.input_tokens, output_tokens=account.max_output_tokens)
     call = RunningCall(input_tokens=account.input_tokens)
@@ -82,6 +87,8 @@ async def account_for_call(
         await _wait_for_slot(slots, model_try.ends_at_s - tools.clock())
         has_slot = True
         reservation = await account.spending.reserve(cost_of(most_usage, account.price))
+        if reservation is None and account.price is None:
+            raise PriceUnknown(f"spending is capped, and the price of {model_try.model} is unknown")
         if reservation is None:
             raise SpendingCapReached("the spending cap is reached")
     except BaseException:
@@ -106,7 +113,7 @@ async def account_for_call(
     finally:
         slots.release()
         cost_usd = cost_of(call.tokens, account.price) if call.is_billed else 0.0
-        _record_call(model_try.model, call, account, cost_usd=cost_usd, ms=(tools.clock() - started) * 1000)
+        _record_call(model_try, call, account, cost_usd=cost_usd, started_s=started, ended_s=tools.clock())
         await asyncio.shield(account.spending.settle(reservation, cost_usd))
 
 
@@ -125,11 +132,20 @@ def _tell_circuit(circuit: CircuitBreaker, failure: CallFailed) -> None:
         circuit.record_failure()
 
 
-def _record_call(model: str, call: RunningCall, account: CallAccount, *, cost_usd: float | None, ms: float) -> None:
+def _record_call(
+    model_try: ModelTry,
+    call: RunningCall,
+    account: CallAccount,
+    *,
+    cost_usd: float | None,
+    started_s: float,
+    ended_s: float,
+) -> None:
     record = ModelCallRecord(
         prompt=account.prompt,
-        model=model,
-        ms=ms,
+        model=model_try.model,
+        ms=(ended_s - started_s) * 1000,
+        waited_ms=(started_s - model_try.waiting_since_s) * 1000,
         input_tokens=call.tokens.input_tokens,
         output_tokens=call.tokens.output_tokens,
         cost_usd=cost_usd,

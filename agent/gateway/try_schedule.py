@@ -30,6 +30,7 @@ class ModelTry:
 
     model: str
     ends_at_s: float  # on the clock of the schedule
+    waiting_since_s: float  # on the same clock: when the request came, or the try before ended
 
 
 class TrySchedule:
@@ -49,7 +50,8 @@ class TrySchedule:
         tools: WaitingTools,
     ) -> None:
         self._models = deque(models)
-        self._deadline = tools.clock() + timeout_s
+        self._waiting_since_s = tools.clock()
+        self._deadline = self._waiting_since_s + timeout_s
         self._limits = limits
         self._circuits = circuits
         self._tools = tools
@@ -70,13 +72,19 @@ class TrySchedule:
             model = self._models[0]
             if self._circuits[model].start_call():
                 share = _SHARE_BEFORE_FALLBACK if self._has_other_model() else 1.0
-                return ModelTry(model=model, ends_at_s=self._tools.clock() + self.time_left_s * share)
-            self._reasons.setdefault(model, "left alone after failures")
+                ends_at_s = self._tools.clock() + self.time_left_s * share
+                return ModelTry(model=model, ends_at_s=ends_at_s, waiting_since_s=self._waiting_since_s)
+            self._reasons.setdefault(model, "not asked for now, after failures in a row")
             self._go_to_next_model()
         return None
 
+    def end_try(self) -> None:
+        """Notes that the try has ended without a reply."""
+        self._waiting_since_s = self._tools.clock()
+
     def record_failure(self, failure: CallFailed) -> None:
         """Decides what comes after a failed try."""
+        self.end_try()
         model = self._models[0]
         self._reasons[model] = describe_failure(failure)
         self._failed_tries += 1

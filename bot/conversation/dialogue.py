@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.compose.phrases.values import format_number
 from agent.context import AgentContext
-from agent.errors import SpendingCapReached
+from agent.errors import PriceUnknown, SpendingCapReached
 from agent.evidence.word_meanings import TextEmbedder
 from agent.limits import AnswerLimits
 from agent.outcome import (
@@ -43,6 +43,7 @@ from bot.conversation.notices import (
     MODEL_BUDGET_REMARK,
     MODEL_LOST_REMARK,
     MODEL_UNAVAILABLE_REMARK,
+    MODEL_UNPRICED_REMARK,
     NO_BUCKET_NOTICE,
     NO_WEB_NOTICE,
     NOT_GRANTED_NOTICE,
@@ -467,6 +468,8 @@ def _model_remark_for(log: ReasoningLog) -> str:
             return ""
         case SpendingCapReached():
             return translate_message(MODEL_BUDGET_REMARK)
+        case PriceUnknown():
+            return translate_message(MODEL_UNPRICED_REMARK)
         case _:
             return translate_message(MODEL_LOST_REMARK if log.used_model else MODEL_UNAVAILABLE_REMARK)
 

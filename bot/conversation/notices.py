@@ -34,6 +34,7 @@ OFFER_EXPIRED_NOTICE: Final = mark_message("This offer has expired; ask again fo
 QUESTION_DELETED_NOTICE: Final = mark_message("The question was deleted, and its answer with it.")
 MODEL_UNAVAILABLE_REMARK: Final = mark_message("answered without the language model, which does not answer now")
 MODEL_BUDGET_REMARK: Final = mark_message("answered without the language model, since this month's budget is used up")
+MODEL_UNPRICED_REMARK: Final = mark_message("answered without the language model, since its price is not set")
 MODEL_LOST_REMARK: Final = mark_message("answered in part without the language model, which has stopped answering")
 INITIAL_PROGRESS: Final = mark_message("Looking …")
 

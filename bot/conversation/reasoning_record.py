@@ -10,6 +10,7 @@ from agent.reasoning_log import EvidenceReview, ModelCallRecord, PlanDifference,
 
 JsonObject = dict[str, Json]
 
+_TOLD_WAIT_MS: Final = 100  # a shorter wait before a call is not told
 _DIFFERENCE_WORDS: Final[Mapping[str, str]] = {
     "same": "the rules make the same plan",
     "bucket": "the rules would search other buckets",
@@ -42,6 +43,7 @@ def reasoning_to_json(log: ReasoningLog) -> JsonObject:
     return {
         "calls": [_call_to_json(call) for call in log.calls],
         "fallbacks": dict(log.fallbacks),
+        "unavailable": None if log.unavailability is None else str(log.unavailability),
         "complexity": log.complexity,
         "sub_queries": [{"question": part.question, "purpose": part.purpose} for part in log.sub_queries],
         "reviews": [_review_to_json(review) for review in log.reviews],
@@ -54,6 +56,7 @@ def _call_to_json(call: ModelCallRecord) -> JsonObject:
         "prompt": call.prompt,
         "model": call.model,
         "ms": round(call.ms, 1),
+        "waited_ms": round(call.waited_ms, 1),
         "tokens": {"in": call.input_tokens, "out": call.output_tokens},
         "cost_usd": call.cost_usd,
         "error": call.error or None,
@@ -80,19 +83,25 @@ def debug_fields_of(reasoning: Mapping[str, Json]) -> JsonObject:
     return {"calls": reasoning.get("calls", []), "reasoning": other_fields}
 
 
-def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
-    """Yields lines of raw text: the stages with their times, then what a model did. `reasoning` may be empty.
+def describe_stages(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
+    """Yields lines of raw text: the stages with their times, and which of them the rules took over.
 
-    `result` has the format of `parley ask --json`. The lines tell the kind of a plan difference, not the plans, and how
-    complete a model found the evidence, not why.
+    `result` has the format of `parley ask --json`. `reasoning` may be empty.
     """
     yield from (_describe_stage(stage) for stage in result["stages"])
     names = {stage["name"] for stage in result["stages"]}
     for name, reason in reasoning.get("fallbacks", {}).items():
         if name not in names:
-            yield f"{name}: fell back ({reason})"
+            yield f"{name}: {_describe_fallback(reason)}"
+
+
+def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
+    """Yields lines of raw text: what a model did. Takes the same as `describe_stages`.
+
+    The lines tell the kind of a plan difference, not the plans, and how complete a model found the evidence, not why.
+    """
     if reasoning.get("calls"):
-        yield _describe_usage(result)
+        yield _describe_usage(result, reasoning["calls"])
         yield from map(_describe_call, reasoning["calls"])
     if reasoning.get("complexity"):
         yield f"complex: {reasoning['complexity']}"
@@ -125,26 +134,39 @@ def _describe_completeness(review: Mapping[str, Json]) -> str:
 
 
 def _describe_stage(stage: Mapping[str, Json]) -> str:
-    fallback = f", fell back ({stage['fallback']})" if stage["fallback"] else ""
-    return f"{stage['name']}: {stage['ms']:,.1f} ms{fallback}"
+    fallback = f", {_describe_fallback(stage['fallback'])}" if stage["fallback"] else ""
+    return f"{stage['name']}: {format_ms(stage['ms'])}{fallback}"
 
 
-def _describe_usage(result: Mapping[str, Json]) -> str:
-    tokens = _describe_tokens(result["tokens"])
-    calls = format_count(result["model_calls"], label_noun_of("model call"))
-    return f"{calls}: {tokens}, cost {format_cost(result['cost_usd'])}"
+def _describe_fallback(reason: str) -> str:
+    return f"taken over by the rules ({reason.removesuffix('.')})"
+
+
+def _describe_usage(result: Mapping[str, Json], calls: Sequence[Mapping[str, Json]]) -> str:
+    count = format_count(result["model_calls"], label_noun_of("model call"))
+    failures = sum(bool(call["error"]) for call in calls)
+    parts = [f"{failures:,} failed"] if failures else []
+    return ", ".join([f"{count}: {_describe_tokens(result)}", *parts])
 
 
 def _describe_call(call: Mapping[str, Json]) -> str:
-    failure = f", failed: {call['error']}" if call["error"] else ""
-    return (
-        f"{call['prompt']} to {call['model']}: {call['ms']:,.0f} ms, {_describe_tokens(call['tokens'])}, "
-        f"cost {format_cost(call['cost_usd'])}{failure}"
-    )
+    """A call that cost nothing, since it failed before the model read it, has no tokens to tell."""
+    waited_ms = call.get("waited_ms", 0.0)  # a turn of an earlier version has none
+    parts = [format_ms(call["ms"]) + (f" after waiting {format_ms(waited_ms)}" if waited_ms >= _TOLD_WAIT_MS else "")]
+    parts += [] if call["error"] and not any(call["tokens"].values()) else [_describe_tokens(call)]
+    parts += [f"failed: {call['error']}"] if call["error"] else []
+    return f"{call['prompt']} to {call['model']}: {', '.join(parts)}"
 
 
-def _describe_tokens(tokens: Mapping[str, int]) -> str:
-    return f"{tokens['in']:,} + {tokens['out']:,} tokens"
+def _describe_tokens(usage: Mapping[str, Json]) -> str:
+    """`usage` has `tokens` and `cost_usd`."""
+    tokens = usage["tokens"]
+    return f"{tokens['in']:,} tokens in, {tokens['out']:,} out, cost {format_cost(usage['cost_usd'])}"
+
+
+def format_ms(ms: float) -> str:
+    """ "0.4 ms", "12 ms", "3,680 ms"."""
+    return f"{ms:,.1f} ms" if 0 < ms < 10 else f"{ms:,.0f} ms"
 
 
 def _describe_sub_queries(sub_queries: Sequence[Mapping[str, Json]]) -> Iterator[str]:
@@ -154,5 +176,7 @@ def _describe_sub_queries(sub_queries: Sequence[Mapping[str, Json]]) -> Iterator
 
 
 def format_cost(cost_usd: float | None) -> str:
-    """ "$0.0123", "$0.000045"; "unknown" without a price."""
+    """ "$0", "$0.0123", "$0.000045"; "unknown" without a price."""
+    if cost_usd == 0:
+        return "$0"
     return "unknown" if cost_usd is None else f"${cost_usd:.{4 if cost_usd >= 0.01 else 6}f}"

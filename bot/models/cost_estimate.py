@@ -35,6 +35,8 @@ class ModelWorkload:
 
 def describe_estimate(workload: ModelWorkload, model: str, price: ModelPrice | None) -> str:
     """`some 1,200 calls of openai/x with 3,400,000 tokens in and 12,000 out, about $0.52`."""
+    if not workload.calls:
+        return f"no call of {model} is needed"
     output = f" and {workload.output_tokens:,} out" if workload.output_tokens else ""
     calls = f"{workload.calls:,} call{'' if workload.calls == 1 else 's'}"
     return (
@@ -44,6 +46,6 @@ def describe_estimate(workload: ModelWorkload, model: str, price: ModelPrice | N
 
 def _describe_cost(workload: ModelWorkload, price: ModelPrice | None) -> str:
     if price is None:
-        return "at an unknown price (PARLEY_MODEL_PRICES can say it)"
+        return "at an unknown price (PARLEY_MODEL_PRICES sets it)"
     usd = (workload.input_tokens * price.input_usd + workload.output_tokens * price.output_usd) / _TOKENS_A_PRICE
     return f"about ${usd:,.2f}" if usd >= 0.01 or not usd else "less than $0.01"

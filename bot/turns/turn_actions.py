@@ -14,7 +14,7 @@ from agent.outcome import StartOverOutcome
 from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.json_result import result_to_json
-from bot.conversation.reasoning_record import describe_reasoning
+from bot.conversation.reasoning_record import describe_reasoning, describe_stages
 from bot.conversation.turn_result import TurnResult, result_request_of, turn_result_from_json
 from bot.errors import AnswerNoLongerVisible, AnswerNotFound, DocumentsUnreachable, NotYourAnswer, TurnAlreadyEnded
 from bot.ids import ConversationId, PersonId, TurnId
@@ -57,12 +57,13 @@ class SearchStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSteps:
-    """How an answer was found. `reasoning_lines`, raw text: the stages, and what a language model did."""
+    """How an answer was found. The lines are raw text: the stages with their times, and what a language model did."""
 
     route: str
     reasoner: str
     elapsed_ms: float
     steps: tuple[SearchStep, ...]
+    stage_lines: tuple[str, ...] = ()
     reasoning_lines: tuple[str, ...] = ()
 
 
@@ -131,6 +132,7 @@ class TurnActionHandler:
             reasoner=result["reasoner"] or "",
             elapsed_ms=result["ms"],
             steps=steps,
+            stage_lines=tuple(describe_stages(result, turn_result.reasoning)),
             reasoning_lines=tuple(describe_reasoning(result, turn_result.reasoning)),
         )
 
@@ -209,7 +211,10 @@ def describe_search_arguments(arguments: Mapping[str, Json], schemas: Mapping[Bu
 
     A bucket without a schema here, such as that of attached files, has the names of its fields.
     """
-    parts = [_describe_clause(clause, schemas) for clause in arguments.get("filters", ())]
+    buckets_by_criteria: dict[str, list[str]] = {}  # with the same criteria, they are named together
+    for clause in arguments.get("filters", ()):
+        buckets_by_criteria.setdefault(_describe_clause(clause, schemas), []).append(clause["bucket"])
+    parts = [f"{', '.join(buckets)}: {criteria}" for criteria, buckets in buckets_by_criteria.items()]
     parts += [f"“{arguments['query']}”"] if "query" in arguments else []
     parts += [f"field {arguments['field']}"] if arguments.get("field") else []
     return "; ".join(parts)
@@ -221,7 +226,7 @@ def _describe_clause(clause: Mapping[str, Json], schemas: Mapping[BucketId, Sche
     members = conjuncts_of(condition_from_json(clause["condition"]))
     conditions = " and ".join(_describe_member(member, schema, schemas) for member in members)
     words = " ".join(f"“{word}”" for word in clause.get("required", ()))
-    return f"{bucket}: {' '.join(filter(None, (conditions, words))) or 'everything'}"
+    return " ".join(filter(None, (conditions, words))) or "everything"
 
 
 def _describe_member(condition: Condition, schema: Schema, schemas: Mapping[BucketId, Schema]) -> str:

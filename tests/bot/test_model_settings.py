@@ -98,6 +98,57 @@ def test_settings_of_a_model_that_is_not_named_are_reported(tmp_path: Path) -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("environ", "problem"),
+    [
+        ({"MODEL": "a/b", "MODEL_FALLBACKS": "c/d,a/b"}, "PARLEY_MODEL_FALLBACKS names the model of PARLEY_MODEL"),
+        ({"MODEL": "a/b", "MODEL_PRICES": "a/b=1/2,a/bb=1/2"}, "PARLEY_MODEL_PRICES has a price of a/bb"),
+        ({"MODEL": "a/b", "MODEL_TIMEOUT": "90"}, "an answer is given up after 60 s"),
+    ],
+)
+def test_settings_that_do_not_fit_each_other_are_reported(
+    tmp_path: Path, environ: dict[str, str], problem: str
+) -> None:
+    settings = load_settings(tmp_path, {f"PARLEY_{name}": value for name, value in environ.items()}).settings
+
+    [found] = [problem for section in settings.sections for problem in section.find_problems()]
+
+    assert problem in found
+
+
+def test_the_prices_of_all_used_models_are_no_problem(tmp_path: Path) -> None:
+    environ = {
+        "PARLEY_MODEL": "a/b",
+        "PARLEY_MODEL_SMALL": "a/s",
+        "PARLEY_MODEL_FALLBACKS": "c/d",
+        "PARLEY_EMBEDDER": "a/e",
+        "PARLEY_RERANKER": "cohere/r",
+        "PARLEY_MODEL_PRICES": "a/b=1/2,a/s=1/2,c/d=1/2,a/e=1,cohere/r=1",
+    }
+
+    settings = load_settings(tmp_path, environ).settings
+
+    assert [problem for section in settings.sections for problem in section.find_problems()] == []
+
+
+def test_of_several_invalid_settings_all_are_named(tmp_path: Path) -> None:
+    environ = {"PARLEY_MODEL": "a/b", "PARLEY_MODEL_TIMEOUT": "0", "PARLEY_MODEL_BUDGET": "-1"}
+
+    with pytest.raises(InvalidSettings) as raised:
+        load_settings(tmp_path, environ)
+
+    assert str(raised.value) == (
+        "PARLEY_MODEL_TIMEOUT is not valid (it should be greater than 0): correct it in the environment or parley.toml,"
+        " and also PARLEY_MODEL_BUDGET, which parley doctor explains."
+    )
+
+
+def test_a_misspelled_variable_is_found_and_one_of_a_cluster_is_not(tmp_path: Path) -> None:
+    environ = {"PARLEY_MODLE_PRICES": "x", "PARLEY_SERVICE_HOST": "10.0.0.1", "PARLEY_MODEL_TIMEOUT": "5"}
+
+    assert survey_settings(tmp_path, environ).misspelled == {"PARLEY_MODLE_PRICES": "PARLEY_MODEL_PRICES"}
+
+
 def test_the_key_is_not_shown(tmp_path: Path) -> None:
     settings = model_settings_of(tmp_path, MODEL="m", MODEL_API_KEY="hush")
 

@@ -62,6 +62,15 @@ async def test_without_an_answer_of_the_model_the_rules_answer_and_say_so(home: 
     assert (result["outcome"], result["count"], result["reasoner"]) == ("answer", 40, "rule")
     assert result["assumptions"] == ["answered without the language model, which does not answer now"]
     assert result["stages"][0]["fallback"]
+    assert "the language model was not used (" in ended.stderr
+
+
+async def test_the_steps_say_that_no_model_was_needed(home: Path, model_server: ScriptedModelServer) -> None:
+    ended = await run_with_model(model_server.url, home, "ask", QUESTION, "--debug", PARLEY_MODEL_WHEN="needed")
+
+    assert "no language model was asked: the rules needed none" in ended.stderr
+    assert "receipts: vendor = Kestrel: 40 documents" in ended.stderr
+    assert model_server.chat_requests == []
 
 
 async def test_beyond_the_budget_the_rules_answer_and_say_so(home: Path, model_server: ScriptedModelServer) -> None:
@@ -69,6 +78,17 @@ async def test_beyond_the_budget_the_rules_answer_and_say_so(home: Path, model_s
 
     assert model_server.chat_requests == []
     assert ended.json["assumptions"] == ["answered without the language model, since this month's budget is used up"]
+
+
+async def test_with_a_budget_and_no_price_the_rules_answer_and_say_so(
+    home: Path, model_server: ScriptedModelServer
+) -> None:
+    variables = {"PARLEY_MODEL_BUDGET": "5", "PARLEY_MODEL_PRICES": ""}
+
+    ended = await run_with_model(model_server.url, home, "ask", QUESTION, "--json", **variables)
+
+    assert model_server.chat_requests == []
+    assert ended.json["assumptions"] == ["answered without the language model, since its price is not set"]
 
 
 async def test_doctor_says_that_the_model_answers(tmp_path: Path, model_server: ScriptedModelServer) -> None:
@@ -117,6 +137,43 @@ async def test_doctor_asks_the_small_model_too(tmp_path: Path, model_server: Scr
 
     assert [finding["what"] for finding in ended.json["model"]] == ["openai/main-model", "openai/small-model"]
     assert [request.model for request in model_server.chat_requests] == ["main-model", "small-model"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "advice"),
+    [
+        ({"PARLEY_MODEL": "nosuch/model"}, "the name has no known provider; write PROVIDER/MODEL"),
+        ({"PARLEY_MODEL_API_BASE": NOBODY}, "the connection failed; check that the model's server runs"),
+        ({"PARLEY_MODEL_API_KEY": "sk-wrong"}, "refused access (401); check PARLEY_MODEL_API_KEY"),
+        ({"PARLEY_MODEL": "openai/nosuch"}, "no such model or address (404); check the model's name"),
+    ],
+)
+async def test_doctor_says_what_to_do_about_a_model_that_does_not_answer(
+    tmp_path: Path, model_server: ScriptedModelServer, variables: dict[str, str], advice: str
+) -> None:
+    ended = await run_with_model(model_server.url, tmp_path, "doctor", **({"PARLEY_MODEL_PRICES": ""} | variables))
+
+    assert ended.status == 1
+    assert f"does not answer: {advice}" in ended.stderr
+    assert "sk-wrong" not in ended.stdout + ended.stderr
+
+
+async def test_doctor_does_not_mind_a_model_that_refuses_an_optional_parameter(
+    tmp_path: Path, model_server: ScriptedModelServer
+) -> None:
+    model_server.refused_parameters = {"temperature"}
+
+    ended = await run_with_model(model_server.url, tmp_path, "doctor")
+
+    assert (ended.status, len(model_server.chat_requests)) == (0, 1), ended.stderr
+
+
+async def test_doctor_asks_a_fallback_model_by_itself(tmp_path: Path, model_server: ScriptedModelServer) -> None:
+    ended = await run_with_model(model_server.url, tmp_path, "doctor", PARLEY_MODEL_FALLBACKS="openai/nosuch")
+
+    assert ended.status == 1
+    assert "Model: openai/main-model: openai/main-model answers in " in ended.stdout
+    assert "openai/nosuch does not answer: no such model or address (404)" in ended.stderr
 
 
 @pytest.fixture

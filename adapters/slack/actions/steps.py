@@ -53,7 +53,7 @@ def turn_steps_view(steps: TurnSteps) -> Mapping[str, Json]:
         f"{steps.elapsed_ms:,.0f} ms"
     )
     blocks: list[Block] = [plain_lines_block(summary)]
-    lines = steps.reasoning_lines[:_MAX_REASONING_LINES]
+    lines = (*steps.stage_lines, *steps.reasoning_lines)[:_MAX_REASONING_LINES]
     blocks += [
         plain_lines_block(*lines[start : start + _LINES_PER_BLOCK]) for start in range(0, len(lines), _LINES_PER_BLOCK)
     ]

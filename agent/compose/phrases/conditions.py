@@ -93,7 +93,7 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
         case AndCondition(members):
             described = [describe_condition(member, schema, schemas) for member in members]
             return join_all(described) or translate_message("everything")
-        case OrCondition(members) if (words := _mentioned_words(members)):
+        case OrCondition(members) if words := _mentioned_words(members):
             return translate_message("mentions {words}", words=_quote_alternatives(words))
         case OrCondition(members):
             described = [describe_condition(member, schema, schemas) for member in members]

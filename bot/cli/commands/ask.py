@@ -108,8 +108,10 @@ async def _ask_one_question(
         print_line(json.dumps(result_of(turn, debug=options.debug), ensure_ascii=False))
     elif turn.error is None:
         await _print_reply(bot, turn)
+    if turn.reasoning.get("unavailable") is not None:
+        print_to_stderr(f"the language model was not used ({turn.reasoning['unavailable']}); parley doctor says more")
     if options.debug:
-        _print_steps(turn.result, turn.reasoning)
+        _print_steps(turn.result, turn.reasoning, has_model=bot.settings.model.is_used)
     if turn.error is not None:
         raise CommandFailed(turn.error) from turn.cause
 
@@ -153,20 +155,29 @@ def result_of(turn: "FinishedTurn", *, debug: bool) -> dict[str, Any]:
     return {**turn.result, **(debug_fields_of(turn.reasoning) if debug else {})}
 
 
-def _print_steps(result: Mapping[str, Any], reasoning: Mapping[str, Any]) -> None:
+def _print_steps(result: Mapping[str, Any], reasoning: Mapping[str, Any], *, has_model: bool) -> None:
     """Print the turn's stages, model calls, searches, passages and choices to stderr."""
-    from bot.conversation.reasoning_record import describe_plans, describe_reasoning, describe_reviews
+    from bot.conversation.reasoning_record import (
+        describe_plans,
+        describe_reasoning,
+        describe_reviews,
+        describe_stages,
+        format_ms,
+    )
+    from bot.turns.turn_actions import describe_search_arguments
 
     lines = [
         f"turn {result['turn']} in {result['conversation']}",
-        f"route {result['route']}, reasoner {result['reasoner']}, {result['ms']} ms",
+        f"route {result['route'] or 'none'}, reasoner {result['reasoner']}, {format_ms(result['ms'])}",
+        *describe_stages(result, reasoning),
+        *([] if reasoning or not has_model else ["no language model was asked: the rules needed none"]),
         *describe_reasoning(result, reasoning),
         *describe_reviews(reasoning),
         *describe_plans(reasoning),
     ]
     for attempt in result["attempts"]:
-        arguments = json.dumps(attempt["arguments"], ensure_ascii=False)
-        lines.append(f"{attempt['tool']} {arguments}: {attempt['documents']} documents, {attempt['ms']} ms")
+        criteria = describe_search_arguments(attempt["arguments"], {})
+        lines.append(f"{attempt['tool']} {criteria}: {attempt['documents']:,} documents, {format_ms(attempt['ms'])}")
     lines += describe_search(result)
     for choice in result["choices"]:
         lines.append(f"choice {choice['id']}: {choice['label']}")

@@ -72,7 +72,7 @@ def doctor(
             if not problems:
                 print_line("Everything answers.")
         if problems:
-            raise CommandFailed("; ".join(problems))
+            raise CommandFailed(_list_problems(problems))
 
 
 def _survey_settings(home: Path | None) -> "LoadedSettings":
@@ -130,8 +130,14 @@ def _print_setting_rows(rows: "list[dict[str, str | None]]") -> None:
 def _find_setting_problems(loaded: "LoadedSettings") -> list[str]:
     problems = [str(error).removesuffix(".") for error in loaded.errors]
     problems += [f"{name} is set, but this version does not read it yet" for name in loaded.unsupported]
+    problems += [f"{name} is no setting; is {setting} meant?" for name, setting in loaded.misspelled.items()]
     problems += [problem for section in loaded.settings.sections for problem in section.find_problems()]
     return problems
+
+
+def _list_problems(problems: "Sequence[str]") -> str:
+    """One problem in one line; several on a line each, after their number."""
+    return problems[0] if len(problems) == 1 else "\n  - ".join([f"{len(problems)} problems:", *problems])
 
 
 async def _run_checkups(loaded: "LoadedSettings", products: "Iterable[str]") -> "dict[str, Sequence[CheckupFinding]]":

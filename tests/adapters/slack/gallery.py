@@ -306,9 +306,9 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
             reasoner="model",
             lines=(
                 "decompose: 904.0 ms",
-                "compose: 0.4 ms, fell back (timed out)",
-                "1 model call: 1,200 + 80 tokens, cost unknown",
-                "plan_question@3 to local/<@U1>: 812 ms, 1,200 + 80 tokens, cost unknown",
+                "compose: 0.4 ms, taken over by the rules (timed out)",
+                "1 model call: 1,200 tokens in, 80 out, cost unknown",
+                "plan_question@3 to local/<@U1>: 812 ms, 1,200 tokens in, 80 out, cost unknown",
             ),
         ),
     ),

@@ -1,5 +1,6 @@
 """The web chat over HTTP: access control, and the handling of posted messages."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -180,6 +181,18 @@ async def test_a_page_receives_new_messages_as_events(site: ChatSite) -> None:
 
     assert lines[0] == "id: 1\n"
     assert "Here &amp; now" in lines[1]
+
+
+async def test_a_page_that_is_closed_is_no_error(site: ChatSite, caplog: pytest.LogCaptureFixture) -> None:
+    thread = site.chat.outbox.thread_for(ConversationId(f"web:{KEY}"), {})
+    events = await site.session.get(f"{site.address}/chat/events?c={KEY}&after=0")
+    events.close()
+
+    for number in range(5):
+        await thread.post_message(Reply(turn=TurnId(f"t{number}"), parts=(NoticePart(text="Here"),)))
+        await asyncio.sleep(0.05)
+
+    assert [record.message for record in caplog.records if "Error" in record.message] == []
 
 
 async def test_a_message_is_found_by_its_turn_and_an_equal_update_changes_nothing(site: ChatSite) -> None:

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from agent.errors import ModelUnavailable, SpendingCapReached, StreamCut
+from agent.errors import ModelUnavailable, PriceUnknown, SpendingCapReached, StreamCut
 from agent.gateway.messages import (
     ChatMessage,
     MessageRole,
@@ -166,7 +166,8 @@ async def test_a_refused_connection_is_retried_and_then_another_model_is_asked(
 
     assert reply.model == OTHER
     assert len(fake_time.pauses) == 2
-    assert [call.error for call in log.calls] == ["unreachable (500)"] * 3 + [""]
+    assert [call.error for call in log.calls] == ["the connection failed"] * 3 + [""]
+    assert [call.waited_ms >= 250 for call in log.calls] == [False, True, True, False]
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404])
@@ -199,7 +200,7 @@ async def test_a_wrong_key_and_an_unknown_provider_make_the_model_unavailable(
 
     with pytest.raises(ModelUnavailable, match="refused access") as refused:
         await open_gateway(server=wrong_key).complete(a_request(), ReasoningLog())
-    with pytest.raises(ModelUnavailable, match="refused access"):
+    with pytest.raises(ModelUnavailable, match="no known provider"):
         await open_gateway(models=ModelNames(main="no-such-model")).complete(a_request(), ReasoningLog())
 
     assert "secret" not in str(refused.value)
@@ -253,7 +254,7 @@ async def test_after_failures_in_a_row_a_model_is_left_alone_until_one_trial_suc
             await gateway.complete(a_request(), ReasoningLog())
     log = ReasoningLog()
 
-    with pytest.raises(ModelUnavailable, match="left alone"):
+    with pytest.raises(ModelUnavailable, match="not asked for now"):
         await gateway.complete(a_request(), log)
     assert (len(model_server.chat_requests), log.calls) == (4, [])
 
@@ -415,6 +416,18 @@ async def test_past_the_cap_no_model_is_asked(open_gateway: GatewayFactory, mode
 
     with pytest.raises(SpendingCapReached):
         await gateway.complete(a_request(max_output_tokens=100_000), log)
+
+    assert (model_server.chat_requests, log.calls) == ([], [])
+
+
+async def test_with_a_cap_a_model_without_a_price_is_not_asked(
+    open_gateway: GatewayFactory, model_server: ScriptedModelServer
+) -> None:
+    gateway = open_gateway(spending=RecordingGuard(cap_usd=-1.0))
+    log = ReasoningLog()
+
+    with pytest.raises(PriceUnknown, match=f"the price of {MAIN} is unknown"):
+        await gateway.complete(a_request(), log)
 
     assert (model_server.chat_requests, log.calls) == ([], [])
 

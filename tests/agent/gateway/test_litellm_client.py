@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 import sys
 from typing import Any
 
@@ -60,7 +61,7 @@ async def test_each_error_of_litellm_is_translated(litellm_client: LiteLlmClient
     [
         (400, FailureKind.REFUSED_REQUEST),
         (401, FailureKind.REFUSED_ACCESS),
-        (404, FailureKind.REFUSED_ACCESS),
+        (404, FailureKind.NOT_FOUND),
         (408, FailureKind.SERVER_ERROR),
         (413, FailureKind.REFUSED_REQUEST),
         (429, FailureKind.BUSY),
@@ -79,6 +80,33 @@ async def test_the_status_of_a_failure_says_its_kind(
 
     assert (failure.value.kind, failure.value.status, failure.value.retry_after_s) == (kind, status, 2.5)
     assert len(model_server.chat_requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "api_base", "kind"),
+    [
+        ("nosuch/model", "", FailureKind.UNKNOWN_PROVIDER),
+        ("some-model", "", FailureKind.UNKNOWN_PROVIDER),
+        ("openai/main-model", "http://127.0.0.1:9/v1", FailureKind.NO_KEY),
+        ("anthropic/main-model", "http://127.0.0.1:9", FailureKind.NO_KEY),
+        ("gemini/main-model", "http://127.0.0.1:9", FailureKind.NO_KEY),
+        ("hosted_vllm/main-model", "", FailureKind.NO_ADDRESS),
+        ("lm_studio/main-model", "", FailureKind.NO_ADDRESS),
+        ("hosted_vllm/main-model", "http://127.0.0.1:9/v1", FailureKind.UNREACHABLE),
+    ],
+)
+async def test_a_call_that_cannot_be_made_says_what_is_missing(
+    litellm_client: LiteLlmClient, monkeypatch: pytest.MonkeyPatch, model: str, api_base: str, kind: FailureKind
+) -> None:
+    for name in [name for name in os.environ if name.endswith(("_API_KEY", "_API_BASE"))]:
+        monkeypatch.delenv(name)
+    messages = a_request().messages
+    call = ChatCall(model=model, server=ModelServer(api_base=api_base), messages=messages, max_output_tokens=9)
+
+    with pytest.raises(CallFailed) as failure:
+        await litellm_client.complete_chat(call)
+
+    assert (failure.value.kind, failure.value.status) == (kind, None)
 
 
 @pytest.mark.parametrize("retry_after", [None, "soon", "-1", "nan", "Wed, 21 Oct 2026 07:28:00 GMT"])

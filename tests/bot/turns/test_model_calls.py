@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.errors import ModelUnavailable, SpendingCapReached
+from agent.errors import ModelUnavailable, PriceUnknown, SpendingCapReached
 from agent.reasoning_log import EvidenceReview, ModelCallRecord, PlanDifference, ReasoningLog, SubQueryPurpose
 from bot.application import Application
 from bot.conversation.reasoning_record import describe_reviews
@@ -159,6 +159,7 @@ async def test_turns_and_calls_are_measured_without_texts(bot: Application, agen
     [
         (ModelUnavailable("timed out"), "answered without the language model, which does not answer now"),
         (SpendingCapReached("cap"), "answered without the language model, since this month's budget is used up"),
+        (PriceUnknown("price"), "answered without the language model, since its price is not set"),
     ],
 )
 async def test_the_reply_says_once_that_no_model_answered(
@@ -217,11 +218,11 @@ async def test_the_steps_tell_calls_parts_and_what_fell_back(bot: Application, a
     steps = await bot.turn_actions.load_steps(finished_turn.turn, actor)
 
     assert steps.reasoner == "model"
+    assert steps.stage_lines == ("compose: taken over by the rules (timed out)",)
     assert steps.reasoning_lines == (
-        "compose: fell back (timed out)",
-        "2 model calls: 1,200 + 80 tokens, cost unknown",
-        "plan_question@3 to openai/big: 812 ms, 1,200 + 80 tokens, cost $0.000500",
-        "plan_question@3 to openai/big: 30,000 ms, 0 + 0 tokens, cost unknown, failed: timed out",
+        "2 model calls: 1,200 tokens in, 80 out, cost unknown, 1 failed",
+        "plan_question@3 to openai/big: 812 ms, 1,200 tokens in, 80 out, cost $0.000500",
+        "plan_question@3 to openai/big: 30,000 ms, failed: timed out",
         "complex: it compares two sets",
         "part 1: Receipts of Acme? (filter_docs)",
         "evidence: 40% complete",

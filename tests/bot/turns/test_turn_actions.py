@@ -46,3 +46,15 @@ def test_a_search_without_conditions_and_schema_is_for_everything() -> None:
 
     arguments = {"filters": search_to_json(search)["clauses"], "query": "rim", "field": "total"}
     assert describe_search_arguments(arguments, {}) == "attachments: everything; “rim”; field total"
+
+
+def test_buckets_with_the_same_criteria_are_named_together() -> None:
+    clauses = (
+        Clause(bucket=BucketId("manuals")),
+        Clause(bucket=RECEIPTS, condition=WEIGHT),
+        Clause(bucket=BucketId("parts")),
+    )
+
+    words = describe_search_arguments({"filters": search_to_json(Search(clauses=clauses))["clauses"]}, {})
+
+    assert words == "manuals, parts: everything; receipts: weight > 5"
