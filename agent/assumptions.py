@@ -100,6 +100,11 @@ class AnyTextSearched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BestPassagesListed:
+    """The list is what the best passages of several documents say; others may say more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignLanguage:
     """The question is in a language that is not read, so the text was searched for its words."""
 
@@ -165,6 +170,7 @@ Assumption: TypeAlias = (
     | FallbackReading
     | FirstOfSeveral
     | AnyTextSearched
+    | BestPassagesListed
     | ForeignLanguage
     | WordsTakenAsField
     | DateFieldTaken

@@ -6,6 +6,7 @@ from typing import assert_never
 from agent.assumptions import (
     AnyTextSearched,
     Assumption,
+    BestPassagesListed,
     CorrectedSpelling,
     DateFieldTaken,
     FallbackReading,
@@ -95,6 +96,8 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
                 "found no {documents}, so any text was searched",
                 documents=escape_markdown(describe_set(search, schemas)),
             )
+        case BestPassagesListed():
+            return translate_message("went by the passages that fit best, so there may be more")
         case ForeignLanguage(language=language):
             name = translate_message("another language") if language == "und" else language_name_of(language)
             return translate_message(

@@ -4,12 +4,12 @@ The sentences are verified while they arrive, and each is shown once it has pass
 most of what it writes does not pass, the decision of the rules stands.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import cast
 
-from agent.assumptions import AnyTextSearched
+from agent.assumptions import AnyTextSearched, Assumption, BestPassagesListed
 from agent.compose.replies import WRITING_PROGRESS
 from agent.errors import AgentError, ModelUnavailable, StreamCut, UnusableReply
 from agent.forms.find_passages import NoAnswerFacts
@@ -238,7 +238,7 @@ class EvidenceAnswerer:
             hits=decision.hits,
             candidates=decision.candidates if isinstance(decision, Enough) else (),
             export_count=decision.export_count,
-            assumptions=(*decision.assumptions, *_assumptions_of(call)),
+            assumptions=(*decision.assumptions, *_assumptions_of(call, facts)),
             route=SearchRoute.HYBRID if decision.route is SearchRoute.STRUCTURED else decision.route,
         )
 
@@ -269,11 +269,17 @@ async def _closed_stream(pieces: AsyncIterator[str]) -> AsyncGenerator[AsyncIter
             await cast(AsyncGenerator[str], pieces).aclose()
 
 
-def _assumptions_of(call: LegCall) -> tuple[AnyTextSearched, ...]:
-    """Says so if no document fits the conditions of the question, so that the answer is from others."""
-    assumption = AnyTextSearched(search=call.review.leg.search)
+def _assumptions_of(call: LegCall, facts: WrittenAnswerFacts) -> Iterator[Assumption]:
+    """Says so if no document fits the conditions of the question, so that the answer is from others; and if a list is
+    drawn from several documents, of which only the best passages were read.
+    """
+    any_text = AnyTextSearched(search=call.review.leg.search)
     is_empty = call.review.count == 0 and bool(call.review.requests.fallback_requests)
-    return (assumption,) if is_empty and assumption not in call.decision.assumptions else ()
+    if is_empty and any_text not in call.decision.assumptions:
+        yield any_text
+    documents = {cited.document.doc_id for cited in facts.quotes}
+    if facts.layout in (AnswerLayout.LIST, AnswerLayout.TABLE) and len(documents) > 1:
+        yield BestPassagesListed()
 
 
 def _select_queries(queries: Sequence[str], leg: Leg) -> tuple[str, ...]:
