@@ -7,7 +7,7 @@ from datetime import date
 from typing import TypeAlias
 
 from agent.model.linking.field_names import NamedField, find_field
-from agent.model.linking.linked_parts import LinkedCondition, LinkingNotes
+from agent.model.linking.linked_parts import LinkedCondition, LinkingNotes, TextStandIn
 from agent.model.linking.named_values import build_flag_condition, build_named_condition
 from agent.model.linking.typed_values import build_typed_condition, build_wider_condition
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -16,7 +16,6 @@ from storage.search.analyser import fold_text
 from storage.search.conditions import (
     DOC_ID_FIELD,
     TITLE_FIELD,
-    AndCondition,
     ComparisonCondition,
     ComparisonOperator,
     Condition,
@@ -96,7 +95,7 @@ class ConditionLinker:
             any_group=max(condition.any_group, 0),
             is_negated=condition.op in _NEGATED_OPS,
             wider_condition=wider,
-            text_condition=_build_text_condition(condition, named, words),
+            stand_in=_build_stand_in(condition, named, words),
         )
 
     def _build_condition(self, condition: PlanConditionOutput, named: NamedField, words: str) -> Condition | None:
@@ -180,14 +179,12 @@ class ConditionLinker:
             if entry.rows_field and not entry.is_negated:
                 rows[entry.rows_field].append(entry.condition)
             else:
-                conditions.append(_complete_condition(entry))
+                conditions.append(_join_alternatives([entry]))
         conditions += [
             RowCondition(rows_field=FieldName(name), condition=conjunction_of(*members))
             for name, members in rows.items()
         ]
-        conditions += [
-            OrCondition(tuple(_complete_condition(entry) for entry in members)) for members in groups.values()
-        ]
+        conditions += [_join_alternatives(members) for members in groups.values()]
         return conjunction_of(*conditions)
 
 
@@ -198,33 +195,40 @@ def _takes_operator(field_type: FieldType, op: str) -> bool:
     return field_type not in _TYPED and (field_type is not FieldType.ROWS or op in _EQUALITY_OPS)
 
 
-def _build_text_condition(condition: PlanConditionOutput, named: NamedField, words: str) -> Condition | None:
-    """Returns "the field is missing, and title or text contains one of the words"; None for what is no field."""
-    texts = [text.strip() for text in condition.texts_if_missing if text.strip()]
+def _build_stand_in(condition: PlanConditionOutput, named: NamedField, words: str) -> TextStandIn | None:
+    """Returns the words that stand in for the field where it is missing; None without words or for what is no field."""
+    texts = tuple(text.strip() for text in condition.texts_if_missing if text.strip())
     if not texts or named.field is None or named.rows_field is not None or condition.op in ("missing", "present"):
         return None
-    mentions = tuple(text_condition_for(text) for text in texts)
-    return AndCondition(
-        (
-            MissingCondition(field=named.name, words=words),
-            mentions[0] if len(mentions) == 1 else OrCondition(mentions),
-        )
-    )
+    return TextStandIn(missing=MissingCondition(field=named.name, words=words), texts=texts)
 
 
 def _widen_condition(entry: LinkedCondition) -> LinkedCondition:
     return replace(entry, condition=entry.wider_condition or entry.condition)
 
 
+def _join_alternatives(entries: Sequence[LinkedCondition]) -> Condition:
+    """Returns "one of the conditions holds", or what the texts say instead where all of their fields are missing."""
+    conditions = list(map(_complete_condition, entries))
+    stand_ins = [entry.stand_in for entry in entries if entry.stand_in is not None]
+    if stand_ins:
+        mentions = [text_condition_for(text) for stand_in in stand_ins for text in stand_in.texts]
+        conditions.append(conjunction_of(*(stand_in.missing for stand_in in stand_ins), _any_of(mentions)))
+    return _any_of(conditions)
+
+
+def _any_of(conditions: Sequence[Condition]) -> Condition:
+    return conditions[0] if len(conditions) == 1 else OrCondition(tuple(conditions))
+
+
 def _complete_condition(entry: LinkedCondition) -> Condition:
-    """Returns the condition with its negation, a column within a row of its own; or what the text says instead."""
+    """Returns the condition with its negation; a column within a row of its own."""
     condition = (
         RowCondition(rows_field=FieldName(entry.rows_field), condition=entry.condition)
         if entry.rows_field
         else entry.condition
     )
-    condition = NotCondition(condition) if entry.is_negated else condition
-    return condition if entry.text_condition is None else OrCondition((condition, entry.text_condition))
+    return NotCondition(condition) if entry.is_negated else condition
 
 
 def _is_part_of(words: str, question: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent.assumptions import Assumption
-from storage.search.conditions import Condition
+from storage.search.conditions import Condition, MissingCondition
 
 
 @dataclass(slots=True)
@@ -32,19 +32,23 @@ class LinkingNotes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkedCondition:
-    """A condition of the model on a field that exists.
+class TextStandIn:
+    """Words of which title or text must hold one where the field is missing."""
 
-    `wider_condition`: "at least" for a bare number. `text_condition`: what the text says instead, where the field is
-    missing.
-    """
+    missing: MissingCondition
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedCondition:
+    """A condition of the model on a field that exists. `wider_condition`: "at least" for a bare number."""
 
     condition: Condition
     rows_field: str = ""  # the rows field that the condition's column belongs to
     any_group: int = 0
     is_negated: bool = False
     wider_condition: Condition | None = None
-    text_condition: Condition | None = None
+    stand_in: TextStandIn | None = None
 
 
 def list_names(names: Sequence[str], limit: int = 12) -> str:

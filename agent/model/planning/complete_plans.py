@@ -1,5 +1,6 @@
 """Decides whether the rules have understood a question so completely that no model need be asked."""
 
+import re
 from collections.abc import Mapping
 
 from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
@@ -15,6 +16,8 @@ from storage.search.plan import Clause, Leg
 
 # What they stand for within a question is a judgement: "the dearest lamp, and its maker"
 _REFERENCES = PRONOUNS_OF_PERSONS | frozenset("it its they them their theirs these those".split())
+# Ask for what no field holds: "how many claims, and why?"
+_EXPLANATIONS = frozenset({"why"})
 _HARMLESS_ASSUMPTIONS = (CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet)
 
 
@@ -40,7 +43,7 @@ def is_completely_linked(decomposition: Decomposition, lexicons: Mapping[BucketI
         return False
     alternatives = {each.leg: each for each in decomposition.alternatives}
     plan = decomposition.plan
-    if _REFERENCES & set(fold_text(plan.question).split()):
+    if (_REFERENCES | _EXPLANATIONS) & set(re.findall(r"\w+", fold_text(plan.question))):
         return False
     if find_uncovered_words(plan, lexicons) or not names_its_documents(plan, lexicons):
         return False

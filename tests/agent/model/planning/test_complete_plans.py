@@ -34,6 +34,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
         ("workers who are no fitters", True),
         ("what happened at Deepwell", False),
         ("which mine has the most workers, and what are their wages", False),
+        ("how many fitters are there, and why?", False),
     ],
 )
 async def test_a_question_is_complete_if_every_word_is_in_the_plan(

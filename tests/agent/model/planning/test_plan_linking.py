@@ -473,6 +473,16 @@ async def test_texts_stand_in_where_the_field_is_missing(home: MiningHome) -> No
     assert await home.find_titles(leg_of(linked)) == {"Birch", "Cedar", "Dahlia"}
 
 
+async def test_texts_stand_in_for_alternatives_where_all_their_fields_are_missing(home: MiningHome) -> None:
+    part = a_part(
+        "list", "lamps",
+        a_condition("remark", "is", "nothing", any_group=1, texts_if_missing=["Birch"]),
+        a_condition("list_price_eur", "more_than", "EUR 1000", any_group=1, texts_if_missing=["Birch"]),
+    )  # fmt: skip
+
+    assert await home.find_titles(leg_of(link(home, "lamps like Birch", part))) == set()
+
+
 async def test_a_key_of_another_kind_is_a_problem(home: MiningHome) -> None:
     helper = a_part("helper", "makers", id="m")
     part = a_part("list", "lamps", a_condition("maker", "is", of_part="m", part_field="founded", words="makers"))
