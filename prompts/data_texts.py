@@ -9,19 +9,36 @@ _JOINERS = "\u200c\u200d"  # some scripts need them between letters
 _LINE_BREAKS = "\u2028\u2029"
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs"})
 # They choose the shape of the character before them, and can carry any text, as tags (U+E0000) can.
-_VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0e\U000e0100-\U000e01ef]")
+_VARIATION_SELECTORS = (range(0xFE00, 0xFE0F), range(0xE0100, 0xE01F0))
 _HEADING = re.compile(r"^(?=[ \t]*[#＃]+[ \t])", re.MULTILINE)  # with a look-alike
+
+
+class _ShownCharacters(dict[int, str | None]):
+    """A table for `str.translate`, filled as characters occur: what is shown of each; None for a hidden one."""
+
+    def __missing__(self, code: int) -> str | None:
+        shown = _show_character(chr(code))
+        self[code] = shown
+        return shown
+
+
+def _show_character(character: str) -> str | None:
+    if any(ord(character) in selectors for selectors in _VARIATION_SELECTORS):
+        return None
+    if character in _LINE_BREAKS:
+        return "\n"
+    is_shown = character in "\n\t" or character in _JOINERS
+    return character if is_shown or unicodedata.category(character) not in _HIDDEN_CATEGORIES else None
+
+
+_SHOWN_CHARACTERS = _ShownCharacters()
 
 
 def drop_hidden_characters(text: str) -> str:
     """Returns the text without characters that no reader sees, which may hide instructions or change the direction."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        "\n" if character in _LINE_BREAKS else character
-        for character in _VARIATION_SELECTORS.sub("", text)
-        if character in "\n\t" or character in _JOINERS or unicodedata.category(character) not in _HIDDEN_CATEGORIES
-    )
+    return text.translate(_SHOWN_CHARACTERS)
 
 
 def quote_value(text: str, max_characters: int = 200) -> str:

@@ -1,8 +1,11 @@
 """String folding for comparisons, and the protocol of text analysers."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
+
+_CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f]+")  # all of the category Cc
 
 
 def fold_text(text: str) -> str:
@@ -16,11 +19,7 @@ def fold_text(text: str) -> str:
     else:
         decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
         lowered = "".join(character for character in decomposed if not unicodedata.combining(character))
-    if lowered.isprintable():
-        return " ".join(lowered.split())
-    return " ".join(
-        "".join(" " if unicodedata.category(character) == "Cc" else character for character in lowered).split()
-    )
+    return " ".join((lowered if lowered.isprintable() else _CONTROL_CHARACTERS.sub(" ", lowered)).split())
 
 
 class AnalysedTerm(NamedTuple):

@@ -186,7 +186,12 @@ def _values_of(field: SchemaField, known: FieldVocabulary | None, detail: Schema
 
 
 def _quote_values(values: Iterable[str], limit: int) -> str:
-    return ", ".join(quote_value(_fit_line(value, _MAX_VALUE_CHARS)) for value in _first(values, limit))
+    return ", ".join(_quote_line(value) for value in _first(values, limit))
+
+
+@lru_cache(maxsize=20_000)
+def _quote_line(value: str) -> str:
+    return quote_value(_fit_line(value, _MAX_VALUE_CHARS))
 
 
 def _first(values: Iterable[str], limit: int) -> Iterator[str]:
@@ -196,6 +201,7 @@ def _first(values: Iterable[str], limit: int) -> Iterator[str]:
         yield value
 
 
+@lru_cache(maxsize=20_000)
 def _fit_line(text: str, limit: int) -> str:
     """Returns one line of at most `limit` characters."""
     line = " ".join(drop_hidden_characters(text).split())
