@@ -54,7 +54,7 @@ class LanguageModelSettings(SettingsSection):
     store_texts: bool = False
     tool_calls: Annotated[int, Field(ge=1, le=50)] = 5
     completeness: Annotated[float, Field(ge=0, le=1)] = 0.8
-    rounds: Annotated[int, Field(ge=1, le=3)] = 3  # the review of a plan searches three times at most
+    rounds: Annotated[int, Field(ge=1, le=3)] = 2  # of searches; a third found nothing in 100 questions (docs/eval.md)
     sub_queries: Annotated[int, Field(ge=2, le=20)] = 5
 
     @property
