@@ -87,6 +87,38 @@ class MissingCount:
     count: int
 
 
+class UnstatedRole(StrEnum):
+    """What an answer needs the value of a field for."""
+
+    CONDITION = "condition"
+    MEASURE = "measure"
+    ORDER = "order"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScarceField:
+    """A field that few documents state: `stated` of `total`, less than a tenth. They meet all other conditions."""
+
+    field: FieldName
+    stated: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnstatedValues:
+    """Documents that may change the answer, but do not state a value for one of the fields.
+
+    For a condition, `total` is the number of documents that meet all conditions on other fields; else of the set.
+    """
+
+    role: UnstatedRole
+    fields: tuple[FieldName, ...]
+    count: int  # documents, at least 1
+    total: int
+    scarce: ScarceField | None = None
+
+
 class ChoiceKind(StrEnum):
     FILTER = "filter"
     DROP = "drop"
@@ -219,6 +251,7 @@ class LegResult:
     figures: tuple[ComputedFigure, ...] = ()
     groups: tuple[GroupLine, ...] = ()
     missing_counts: tuple[MissingCount, ...] = ()
+    unstated: tuple[UnstatedValues, ...] = ()
     records: tuple[DocumentRecord, ...] = ()  # the first of a list, with the values for a table
     unknown_words: tuple[str, ...] = ()  # that a clarification asks about; the set leaves them out
 

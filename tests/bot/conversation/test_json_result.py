@@ -113,6 +113,12 @@ _PROPERTIES: dict[str, object] = {
     "text": {"type": "string"},
     "count": _NULLABLE_COUNT,
     "missing": _array_of_objects(field={"type": "string"}, count={"type": "integer"}),
+    "unstated": _array_of_objects(
+        role={"enum": ["condition", "measure", "order", "group"]},
+        fields={"type": "array", "items": {"type": "string"}, "minItems": 1},
+        count={"type": "integer"},
+        of={"type": "integer"},
+    ),
     "doc_ids": _TEXTS,
     "value": {"anyOf": [_FIGURE, {"type": "null"}]},
     "values": {"type": "array", "items": _FIGURE},
