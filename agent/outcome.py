@@ -97,26 +97,27 @@ class UnstatedRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScarceField:
-    """A field that few documents state: `stated` of `total`, less than a tenth. They meet all other conditions."""
-
-    field: FieldName
-    stated: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnstatedValues:
     """Documents that may change the answer, but do not state a value for one of the fields.
 
-    For a condition, `total` is the number of documents that meet all conditions on other fields; else of the set.
+    For a condition, `total` is the number of documents that meet the conditions on fields which all documents state;
+    else of the documents in the set.
     """
 
     role: UnstatedRole
     fields: tuple[FieldName, ...]
     count: int  # documents, at least 1
     total: int
-    scarce: ScarceField | None = None
+
+    @property
+    def decided_count(self) -> int:
+        """The documents that state what is needed."""
+        return self.total - self.count
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether less than a tenth of the documents state it; never for a single document."""
+        return self.total > 1 and self.decided_count * 10 < self.total
 
 
 class ChoiceKind(StrEnum):

@@ -103,7 +103,7 @@ class CountedClaimFacts(LegFacts):
         if unknown is None:
             return False
         if self.quantifier is ClaimQuantifier.ANY:
-            return None if unknown.scarce is not None else False
+            return None if unknown.is_scarce else False
         return None if self.count + unknown.count == self.scope_count else False
 
 

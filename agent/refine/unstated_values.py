@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from agent.decomposition import QuestionContext
 from agent.english.state_words import is_unset_until_event
-from agent.outcome import ScarceField, UnstatedRole, UnstatedValues
+from agent.outcome import UnstatedRole, UnstatedValues
 from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
@@ -30,23 +30,12 @@ from storage.search.plan import AnswerForm, Clause, ComputeNumbers, Leg, Search
 
 OpenFields: TypeAlias = Mapping[BucketId, Collection[FieldName]]  # that some documents of the bucket do not state
 
-_SCARCE_PARTS = 10  # a field is scarce if fewer than one document of so many states it
-_MIN_SCARCE_TOTAL = 2  # a single document has no share
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldCounts:
-    """The documents that meet every other condition, and those of them without a value for the field."""
-
-    total: CountRequest
-    lacking: CountRequest
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnstatedRequests:
     """`possible`: the set with the documents for which a condition is unknown; `others`: without these conditions."""
 
-    compared: Mapping[FieldName, FieldCounts]
+    compared: tuple[FieldName, ...]  # of the conditions
     possible: CountRequest
     others: CountRequest
     measured: Mapping[FieldName, tuple[UnstatedRole, CountRequest]]  # documents of the set without the value
@@ -54,8 +43,6 @@ class UnstatedRequests:
     def all_requests(self) -> Iterator[CountRequest]:
         if self.compared:
             yield from (self.possible, self.others)
-        for counts in self.compared.values():
-            yield from (counts.total, counts.lacking)
         yield from (request for _, request in self.measured.values())
 
 
@@ -65,7 +52,7 @@ def build_unstated_requests(leg: Leg, context: QuestionContext, scope: Search | 
     open_fields = {bucket: _find_open_fields(bucket, context) for bucket in search.buckets}
     names = _compared_fields_of(search, open_fields, fixed)
     return UnstatedRequests(
-        compared={name: _count_lacking(search_without_fields(search, (name,), fixed), name) for name in names},
+        compared=names,
         possible=CountRequest(_with_unknown_documents(search, open_fields, fixed)),
         others=CountRequest(search_without_fields(search, names, fixed)),
         measured={
@@ -87,45 +74,24 @@ def _find_open_fields(bucket: BucketId, context: QuestionContext) -> frozenset[F
     )
 
 
-def _count_lacking(others: Search, name: FieldName) -> FieldCounts:
-    lacking = CountRequest(others.with_condition(MissingCondition(field=name)))
-    return FieldCounts(total=CountRequest(others), lacking=lacking)
+def read_unstated_values(
+    requests: UnstatedRequests, answers: IndexAnswers, count: int, lacking: Mapping[FieldName, int]
+) -> tuple[UnstatedValues, ...]:
+    """Returns what some documents do not state.
 
-
-def read_unstated_values(requests: UnstatedRequests, answers: IndexAnswers, count: int) -> tuple[UnstatedValues, ...]:
-    """Returns what some documents do not state. `count`: documents in the set."""
+    `count`: documents in the set. `lacking`: documents that lack the field and meet all other conditions, where known.
+    """
     result: list[UnstatedValues] = []
     unknown = answers[requests.possible] - count if requests.compared else 0
     if unknown > 0:
-        lacking = {name: answers[counts.lacking] for name, counts in requests.compared.items()}
-        totals = {name: answers[counts.total] for name, counts in requests.compared.items()}
         is_complete = sum(lacking.values()) >= unknown  # else some documents lack several of the fields
-        named = tuple(name for name in lacking if lacking[name] or not is_complete)
-        result.append(
-            UnstatedValues(
-                role=UnstatedRole.CONDITION,
-                fields=named,
-                count=unknown,
-                total=totals[named[0]] if len(named) == 1 else answers[requests.others],
-                scarce=_find_scarce_field(lacking, totals),
-            )
-        )
+        names = tuple(name for name in requests.compared if lacking.get(name) or not is_complete)
+        total = answers[requests.others]
+        result.append(UnstatedValues(role=UnstatedRole.CONDITION, fields=names, count=unknown, total=total))
     for name, (role, request) in requests.measured.items():
-        lacking_count = answers[request]
-        if lacking_count:
-            scarce = _find_scarce_field({name: lacking_count}, {name: count})
-            result.append(UnstatedValues(role=role, fields=(name,), count=lacking_count, total=count, scarce=scarce))
+        if answers[request]:
+            result.append(UnstatedValues(role=role, fields=(name,), count=answers[request], total=count))
     return tuple(result)
-
-
-def _find_scarce_field(lacking: Mapping[FieldName, int], totals: Mapping[FieldName, int]) -> ScarceField | None:
-    """Returns the field that the fewest documents state, if these are less than a tenth."""
-    scarce = [
-        ScarceField(field=name, stated=totals[name] - count, total=totals[name])
-        for name, count in lacking.items()
-        if totals[name] >= _MIN_SCARCE_TOTAL and (totals[name] - count) * _SCARCE_PARTS < totals[name]
-    ]
-    return min(scarce, key=lambda field: field.stated / field.total, default=None)
 
 
 def search_without_fields(search: Search, names: Collection[FieldName], fixed: Collection[Condition] = ()) -> Search:

@@ -134,7 +134,8 @@ class LegReview:
     def unstated(self) -> tuple[UnstatedValues, ...]:
         """What some documents do not state though the answer depends on it; empty if the form does not count them."""
         requests = self.requests.unstated
-        return read_unstated_values(requests, self.answers, self.count) if requests is not None else ()
+        lacking = {missing.field: missing.count for missing in missing_counts_of(self)}
+        return read_unstated_values(requests, self.answers, self.count, lacking) if requests is not None else ()
 
     @property
     def unknown_documents(self) -> UnstatedValues | None:

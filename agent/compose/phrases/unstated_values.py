@@ -3,7 +3,7 @@
 from agent.compose.phrases.conditions import escape_markdown, join_alternatives, lowercase_label
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
-from agent.outcome import ScarceField, UnstatedRole, UnstatedValues
+from agent.outcome import UnstatedRole, UnstatedValues
 from agent.refine.unstated_values import search_without_fields
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message, translate_plural
@@ -29,27 +29,30 @@ def describe_unstated_values(
     review: LegReview, *, scope_count: int | None = None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the sentences on fields that hardly any document states, and those on other fields."""
-    scarce = [values for values in review.unstated if values.scarce is not None]
-    others = [values for values in review.unstated if values.scarce is None]
-    warnings = [_warn_of_scarce_field(values.scarce, values.role, review) for values in scarce if values.scarce]
-    return tuple(warnings), tuple(_describe_remaining(values, review, scope_count) for values in others)
+    scarce = [values for values in review.unstated if values.is_scarce and len(values.fields) == 1]
+    others = [values for values in review.unstated if values not in scarce]
+    return (
+        tuple(_warn_of_scarce_field(values, review) for values in scarce),
+        tuple(_describe_remaining(values, review, scope_count) for values in others),
+    )
 
 
-def _warn_of_scarce_field(scarce: ScarceField, role: UnstatedRole, review: LegReview) -> str:
+def _warn_of_scarce_field(unstated: UnstatedValues, review: LegReview) -> str:
     schemas, search = review.question_context.schemas, review.leg.search
-    others = search_without_fields(search, (scarce.field,)) if role is UnstatedRole.CONDITION else search
+    is_condition = unstated.role is UnstatedRole.CONDITION
+    others = search_without_fields(search, unstated.fields) if is_condition else search
     values = {
         "documents": escape_markdown(describe_set(others, schemas)),
-        "label": _label_of((scarce.field,), review),
-        "total": format_number(scarce.total),
+        "label": _label_of(unstated.fields, review),
+        "total": format_number(unstated.total),
     }
-    if not scarce.stated:
+    if not unstated.decided_count:
         return translate_message("None of the {total} {documents} states {label}, so I cannot tell.", **values)
     return translate_plural(
         "Only {stated} of {total} {documents} states {label}, so this is far from complete.",
         "Only {stated} of {total} {documents} state {label}, so this is far from complete.",
-        scarce.stated,
-        stated=format_number(scarce.stated),
+        unstated.decided_count,
+        stated=format_number(unstated.decided_count),
         **values,
     )
 
