@@ -87,6 +87,39 @@ class MissingCount:
     count: int
 
 
+class UnstatedRole(StrEnum):
+    """What an answer needs the value of a field for."""
+
+    CONDITION = "condition"
+    MEASURE = "measure"
+    ORDER = "order"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnstatedValues:
+    """Documents that may change the answer, but do not state a value for one of the fields.
+
+    For a condition, `total` is the number of documents that meet the conditions on fields which all documents state;
+    else of the documents in the set.
+    """
+
+    role: UnstatedRole
+    fields: tuple[FieldName, ...]
+    count: int  # documents, at least 1
+    total: int
+
+    @property
+    def decided_count(self) -> int:
+        """The documents that state what is needed."""
+        return self.total - self.count
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether less than a tenth of the documents state it; never for a single document."""
+        return self.total > 1 and self.decided_count * 10 < self.total
+
+
 class ChoiceKind(StrEnum):
     FILTER = "filter"
     DROP = "drop"
@@ -219,6 +252,7 @@ class LegResult:
     figures: tuple[ComputedFigure, ...] = ()
     groups: tuple[GroupLine, ...] = ()
     missing_counts: tuple[MissingCount, ...] = ()
+    unstated: tuple[UnstatedValues, ...] = ()
     records: tuple[DocumentRecord, ...] = ()  # the first of a list, with the values for a table
     unknown_words: tuple[str, ...] = ()  # that a clarification asks about; the set leaves them out
 

@@ -7,6 +7,7 @@ from agent.compose.phrases.conditions import capitalize_words, escape_markdown, 
 from agent.compose.phrases.figures import describe_function, format_computed_value, name_of_function
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
+from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number
 from agent.forms.change_over_time import ChangeFacts, PeriodFigure
 from agent.outcome import ResultTable
@@ -32,6 +33,7 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
         label = escape_markdown(lowercase_label(facts.day_field.label))
         undated = format_count(facts.undated_count, noun_of(review))
         text += translate_message(" Left out: {documents} with no {label}.", documents=undated, label=label)
+    text = add_unstated_values(text, review)
     return ComposedLeg(sentences=(text,), tables=(_compose_table(facts, review),) if spans else ())
 
 

@@ -12,6 +12,7 @@ from agent.compose.phrases.conditions import (
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import document_noun_of, format_count
 from agent.compose.phrases.set_description import describe_leg_set, describe_set, qualifier_of
+from agent.compose.phrases.unstated_values import describe_unstated_values
 from agent.compose.phrases.values import format_number, format_value, format_verdict
 from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.forms.figures import currency_of_value
@@ -101,7 +102,7 @@ def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
 
 def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:
     """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings where result = failed". Markdown."""
-    answer = format_verdict(holds=facts.holds)
+    answer = format_verdict(holds=facts.verdict)
     schemas, noun = review.question_context.schemas, document_noun_of(facts.schema)
     if facts.scope is not None and facts.unknown_fields:
         labels = join_words([lowercase_label(field.label) for field in facts.unknown_fields])
@@ -127,7 +128,9 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
             documents=escape_markdown(describe_set(facts.scope, schemas)),
         )
         line = f"**{answer}**: {true_of}"
-    return ComposedLeg(sentences=(f"{line}{_describe_titles(facts)}.",))
+    warnings, remarks = describe_unstated_values(review, scope_count=facts.scope_count)
+    unstated = (*warnings, *remarks) if facts.scope_count != 1 else ()  # the values of a single document are named
+    return ComposedLeg(sentences=(" ".join((f"{line}{_describe_titles(facts)}.", *unstated)),))
 
 
 def _describe_values(facts: CountedClaimFacts) -> str:

@@ -11,6 +11,7 @@ from agent.compose.phrases.conditions import (
 )
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
+from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.forms.clarifications import (
     NothingFoundFacts,
     SeveralDocumentsFacts,
@@ -28,7 +29,8 @@ from storage.search.conditions import conjuncts_of
 
 
 def _compose_nothing_found(facts: NothingFoundFacts, review: LegReview) -> ComposedLeg:
-    sentences = [translate_message("I found no {documents}.", documents=describe_leg_set(review))]
+    nothing = translate_message("I found no {documents}.", documents=describe_leg_set(review))
+    sentences = [add_unstated_values(nothing, review)]
     schemas, clauses = review.question_context.schemas, review.leg.search.clauses
     tried = [
         f"- {escape_markdown(describe_condition(condition, schemas[clause.bucket], schemas))}"
@@ -85,7 +87,7 @@ def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
         if facts.split is not None
         else translate_message("Narrow it in words, or take the file:")
     )
-    return ComposedLeg(sentences=(text, ask), is_result_first_sentence=True)
+    return ComposedLeg(sentences=(add_unstated_values(text, review), ask), is_result_first_sentence=True)
 
 
 def describe_split(split: FacetSplit) -> str:

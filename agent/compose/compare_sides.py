@@ -17,6 +17,7 @@ from agent.compose.phrases.conditions import (
 from agent.compose.phrases.figures import describe_function, format_amount
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of
+from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_period, format_value
 from agent.compose.registry import compose_facts
 from agent.forms.compare_sides import (
@@ -69,7 +70,7 @@ def _compose_side(facts: SideFacts, review: LegReview) -> ComposedLeg:
 
 
 def _compose_document_count(facts: DocumentCountFacts, review: LegReview) -> ComposedLeg:
-    return ComposedLeg(sentences=(f"{format_count(facts.count, noun_of(review))}.",))
+    return ComposedLeg(sentences=(add_unstated_values(f"{format_count(facts.count, noun_of(review))}.", review),))
 
 
 def _compose_side_values(facts: SideValuesFacts, review: LegReview) -> ComposedLeg:

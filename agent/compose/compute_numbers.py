@@ -18,6 +18,7 @@ from agent.compose.phrases.figures import (
 )
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
+from agent.compose.phrases.unstated_values import add_unstated_values, close_sentence, describe_unstated_values
 from agent.compose.phrases.values import format_number
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
@@ -36,10 +37,15 @@ def _compose_computation(facts: ComputationFacts, review: LegReview) -> Composed
     text = "\n".join(f"- {line}" for line in lines) if len(lines) > 1 else "".join(lines)
     if facts.figures and len(lines) <= 1:
         text += "."
-    sentences = [text]
+    warnings, remarks = describe_unstated_values(review)
+    if not text and not warnings:  # no document has a value to compute with
+        text = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}."
+    gap = "\n\n" if len(lines) > 1 else " "
+    sentences = [gap.join(filter(None, (*warnings, close_sentence(text) if remarks else text)))]
     if facts.support is not None:
         quote = f" — “{escape_markdown(facts.support.quote.text[:400])}” [1]" if facts.has_value_in_text else " [1]"
         sentences.append(quote)
+    sentences += (f"{gap}{remark}" for remark in remarks)
     return ComposedLeg(
         sentences=tuple(sentences),
         separator="",
@@ -130,7 +136,7 @@ def _compose_share(facts: ShareFacts, review: LegReview) -> ComposedLeg:
     text = translate_message(
         "{share} of {count} {documents}.", share=share, count=format_number(facts.whole_count), documents=whole
     )
-    return ComposedLeg(sentences=(text,))
+    return ComposedLeg(sentences=(add_unstated_values(text, review, scope_count=facts.whole_count),))
 
 
 def _compose_cross_table(facts: CrossTableFacts, review: LegReview) -> ComposedLeg:
@@ -147,6 +153,7 @@ def _compose_cross_table(facts: CrossTableFacts, review: LegReview) -> ComposedL
             facts.left_out,
             count=format_number(facts.left_out),
         )
+    text = add_unstated_values(text, review)
     caption = describe_set(review.leg.search, review.question_context.schemas)
     rows = tuple((label, *_cells_of_row(label, facts, field)) for label in facts.row_labels)
     head = _title_of_group(facts.schema.by_name[groups[0].field])

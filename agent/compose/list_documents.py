@@ -9,6 +9,7 @@ from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import InflectedPhrase, format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
+from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_value
 from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
@@ -34,6 +35,7 @@ def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
         )
     if facts.is_by_currency:
         text += translate_message(" Amounts of several currencies are not compared: these are the first of each.")
+    text = add_unstated_values(text, review)
     if facts.total > shown and facts.split is not None:
         label = escape_markdown(describe_split(facts.split))
         text += translate_message(" The first {count}, and choices by {label}:", count=shown, label=label)

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from enum import Enum
 
+from storage.search.analyser import fold_text
+from storage.search.schema import FieldType, SchemaField
+
 Phrase = tuple[str, ...]
 
 
@@ -56,6 +59,8 @@ PARTICLES_OF_NAMES: Mapping[str, frozenset[str]] = {
     "checked": frozenset({"out"}),
     "back": frozenset({"on", "at", "date", "brought", "came", "handed", "given"}),
 }
+_EMPTY_WORDS = frozenset("date day on at time of the is was".split())
+_WHOLE_NAME_KINDS = (EndKind.TERM, EndKind.PAYMENT)  # other words in the name make it mean something else
 FLAGS_OF_THE_PRESENT = frozenset("active current employed alive living".split())
 STATUS_NAMES = frozenset("status state stage phase standing condition availability".split())
 ENDED_STATUSES = frozenset(
@@ -128,3 +133,32 @@ ENDING_VERBS = _kinds_by_phrase(
 INCLUSION_WORDS = frozenset("too included also alike".split())  # "expired ones *too*" puts no condition
 # Between two opposite states that are named together: "dead *or* alive", "current *as well as* former".
 WORDS_BETWEEN_OPPOSITES = frozenset("or and as well also both nor slash plus".split())
+
+
+def name_words_of(field: SchemaField) -> frozenset[str]:
+    """The words of the field's label and name."""
+    return frozenset(fold_text(f"{field.label} {field.name}").replace("_", " ").replace("-", " ").split())
+
+
+def end_kind_of(words: frozenset[str], nouns: frozenset[str]) -> EndKind | None:
+    """Returns the kind that a name tells of.
+
+    "Contract end" ends the thing itself only in a bucket of contracts, and what is "paid back" was paid before.
+    """
+    for kind, name_words in END_NAME_WORDS.items():
+        found = {word for word in words & name_words if PARTICLES_OF_NAMES.get(word, words) & words}
+        others = words - name_words - _EMPTY_WORDS - nouns
+        if found and not (kind in _WHOLE_NAME_KINDS and others):
+            return kind
+    return None
+
+
+def is_unset_until_event(field: SchemaField) -> bool:
+    """Whether a document lacks the date because the event has not come: "left on", "returned on".
+
+    A term is agreed on beforehand, so a document that lacks its end may just not state it.
+    """
+    words = name_words_of(field)
+    if field.type is not FieldType.DATE or words & (NO_END_WORDS | NAMES_OF_PARTS):
+        return False
+    return end_kind_of(words, frozenset()) not in (None, EndKind.TERM)

@@ -13,7 +13,7 @@ from agent.forms.find_passages import decide_passages, rank_leg_passages
 from agent.forms.form_handler import FormHandler
 from agent.forms.read_fields import report_missing_values
 from agent.limits import SHOWN_DOCUMENTS
-from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
+from agent.outcome import FoundPassage, OutcomeKind, SearchRoute, UnstatedValues
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.quotations import (
     CitedQuote,
@@ -89,10 +89,22 @@ class CountedClaimFacts(LegFacts):
     records: tuple[DocumentRecord, ...]
     schema: Schema
     unknown_fields: tuple[SchemaField, ...] = ()  # of the claims, which no document of the scope has
+    unknown_documents: UnstatedValues | None = None  # for which the claims may be true
 
     @property
-    def holds(self) -> bool:
-        return self.count > 0 and (self.quantifier is ClaimQuantifier.ANY or self.count == self.scope_count)
+    def verdict(self) -> bool | None:
+        """Whether it is so; None if the values do not tell.
+
+        "No" needs a document of which the claims are false; where any document would do, no scarce field.
+        """
+        if self.count > 0 and (self.quantifier is ClaimQuantifier.ANY or self.count == self.scope_count):
+            return True
+        unknown = self.unknown_documents
+        if unknown is None:
+            return False
+        if self.quantifier is ClaimQuantifier.ANY:
+            return None if unknown.is_scarce else False
+        return None if self.count + unknown.count == self.scope_count else False
 
 
 def _build_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequests:
@@ -109,15 +121,22 @@ def _build_count_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegR
     if claims:
         named = _search_without_claims(inquiry.leg.search, claims)
         requests = inquiry.request_text(inquiry.ranking_text, named)
-        missing_counts = inquiry.request_set().missing_counts
-        return replace(requests, missing_counts=missing_counts, whole_count=CountRequest(named))
+        of_set = inquiry.request_set()
+        return replace(
+            requests,
+            missing_counts=of_set.missing_counts,
+            unstated=of_set.unstated,
+            whole_count=CountRequest(named),
+        )
     if scope is None or answer_form.quantifier is ClaimQuantifier.ALL:
         requests = replace(
             inquiry.request_set(), record_page=RecordPageRequest(inquiry.leg.search, limit=SHOWN_DOCUMENTS)
         )
     else:
         requests = inquiry.request_text(inquiry.ranking_text, scope)
-    return requests if scope is None else replace(requests, whole_count=CountRequest(scope))
+    if scope is None:
+        return requests
+    return replace(requests, unstated=inquiry.request_unstated(scope), whole_count=CountRequest(scope))
 
 
 async def decide_claims(answer_form: CheckClaims, review: LegReview) -> Enough | LegClarification:
@@ -165,6 +184,7 @@ async def _decide_counted_claims(
         records=records,
         schema=schema,
         unknown_fields=await _find_fields_without_values(answer_form, claims, review) if scope_count else (),
+        unknown_documents=review.unknown_documents,
     )
     if facts.unknown_fields:
         return LegClarification(

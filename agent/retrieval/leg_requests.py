@@ -7,6 +7,7 @@ from agent.decomposition import LegAlternatives, QuestionContext
 from agent.limits import AnswerLimits
 from agent.refine.facets import facet_requests
 from agent.refine.relaxations import comparisons_with_missing
+from agent.refine.unstated_values import UnstatedRequests, build_unstated_requests
 from agent.retrieval.fusion import weigh_terms
 from agent.retrieval.ranking_terms import build_passage_requests, ranking_terms_for
 from agent.retrieval.relevance import QueryTerm
@@ -64,6 +65,7 @@ class LegRequests:
     content_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # stems of all content words
     schema_phrases: tuple[str, ...] = ()  # the schema's words for what is asked
     missing_counts: Mapping[FieldName, CountRequest] = field(default_factory=dict[FieldName, CountRequest])
+    unstated: UnstatedRequests | None = None  # documents that do not state what the answer depends on
     equal_reading_counts: tuple[CountRequest, ...] = ()  # counts of the equal readings, in their order
     fallback_reading_counts: tuple[CountRequest, ...] = ()  # counts of the fallback readings, in their order
     # Counts, in all documents, of the words that may be misspelt
@@ -82,6 +84,7 @@ class LegRequests:
             *self.word_counts.values(),
             *self.missing_counts.values(),
         )
+        yield from self.unstated.all_requests() if self.unstated is not None else ()
         yield from (*self.equal_reading_counts, *self.fallback_reading_counts, *self.misspelt_word_counts)
 
     def recorded_requests(self) -> Iterator[IndexRequest[object]]:
@@ -137,8 +140,13 @@ class LegInquiry:
             leg=self.leg,
             count=CountRequest(search),
             missing_counts=dict(_missing_count_requests(search, self.question_context)),
+            unstated=self.request_unstated(),
             word_counts={word: word_count_request(search, word) for word in self.alternatives.droppable_words},
         )
+
+    def request_unstated(self, scope: Search | None = None) -> UnstatedRequests:
+        """Returns the counts of documents that do not state what the answer depends on, beyond the `scope`."""
+        return build_unstated_requests(self.leg, self.question_context, scope)
 
     def request_topics(self) -> LegRequests:
         """Returns the requests of a question that the text answers, and those of its topics.

@@ -17,8 +17,17 @@ from agent.assumptions import (
     UnknownWords,
 )
 from agent.decomposition import LegAlternatives, QuestionContext
-from agent.outcome import FoundPassage, LegResult, MissingCount, OutcomeKind, SearchRoute
+from agent.outcome import (
+    FoundPassage,
+    LegResult,
+    MissingCount,
+    OutcomeKind,
+    SearchRoute,
+    UnstatedRole,
+    UnstatedValues,
+)
 from agent.refine.candidates import RefinementCandidate
+from agent.refine.unstated_values import read_unstated_values
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.leg_requests import LegRequests, hits_by_collector
 from agent.retrieval.quotations import CitedQuote
@@ -121,6 +130,18 @@ class LegReview:
         aggregate = self.requests.aggregate
         return tuple(self.answers[aggregate]) if aggregate is not None else ()
 
+    @property
+    def unstated(self) -> tuple[UnstatedValues, ...]:
+        """What some documents do not state though the answer depends on it; empty if the form does not count them."""
+        requests = self.requests.unstated
+        lacking = {missing.field: missing.count for missing in missing_counts_of(self)}
+        return read_unstated_values(requests, self.answers, self.count, lacking) if requests is not None else ()
+
+    @property
+    def unknown_documents(self) -> UnstatedValues | None:
+        """The documents that may belong to the set, but do not state a value for one of its conditions."""
+        return next((values for values in self.unstated if values.role is UnstatedRole.CONDITION), None)
+
 
 class EvidenceReviewer(Protocol):
     """Decides whether what the index answered is enough. Raises only the errors of the index."""
@@ -146,6 +167,7 @@ def build_leg_result(review: LegReview, kind: OutcomeKind, count: int | None) ->
         document_count=review.count,
         condition=_shared_condition_of(review),
         missing_counts=missing_counts_of(review),
+        unstated=review.unstated,
     )
 
 

@@ -24,6 +24,7 @@ from agent.outcome import (
     SearchAttempt,
     SearchTrace,
     StartOverOutcome,
+    UnstatedValues,
 )
 from bot.conversation.reasoning_record import usage_fields_of
 from bot.conversation.reply_builder import StoredOffer
@@ -115,6 +116,7 @@ def _empty_result(request: ResultRequest) -> JsonObject:
         "text": "",
         "count": None,
         "missing": [],
+        "unstated": [],
         "doc_ids": [],
         "value": None,
         "values": [],
@@ -163,6 +165,7 @@ def _answer_fields(outcome: Answer | Clarify, request: ResultRequest) -> JsonObj
         "values": values,
         "groups": [_group_json(line) for leg in outcome.legs for line in leg.groups],
         "missing": [_missing_json(missing) for leg in outcome.legs for missing in leg.missing_counts],
+        "unstated": [_unstated_json(values) for leg in outcome.legs for values in leg.unstated],
         "citations": [_citation_json(citation) for citation in outcome.citations],
         "assumptions": list(outcome.assumptions),
         "sub_questions": [leg.question for leg in outcome.plan.legs] if len(outcome.plan.legs) > 1 else [],
@@ -305,6 +308,10 @@ def _figure_json(figure: ComputedFigure) -> JsonObject:
 
 def _group_json(line: GroupLine) -> JsonObject:
     return {"label": line.label, "value": line.value, "unit": line.unit, "count": line.count}
+
+
+def _unstated_json(values: UnstatedValues) -> JsonObject:
+    return {"role": values.role.value, "fields": list(values.fields), "count": values.count, "of": values.total}
 
 
 def _missing_json(missing: MissingCount) -> JsonObject:

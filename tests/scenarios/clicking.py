@@ -30,6 +30,7 @@ from storage.search.conditions import (
     MATCH_ALL,
     Condition,
     MissingCondition,
+    NotCondition,
     fields_of,
     text_condition_for,
 )
@@ -61,7 +62,7 @@ from storage.search.schema import FieldType
 from storage.search.scope import Scope
 from storage.sql.stores.conversations import ConversationStore
 from tests.bot.conftest import ConversationDriver
-from tests.scenarios.worlds import DocumentWorld, searches_for_missing
+from tests.scenarios.worlds import DocumentWorld, others_of_plain_search, search_with_conditions, searches_for_missing
 
 _NUMBERS = itertools.count(1)
 _ACTIONS = (JustAnswer, SearchByMeaning, StartOver)
@@ -202,6 +203,7 @@ class ChoiceChecker:
             self._check_leg(leg, leg_result)
         if not has_many_legs:
             self._check_missing_counts(plan.legs[0], turn.result)
+            self._check_unstated_counts(plan.legs[0], turn.result)
         selected_choices = [await self._look_up_choice(turn, choice) for choice in turn.result["choices"]]
         for choice, selected in zip(turn.result["choices"], selected_choices, strict=True):
             assert selected.plan == plan
@@ -264,6 +266,23 @@ class ChoiceChecker:
                 len(self.members_of(search)) for search in searches_for_missing(clause, FieldName(missing["field"]))
             }
             assert missing["count"] in possible_counts - {0}
+
+    def _check_unstated_counts(self, leg: Leg, result: Json) -> None:
+        """Check, for the fields of the conditions, the documents that only a missing value keeps out of the set."""
+        known = self.members_of(leg.search)
+        for unstated in result["unstated"]:
+            if unstated["role"] != "condition":
+                [name] = unstated["fields"]
+                lacking = self.members_of(leg.search.with_condition(MissingCondition(field=FieldName(name))))
+                assert (unstated["count"], unstated["of"]) == (len(lacking), len(known))
+                continue
+            every = self.members_of(search_with_conditions(leg.search, lambda _: MATCH_ALL))
+            false = self.members_of(search_with_conditions(leg.search, NotCondition))
+            unknown = every - known - false
+            assert 0 < unstated["count"] <= len(unknown)
+            assert len(known) + unstated["count"] <= unstated["of"] <= len(every)
+            if (others := others_of_plain_search(leg.search, self.world, self.scope)) is not None:
+                assert (unstated["count"], unstated["of"]) == (len(unknown), len(self.members_of(others)))
 
     def _check_sums(self, chosen: list[Chosen]) -> None:
         """Check that the counts of a facet without overlaps, or of all documents or buckets, add up to the set."""

@@ -3,7 +3,7 @@
 Documents repeat a few prototypes, so that facet values have several documents and conditions match some documents.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
@@ -19,6 +19,7 @@ from storage.search.conditions import (
     RowCondition,
     conjunction_of,
     conjuncts_of,
+    fields_of,
 )
 from storage.search.documents import Document, FieldValue
 from storage.search.evaluation.naive_evaluation import matches_search
@@ -362,3 +363,28 @@ def searches_for_missing(clause: Clause, name: FieldName) -> list[Search]:
     return [
         Search(clauses=(replace(clause, condition=conjunction_of(*other_conditions, MissingCondition(field=name))),))
     ]
+
+
+def search_with_conditions(search: Search, change: Callable[[Condition], Condition]) -> Search:
+    """The search with the condition of each clause changed."""
+    return search.with_clauses(*(replace(clause, condition=change(clause.condition)) for clause in search.clauses))
+
+
+def others_of_plain_search(search: Search, world: DocumentWorld, scope: Scope) -> Search | None:
+    """The search without the comparisons on fields that some document lacks; None unless all conditions are plain."""
+    visible = world.visible_documents(scope)
+
+    def is_stated(condition: Condition, bucket: BucketId) -> bool:
+        [name] = fields_of(condition)
+        field = world.schemas[bucket].by_name.get(name)
+        documents = (document for document in world.documents[bucket] if document.doc_id in visible)
+        return field is None or field.absent_means_none or all(name in document.values for document in documents)
+
+    clauses: list[Clause] = []
+    for clause in search.clauses:
+        conditions = conjuncts_of(clause.condition)
+        if not all(isinstance(condition, ComparisonCondition) for condition in conditions):
+            return None
+        kept = (condition for condition in conditions if is_stated(condition, clause.bucket))
+        clauses.append(replace(clause, condition=conjunction_of(*kept)))
+    return search.with_clauses(*clauses)

@@ -32,7 +32,9 @@ def format_value(value: FieldValue, field: SchemaField | None) -> str:
 
 
 def format_verdict(*, holds: bool | None) -> str:
-    """The answer to a question of yes or no, for the beginning of a sentence."""
+    """The answer to a question of yes or no, for the beginning of a sentence. None: the values do not tell."""
+    if holds is None:
+        return translate_message("Unknown")
     return translate_message("Yes") if holds else translate_message("No")
 
 

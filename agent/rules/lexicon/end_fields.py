@@ -9,9 +9,10 @@ from agent.english.state_words import (
     FLAGS_OF_THE_PRESENT,
     NAMES_OF_PARTS,
     NO_END_WORDS,
-    PARTICLES_OF_NAMES,
     STATUS_NAMES,
     EndKind,
+    end_kind_of,
+    name_words_of,
 )
 from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
@@ -19,12 +20,10 @@ from storage.search.index import FieldVocabulary
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_ENDED_SHARE = 0.95  # of the documents may have an end; where nearly all have one, it is no mark of the past
-_EMPTY_WORDS = frozenset("date day on at time of the is was".split())
 _MAX_STATUS_VALUES = 20
 # The kinds that tell whether the thing itself is still there, then those that are open or closed.
 _OWN_KINDS = (EndKind.LIFE, EndKind.STAY, EndKind.USE, EndKind.TERM)
 _OPEN_KINDS = (EndKind.LOAN, EndKind.TASK)
-_WHOLE_NAME_KINDS = (EndKind.TERM, EndKind.PAYMENT)  # other words in the name make it mean something else
 _STRICT_KINDS = ((EndKind.LIFE,), (EndKind.PAYMENT,), (EndKind.LOAN,))  # their words speak of nothing else
 
 
@@ -108,13 +107,13 @@ class EndFields:
 
 
 def is_status(field: SchemaField) -> bool:
-    return field.type is FieldType.CATEGORY and bool(_words_of(field) & STATUS_NAMES)
+    return field.type is FieldType.CATEGORY and bool(name_words_of(field) & STATUS_NAMES)
 
 
 def _end_field_of(
     field: SchemaField, vocabulary: FieldVocabulary, document_count: int, nouns: frozenset[str]
 ) -> EndField | None:
-    words = _words_of(field)
+    words = name_words_of(field)
     if is_status(field) and 1 < len(vocabulary.values) <= _MAX_STATUS_VALUES:
         ended = tuple(sorted(value.value for value in vocabulary.values if fold_text(value.value) in ENDED_STATUSES))
         is_split = 0 < len(ended) < len(vocabulary.values)
@@ -122,11 +121,11 @@ def _end_field_of(
     if field.type is FieldType.FLAG:
         if words & FLAGS_OF_THE_PRESENT:
             return EndField(name=field.name, type=field.type, kind=None, is_set_while_lasting=True)
-        kind = _kind_of(words, nouns)
+        kind = end_kind_of(words, nouns)
         return None if kind is None else EndField(name=field.name, type=field.type, kind=kind)
     if field.type is not FieldType.DATE or words & (NO_END_WORDS | NAMES_OF_PARTS):
         return None
-    kind = _kind_of(words, nouns)
+    kind = end_kind_of(words, nouns)
     may_be_ahead = kind is EndKind.TERM
     if kind is None or not (may_be_ahead or vocabulary.document_count <= _MAX_ENDED_SHARE * document_count):
         return None
@@ -135,22 +134,5 @@ def _end_field_of(
 
 def _tells_term(field: SchemaField) -> bool:
     """Whether the date ends a term of the thing itself or of a part of it: "licence expires"."""
-    words = _words_of(field)
+    words = name_words_of(field)
     return field.type is FieldType.DATE and bool(words & END_NAME_WORDS[EndKind.TERM]) and not words & NO_END_WORDS
-
-
-def _kind_of(words: frozenset[str], nouns: frozenset[str]) -> EndKind | None:
-    """Returns the kind that a name tells of.
-
-    "Contract end" ends the thing itself only in a bucket of contracts, and what is "paid back" was paid before.
-    """
-    for kind, name_words in END_NAME_WORDS.items():
-        found = {word for word in words & name_words if PARTICLES_OF_NAMES.get(word, words) & words}
-        others = words - name_words - _EMPTY_WORDS - nouns
-        if found and not (kind in _WHOLE_NAME_KINDS and others):
-            return kind
-    return None
-
-
-def _words_of(field: SchemaField) -> frozenset[str]:
-    return frozenset(fold_text(f"{field.label} {field.name}").replace("_", " ").replace("-", " ").split())

@@ -27,6 +27,8 @@ from agent.outcome import (
     SearchTrace,
     StartOverOutcome,
     TraceStage,
+    UnstatedRole,
+    UnstatedValues,
 )
 from bot.application import Application
 from bot.conversation.json_result import (
@@ -113,6 +115,12 @@ _PROPERTIES: dict[str, object] = {
     "text": {"type": "string"},
     "count": _NULLABLE_COUNT,
     "missing": _array_of_objects(field={"type": "string"}, count={"type": "integer"}),
+    "unstated": _array_of_objects(
+        role={"enum": ["condition", "measure", "order", "group"]},
+        fields={"type": "array", "items": {"type": "string"}, "minItems": 1},
+        count={"type": "integer"},
+        of={"type": "integer"},
+    ),
     "doc_ids": _TEXTS,
     "value": {"anyOf": [_FIGURE, {"type": "null"}]},
     "values": {"type": "array", "items": _FIGURE},
@@ -397,11 +405,19 @@ def test_groups_and_missing_counts_are_in_the_result() -> None:
         count=3,
         groups=(GroupLine(label="Acme", value=12.0, unit="USD", count=4),),
         missing_counts=(MissingCount(field=FieldName("date"), count=41),),
+        unstated=(
+            UnstatedValues(role=UnstatedRole.CONDITION, fields=(FieldName("date"),), count=41, total=50),
+            UnstatedValues(role=UnstatedRole.MEASURE, fields=(FieldName("total"),), count=1, total=3),
+        ),
     )
 
     result_json = result_of(an_answer(result, legs=(leg,)))
     assert result_json["groups"] == [{"label": "Acme", "value": 12.0, "unit": "USD", "count": 4}]
     assert result_json["missing"] == [{"field": "date", "count": 41}]
+    assert result_json["unstated"] == [
+        {"role": "condition", "fields": ["date"], "count": 41, "of": 50},
+        {"role": "measure", "fields": ["total"], "count": 1, "of": 3},
+    ]
 
 
 def test_several_legs_are_listed_and_their_documents_are_joined() -> None:
