@@ -236,11 +236,7 @@ def _leaf_conditions(field: SchemaField) -> st.SearchStrategy[Condition]:
     leaf: st.SearchStrategy[Condition] = comparisons(field) | st.just(MissingCondition(field=field.name))
     if field.type is not FieldType.ROWS:
         return leaf
-    row_conditions: st.SearchStrategy[Condition] = st.recursive(
-        st.one_of([*map(_leaf_conditions, field.columns), *field_comparisons(field.columns)]),
-        _compound_conditions,
-        max_leaves=4,
-    )
+    row_conditions = st.recursive(_column_conditions(field), _compound_conditions, max_leaves=4)
     row_leaf = st.builds(RowCondition, rows_field=st.just(field.name), condition=row_conditions)
     column_comparisons = st.sampled_from(field.columns).flatmap(comparisons)
     dotted_comparisons = column_comparisons.map(
@@ -249,6 +245,10 @@ def _leaf_conditions(field: SchemaField) -> st.SearchStrategy[Condition]:
         )
     )
     return st.one_of(leaf, row_leaf, dotted_comparisons)
+
+
+def _column_conditions(rows_field: SchemaField) -> st.SearchStrategy[Condition]:
+    return st.one_of([*map(_leaf_conditions, rows_field.columns), *field_comparisons(rows_field.columns)])
 
 
 def field_comparisons(fields: Sequence[SchemaField]) -> list[st.SearchStrategy[Condition]]:
@@ -294,13 +294,16 @@ _ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 
 @st.composite
 def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema], depth: int = 2) -> SemiJoinCondition:
-    """Semi-joins of documents of `schema` with the buckets of `inner_schemas`, of any kind, `depth` deep at most."""
+    """Semi-joins of documents of `schema`, or of its rows, with the buckets of `inner_schemas`.
+
+    They are of any kind, and `depth` deep at most.
+    """
     inner = draw(st.sampled_from(inner_schemas))
     ordering = [field.name for field in inner.fields if field.type not in (FieldType.LIST, FieldType.ROWS)]
     order_by = draw(st.none() | st.sampled_from(ordering)) if ordering else None
     condition = draw(conditions(inner, max_leaves=2))
     if depth > 1 and draw(st.booleans()):
-        condition = AndCondition((condition, draw(semi_joins(inner, inner_schemas, depth - 1))))
+        condition = AndCondition((condition, draw(placed_semi_joins(inner, inner_schemas, depth - 1))))
     name = draw(st.sampled_from(_join_fields_of(schema)))
     has_order = name in schema.by_name and schema.by_name[name].type in _ORDERED_TYPES
     op = (
@@ -322,10 +325,29 @@ def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema],
 
 def _join_fields_of(schema: Schema) -> list[FieldName]:
     names = [field.name for field in schema.fields if field.type not in (FieldType.FLAG, FieldType.ROWS)]
-    return [TITLE_FIELD, DOC_ID_FIELD, *names]
+    return names if schema.is_row_schema else [TITLE_FIELD, DOC_ID_FIELD, *names]
+
+
+@st.composite
+def placed_semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema], depth: int = 2) -> Condition:
+    """Semi-joins of a field of the documents, or of a column in one row with other conditions on that row."""
+    joinable_rows = [
+        (rows_field, row_schema)
+        for rows_field in schema.fields
+        if rows_field.type is FieldType.ROWS
+        for row_schema in [Schema(bucket=schema.bucket, fields=rows_field.columns, is_row_schema=True)]
+        if _join_fields_of(row_schema)
+    ]
+    if not joinable_rows or draw(st.booleans()):
+        return draw(semi_joins(schema, inner_schemas, depth))
+    rows_field, row_schema = draw(st.sampled_from(joinable_rows))
+    joins: st.SearchStrategy[Condition] = semi_joins(row_schema, inner_schemas, depth)
+    row_conditions = st.recursive(joins | _column_conditions(rows_field), _compound_conditions, max_leaves=3)
+    return RowCondition(rows_field=rows_field.name, condition=draw(joins | row_conditions))
 
 
 def joined_conditions(schema: Schema, inner_schemas: Sequence[Schema]) -> st.SearchStrategy[Condition]:
     """Conditions valid for the schema with semi-joins between its other conditions."""
-    leaves = st.one_of(semi_joins(schema, inner_schemas), semi_joins(schema, inner_schemas), conditions(schema, 2))
+    joins: st.SearchStrategy[Condition] = placed_semi_joins(schema, inner_schemas)
+    leaves = st.one_of(joins, joins, conditions(schema, 2))
     return st.recursive(leaves, _compound_conditions, max_leaves=4)

@@ -142,7 +142,8 @@ class NotCondition:
 class SemiJoinCondition:
     """True if the value of `field` is a value of `key` of some document in a set of `bucket`: the inner set.
 
-    `field` is a field of one or several values that is no flag and no rows, `title` or `doc_id`; so is `key`. Text
+    `field` is a field of one or several values that is no flag and no rows, `title` or `doc_id`; so is `key`. Within a
+    `RowCondition`, `field` is a column that is no flag: its value in the same row that meets the other conditions. Text
     compares by its fold, numbers and days as they are; an outer `doc_id` compares exactly. Unknown like any
     comparison for a document without the field. With `order_by` the inner set is only its first `limit` documents
     that have that value (largest first if `is_descending`), and all that tie with the last of them. With a larger
@@ -265,17 +266,28 @@ def fields_of(condition: Condition) -> frozenset[FieldName]:
 
 
 def semi_joins_in(condition: Condition) -> Iterator[SemiJoinCondition]:
-    """Yields the semi-joins of the condition, without those inside their inner sets."""
+    """Yields the semi-joins of the condition, also of rows, without those inside their inner sets."""
+    for _, semi_join in locate_semi_joins(condition):
+        yield semi_join
+
+
+def locate_semi_joins(
+    condition: Condition, rows_field: FieldName | None = None
+) -> Iterator[tuple[FieldName | None, SemiJoinCondition]]:
+    """Yields each semi-join of `semi_joins_in` after the rows field whose column it compares; None: a document's field.
+
+    `rows_field`: of which `condition` compares columns.
+    """
     match condition:
         case SemiJoinCondition():
-            yield condition
+            yield rows_field, condition
         case AndCondition(members) | OrCondition(members):
             for member in members:
-                yield from semi_joins_in(member)
+                yield from locate_semi_joins(member, rows_field)
         case NotCondition(inner):
-            yield from semi_joins_in(inner)
-        case RowCondition(condition=inner):
-            yield from semi_joins_in(inner)
+            yield from locate_semi_joins(inner, rows_field)
+        case RowCondition(rows_field=name, condition=inner):
+            yield from locate_semi_joins(inner, name)
         case ComparisonCondition() | FieldComparisonCondition() | MissingCondition():
             return
         case _:
@@ -294,18 +306,28 @@ def semi_join_depth(condition: Condition) -> int:
     return max((1 + semi_join_depth(semi_join.condition) for semi_join in semi_joins_in(condition)), default=0)
 
 
-def replace_semi_joins(condition: Condition, replacement_for: Callable[[SemiJoinCondition], Condition]) -> Condition:
-    """Returns the condition with each semi-join replaced, without those inside of inner sets and of rows."""
+def replace_semi_joins(
+    condition: Condition,
+    replacement_for: Callable[[SemiJoinCondition, FieldName | None], Condition],
+    rows_field: FieldName | None = None,
+) -> Condition:
+    """Returns the condition with each semi-join replaced, also within rows, without those inside of inner sets.
+
+    `replacement_for` gets each semi-join with the rows field whose column it compares; None: a field of the document.
+    """
     match condition:
         case SemiJoinCondition():
-            return replacement_for(condition)
+            return replacement_for(condition, rows_field)
         case AndCondition(members):
-            return AndCondition(tuple(replace_semi_joins(member, replacement_for) for member in members))
+            return AndCondition(tuple(replace_semi_joins(member, replacement_for, rows_field) for member in members))
         case OrCondition(members):
-            return OrCondition(tuple(replace_semi_joins(member, replacement_for) for member in members))
+            return OrCondition(tuple(replace_semi_joins(member, replacement_for, rows_field) for member in members))
         case NotCondition(inner):
-            return NotCondition(replace_semi_joins(inner, replacement_for))
-        case ComparisonCondition() | FieldComparisonCondition() | MissingCondition() | RowCondition():
+            return NotCondition(replace_semi_joins(inner, replacement_for, rows_field))
+        case RowCondition(rows_field=name, condition=inner, words=words):
+            replaced = replace_semi_joins(inner, replacement_for, name)
+            return RowCondition(rows_field=name, condition=replaced, words=words)
+        case ComparisonCondition() | FieldComparisonCondition() | MissingCondition():
             return condition
         case _:
             assert_never(condition)

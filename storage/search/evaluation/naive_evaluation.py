@@ -47,17 +47,20 @@ NaiveCorpus: TypeAlias = Mapping[BucketId, NaiveBucket]
 def expand_semi_joins(condition: Condition, bucket: BucketId, corpus: NaiveCorpus, scope: Scope) -> Condition:
     """Returns the condition with each semi-join replaced by a comparison with the values of its inner set."""
 
-    def expand_semi_join(semi_join: SemiJoinCondition) -> Condition:
+    def expand_semi_join(semi_join: SemiJoinCondition, rows_field: FieldName | None) -> Condition:
         keys = [_fold_scalar(value) for value in _values_of_inner_set(semi_join, corpus, scope)]
-        if semi_join.field == TITLE_FIELD:
+        if rows_field is None and semi_join.field == TITLE_FIELD:
             field, values = (
                 DOC_ID_FIELD,
                 tuple(document.doc_id for document in corpus[bucket].documents if fold_text(document.title) in keys),
             )
-        elif semi_join.field == DOC_ID_FIELD:
+        elif rows_field is None and semi_join.field == DOC_ID_FIELD:
             field, values = DOC_ID_FIELD, tuple(_values_of_inner_set(semi_join, corpus, scope))
         else:
-            field, type_ = semi_join.field, corpus[bucket].schema.by_name[semi_join.field].type
+            fields = corpus[bucket].schema.by_name
+            if rows_field is not None:
+                fields = {column.name: column for column in fields[rows_field].columns}
+            field, type_ = semi_join.field, fields[semi_join.field].type
             values = tuple(value for value in keys if _fits_type(value, type_))
             if semi_join.op is not ComparisonOperator.EQ and values:
                 comparisons = (ComparisonCondition(field=field, op=semi_join.op, value=value) for value in values)
@@ -191,7 +194,7 @@ def _evaluate_row(condition: Condition, row: RowValues, columns: Schema) -> bool
         case OrCondition(members):
             return _or_truth_values([_evaluate_row(member, row, columns) for member in members])
         case RowCondition() | SemiJoinCondition():
-            return False  # `bind_to_schema` refuses these within rows
+            raise AssertionError("rows within rows were not bound, or semi-joins were not expanded")
         case _:
             assert_never(condition)
 

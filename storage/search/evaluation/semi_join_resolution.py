@@ -5,7 +5,7 @@ index. What is left is a request without semi-joins, which the engine answers as
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar, cast
 
@@ -22,12 +22,17 @@ from storage.search.conditions import (
     Scalar,
     SemiJoinCondition,
     conjunction_of,
+    locate_semi_joins,
     replace_semi_joins,
     semi_join_depth,
-    semi_joins_in,
 )
 from storage.search.errors import IndexTimedOut, InnerSetTooLarge, UnknownField
-from storage.search.evaluation.condition_normal_form import check_join_field, is_iso_day
+from storage.search.evaluation.condition_normal_form import (
+    check_join_field,
+    is_iso_day,
+    is_reserved_join_field,
+    row_schema_of,
+)
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import (
     AggregateLine,
@@ -79,6 +84,14 @@ class _IndexMoved(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class _OuterField:
+    """The field that a semi-join compares: of the documents of a bucket, or a column of their rows field."""
+
+    bucket: BucketId
+    rows_field: FieldName | None
+
+
+@dataclass(frozen=True, slots=True)
 class _TitleScan:
     """The titles of all visible documents of a bucket, which semi-joins on `title` are compared with."""
 
@@ -96,15 +109,15 @@ class _SemiJoinResolution:
 
     async def answer_requests(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         pending = [
-            (clause.bucket, semi_join)
+            placed
             for request in requests
             for clause in _clauses_of(request)
-            for semi_join in semi_joins_in(clause.match_condition)
+            for placed in _place_semi_joins(clause.match_condition, clause.bucket)
         ]
-        levels = list[list[tuple[BucketId, SemiJoinCondition]]]()
+        levels = list[list[tuple[_OuterField, SemiJoinCondition]]]()
         while pending:
             levels.append(pending)
-            pending = [(outer.bucket, inner) for _, outer in pending for inner in semi_joins_in(outer.condition)]
+            pending = [inner for _, outer in pending for inner in _place_semi_joins(outer.condition, outer.bucket)]
         for level in reversed(levels):
             await self._load_inner_sets(level)
         resolved = {request: self._resolve_request(request) for request in requests}
@@ -124,17 +137,18 @@ class _SemiJoinResolution:
 
     # -- inner sets
 
-    async def _load_inner_sets(self, level: Sequence[tuple[BucketId, SemiJoinCondition]]) -> None:
+    async def _load_inner_sets(self, level: Sequence[tuple[_OuterField, SemiJoinCondition]]) -> None:
         """Reads the inner sets of one depth, and the titles that they are compared with, in one round trip."""
         requests: dict[SemiJoinCondition | _TitleScan, AggregateRequest | RecordPageRequest] = {}
-        for bucket, semi_join in level:
+        for outer, semi_join in level:
             if semi_join.bucket not in self._schemas:
                 self._inner_values[semi_join] = ()
             elif semi_join not in self._inner_values:
                 requests[semi_join] = self._request_for(semi_join)
-            if semi_join.field == TITLE_FIELD and bucket in self._schemas and bucket not in self._titles:
-                whole = Search(clauses=(Clause(bucket=bucket),))
-                requests[_TitleScan(bucket)] = _page_request(whole, fields=frozenset())
+            compares_titles = semi_join.field == TITLE_FIELD and outer.rows_field is None
+            if compares_titles and outer.bucket in self._schemas and outer.bucket not in self._titles:
+                whole = Search(clauses=(Clause(bucket=outer.bucket),))
+                requests[_TitleScan(outer.bucket)] = _page_request(whole, fields=frozenset())
         if not requests:
             return
         answers = await self._ask_index(list(requests.values()))
@@ -214,18 +228,24 @@ class _SemiJoinResolution:
         return replace(request, search=search.with_clauses(*clauses))
 
     def _resolve_condition(self, condition: Condition, bucket: BucketId) -> Condition:
-        return replace_semi_joins(condition, lambda semi_join: self._comparison_for(semi_join, bucket))
+        return replace_semi_joins(
+            condition,
+            lambda semi_join, rows_field: self._comparison_for(semi_join, _OuterField(bucket, rows_field)),
+        )
 
-    def _comparison_for(self, semi_join: SemiJoinCondition, bucket: BucketId) -> ComparisonCondition:
+    def _comparison_for(self, semi_join: SemiJoinCondition, outer: _OuterField) -> ComparisonCondition:
         values = self._inner_values[semi_join]
         field = semi_join.field
-        if field == TITLE_FIELD:
+        if field == TITLE_FIELD and outer.rows_field is None:
             folds = {fold_text(value) for value in values if isinstance(value, str)}
-            titles = self._titles.get(bucket, ())
+            titles = self._titles.get(outer.bucket, ())
             values = tuple(record.doc_id for record in titles if fold_text(record.title) in folds)
             field = DOC_ID_FIELD
-        elif bucket in self._schemas:  # otherwise the engine refuses the bucket
-            values = comparable_values(values, field, self._schemas[bucket])
+        elif outer.bucket in self._schemas:  # otherwise the engine refuses the bucket
+            schema = self._schemas[outer.bucket]
+            values = comparable_values(
+                values, field, schema if outer.rows_field is None else row_schema_of(outer.rows_field, schema)
+            )
         if semi_join.op in ORDER_OPERATORS and values:
             return compare_with_extreme(semi_join, values)
         return ComparisonCondition(field=field, op=ComparisonOperator.IN, value=values, words=semi_join.words)
@@ -246,14 +266,20 @@ def _number_of(value: Scalar) -> float:
 def comparable_values(values: Sequence[Scalar], field: FieldName, schema: Schema) -> tuple[Scalar, ...]:
     """Returns those of the values that a field can hold, in the order given: text for text, numbers for numbers.
 
-    Raises `UnknownField` and `InvalidCondition`.
+    The schema is that of the documents, or of the rows of which the field is a column. Raises `UnknownField` and
+    `InvalidCondition`.
     """
     check_join_field(field, schema)
-    if field == DOC_ID_FIELD or schema.by_name[field].type in _TEXTUAL_TYPES:
+    if is_reserved_join_field(field, schema) or schema.by_name[field].type in _TEXTUAL_TYPES:
         return tuple(value for value in values if isinstance(value, str))
     if schema.by_name[field].type is FieldType.DATE:
         return tuple(value for value in values if isinstance(value, str) and is_iso_day(value))
     return tuple(value for value in values if isinstance(value, float))
+
+
+def _place_semi_joins(condition: Condition, bucket: BucketId) -> Iterator[tuple[_OuterField, SemiJoinCondition]]:
+    for rows_field, semi_join in locate_semi_joins(condition):
+        yield _OuterField(bucket, rows_field), semi_join
 
 
 def _has_semi_joins(request: IndexRequest[object]) -> bool:

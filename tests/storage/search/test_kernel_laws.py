@@ -86,7 +86,7 @@ from storage.search.refinement import (
 from storage.search.schema import Schema, SchemaOrder
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import a_receipt_schema
-from tests.strategies import conditions, days, documents, numbers, schemas, semi_joins, strings
+from tests.strategies import conditions, days, documents, numbers, placed_semi_joins, schemas, strings
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kernel"
 RECEIPT_SCHEMA = a_receipt_schema()
@@ -94,7 +94,7 @@ law_settings = settings(deadline=None, suppress_health_check=[HealthCheck.too_sl
 
 _names = st.sampled_from([field.name for field in RECEIPT_SCHEMA.fields])
 _buckets = st.sampled_from([BucketId("receipts"), BucketId("b 2"), BucketId("ü")])
-_semi_joins: st.SearchStrategy[Condition] = st.deferred(lambda: semi_joins(RECEIPT_SCHEMA, [RECEIPT_SCHEMA], depth=2))
+_semi_joins: st.SearchStrategy[Condition] = st.deferred(lambda: placed_semi_joins(RECEIPT_SCHEMA, [RECEIPT_SCHEMA]))
 _conditions = conditions(RECEIPT_SCHEMA, max_leaves=4) | _semi_joins
 _clauses = st.builds(
     Clause, bucket=_buckets, condition=_conditions, required_terms=st.lists(strings, max_size=2).map(tuple)
