@@ -149,7 +149,17 @@ class SemiJoinCondition:
     that have that value (largest first if `is_descending`), and all that tie with the last of them. With a larger
     `min_count` only those values of `key` count that so many documents of the inner set have, compared as above. The
     inner condition may hold further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does not
-    contain `bucket` the inner set is empty. With an `op` of order both are numbers, amounts or days, and the value is
+    contain `bucket` the inner set is empty.
+
+    With `key_rows`, `key` is a column of that rows field of the inner documents, which is no flag: the values are those
+    of all their rows. If the inner set is restricted by a `RowCondition` on these rows, which all of its documents must
+    meet, only the rows count that meet it ("the beers of order lines of more than 10 crates"). So do those that meet
+    one of several alternatives, if all alternatives are such conditions. Negated ones restrict the documents alone.
+    Several of them at once, or one that is an alternative to something else, are an `InvalidCondition` when the set is
+    read, since they do not say which rows count. `order_by` stays a field of the documents, and `min_count` counts
+    documents, not rows.
+
+    With an `op` of order both are numbers, amounts or days, and the value is
     compared with all values of the key: `gt` is more than the largest of them; no document is, if there are none.
     Raises `ValueError`.
     """
@@ -158,6 +168,7 @@ class SemiJoinCondition:
     bucket: BucketId
     key: FieldName
     condition: "Condition"
+    key_rows: FieldName | None = None
     order_by: FieldName | None = None
     is_descending: bool = True
     limit: int = 1  # without `order_by`, of no meaning and 1

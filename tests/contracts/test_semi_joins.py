@@ -19,6 +19,7 @@ from storage.search.conditions import (
     ComparisonOperator,
     Condition,
     NotCondition,
+    OrCondition,
     RowCondition,
     Scalar,
     SemiJoinCondition,
@@ -332,6 +333,85 @@ async def test_a_column_that_cannot_be_compared_is_an_error(index: SearchIndex) 
     for condition in wrong:
         with pytest.raises(InvalidCondition):
             await _load_set(scoped, a_search(condition, bucket=EXHIBITIONS))
+
+
+def shown_in(condition: Condition = MATCH_ALL) -> SemiJoinCondition:
+    """The condition on an object that it is in a row of one of the exhibitions."""
+    return SemiJoinCondition(
+        field=FieldName("number"), bucket=EXHIBITIONS, key=OBJECT_ID, key_rows=EXHIBITS, condition=condition
+    )
+
+
+def exhibits_with(condition: Condition) -> RowCondition:
+    return RowCondition(rows_field=EXHIBITS, condition=condition)
+
+
+def shown_for(days_shown: float) -> Condition:
+    return exhibits_with(ComparisonCondition(field=DAYS_SHOWN, op=ComparisonOperator.EQ, value=days_shown))
+
+
+async def test_the_values_of_a_column_are_those_of_the_rows_that_meet_the_condition(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+
+    async def load(semi_join: SemiJoinCondition) -> set[DocId]:
+        return await _load_set(scoped, a_search(semi_join, bucket=OBJECTS))
+
+    assert await load(shown_in()) == {"o1", "o2", "o3"}
+    assert await load(replace(shown_in(), min_count=2)) == {"o3"}
+    assert await load(shown_in(shown_for(5.0))) == {"o1"}  # not the coin, in another row of that exhibition
+    assert await load(shown_in(OrCondition((shown_for(5.0), shown_for(60.0))))) == {"o1", "o2", "o3"}
+    assert await load(shown_in(NotCondition(shown_for(5.0)))) == {"o2"}  # all rows of the other exhibitions
+    of_otto = exhibits_with(shown_objects(given_by("Otto")))
+    assert await load(shown_in(of_otto)) == {"o3"}
+    assert await load(replace(shown_in(), field=TITLE_FIELD, key=TITLE_FIELD)) == {"o2"}  # the column of that name
+    dotted = ComparisonCondition(field=FieldName(f"{EXHIBITS}.{DAYS_SHOWN}"), op=ComparisonOperator.LT, value=60.0)
+    assert await load(shown_in(dotted)) == {"o1"}
+
+
+async def test_the_largest_value_of_a_column_is_that_of_the_rows_that_count(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    of_coin = exhibits_with(ComparisonCondition(field=OBJECT_ID, op=ComparisonOperator.EQ, value="o3"))
+    longer_than_coin = SemiJoinCondition(
+        field=DAYS_SHOWN,
+        bucket=EXHIBITIONS,
+        key=DAYS_SHOWN,
+        key_rows=EXHIBITS,
+        condition=of_coin,
+        op=ComparisonOperator.GTE,
+    )
+
+    longest = a_search(exhibits_with(longer_than_coin), bucket=EXHIBITIONS)
+
+    assert await _load_set(scoped, longest) == {"e0", "e1"}
+
+
+async def test_rows_that_a_condition_leaves_open_are_an_error(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    unclear = [
+        shown_in(AndCondition((shown_for(5.0), shown_for(90.0)))),
+        shown_in(
+            OrCondition(
+                (shown_for(5.0), ComparisonCondition(field=TITLE_FIELD, op=ComparisonOperator.CONTAINS, value="summer"))
+            )
+        ),
+        shown_in(NotCondition(NotCondition(shown_for(5.0)))),
+    ]
+    wrong_keys = [
+        replace(shown_in(), key=FieldName("colour")),
+        replace(shown_in(), key=DOC_ID_FIELD),
+        replace(shown_in(), key_rows=FieldName("visitors")),
+        replace(shown_in(), bucket=OBJECTS, key_rows=FieldName("donor")),
+    ]
+
+    for condition in unclear:
+        with pytest.raises(InvalidCondition, match="which rows count"):
+            await _load_set(scoped, a_search(condition, bucket=OBJECTS))
+    for condition in wrong_keys:
+        with pytest.raises(InvalidCondition):
+            await _load_set(scoped, a_search(condition, bucket=OBJECTS))
 
 
 async def test_a_field_of_the_inner_set_that_does_not_exist_is_an_error(index: SearchIndex) -> None:

@@ -26,6 +26,7 @@ from storage.search.conditions import (
 )
 from storage.search.documents import Document, FieldValue, FieldValues, RowValues
 from storage.search.evaluation.condition_normal_form import bind_to_schema, is_iso_day
+from storage.search.evaluation.row_selection import row_condition_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.plan import Search
 from storage.search.schema import FieldType, Schema
@@ -83,7 +84,10 @@ def _values_of_inner_set(semi_join: SemiJoinCondition, corpus: NaiveCorpus, scop
     ]
     if semi_join.order_by is not None:
         documents = _first_documents(documents, semi_join, inner.schema)
-    values_of_each = [_key_values_of(document, semi_join.key) for document in documents]
+    if semi_join.key_rows is None:
+        values_of_each = [_key_values_of(document, semi_join.key) for document in documents]
+    else:
+        values_of_each = _key_values_of_rows(documents, semi_join.key, semi_join.key_rows, condition, inner.schema)
     counts = Counter(folded for values in values_of_each for folded in set(map(_fold_scalar, values)))
     return [
         value for values in values_of_each for value in values if counts[_fold_scalar(value)] >= semi_join.min_count
@@ -115,6 +119,18 @@ def _key_values_of(document: Document, key: FieldName) -> Sequence[Scalar]:
         return (document.title if key == TITLE_FIELD else document.doc_id,)
     value = document.values.get(key, ())
     return tuple(str(member) for member in value) if isinstance(value, tuple) else (value,)
+
+
+def _key_values_of_rows(
+    documents: Sequence[Document], column: FieldName, rows_field: FieldName, condition: Condition, schema: Schema
+) -> list[Sequence[Scalar]]:
+    row_condition = row_condition_of(condition, rows_field) or AndCondition()
+    columns = Schema(bucket=schema.bucket, fields=schema.by_name[rows_field].columns, is_row_schema=True)
+    rows_of_each = [cast("tuple[RowValues, ...]", document.values.get(rows_field, ())) for document in documents]
+    return [
+        [row[column] for row in rows if column in row and _evaluate_row(row_condition, row, columns) is True]
+        for rows in rows_of_each
+    ]
 
 
 def _fits_type(value: Scalar, field_type: FieldType) -> bool:

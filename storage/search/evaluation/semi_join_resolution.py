@@ -26,13 +26,16 @@ from storage.search.conditions import (
     replace_semi_joins,
     semi_join_depth,
 )
+from storage.search.documents import RowValues
 from storage.search.errors import IndexTimedOut, InnerSetTooLarge, UnknownField
 from storage.search.evaluation.condition_normal_form import (
+    bind_to_schema,
     check_join_field,
     is_iso_day,
     is_reserved_join_field,
     row_schema_of,
 )
+from storage.search.evaluation.row_selection import RowMatcher, row_condition_of, row_matcher_for
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import (
     AggregateLine,
@@ -158,7 +161,8 @@ class _SemiJoinResolution:
                 self._titles[wanted.bucket] = await self._read_all_pages(cast(RecordPageRequest, request), answer)
             elif isinstance(request, RecordPageRequest):
                 records = await self._read_first_records(wanted, request, answer)
-                self._inner_values[wanted] = _checked_values(wanted, _values_of_records(records, wanted))
+                values = _values_of_records(records, wanted, self._row_matcher_for(wanted))
+                self._inner_values[wanted] = _checked_values(wanted, values)
             else:
                 lines = cast("tuple[AggregateLine, ...]", answer)
                 self._inner_values[wanted] = _checked_values(
@@ -167,16 +171,18 @@ class _SemiJoinResolution:
 
     def _request_for(self, semi_join: SemiJoinCondition) -> AggregateRequest | RecordPageRequest:
         schema = self._schemas[semi_join.bucket]
-        check_join_field(semi_join.key, schema)
+        stored_field = semi_join.key if semi_join.key_rows is None else semi_join.key_rows
+        check_join_field(semi_join.key, schema if semi_join.key_rows is None else row_schema_of(stored_field, schema))
         inner = Search(clauses=(Clause(bucket=semi_join.bucket, condition=self._inner_condition_of(semi_join)),))
         if semi_join.order_by is not None:
             _check_order_field(semi_join.order_by, schema)
             order = SchemaOrder(field=semi_join.order_by, descending=semi_join.is_descending)
-            fields = frozenset({semi_join.order_by, semi_join.key} & schema.by_name.keys())
+            fields = frozenset({semi_join.order_by, stored_field} & schema.by_name.keys())
             limit = min(semi_join.limit + _TIED_RECORDS, _PAGE_SIZE)
             return _page_request(inner, fields=fields, order=order, limit=limit)
-        if semi_join.key in (TITLE_FIELD, DOC_ID_FIELD) or semi_join.min_count > 1:
-            return _page_request(inner, fields=frozenset({semi_join.key} & schema.by_name.keys()))
+        has_groups = stored_field not in (TITLE_FIELD, DOC_ID_FIELD) and semi_join.key_rows is None
+        if not has_groups or semi_join.min_count > 1:
+            return _page_request(inner, fields=frozenset({stored_field} & schema.by_name.keys()))
         return AggregateRequest(inner, group=GroupBy(field=semi_join.key))
 
     def _inner_condition_of(self, semi_join: SemiJoinCondition) -> Condition:
@@ -185,6 +191,17 @@ class _SemiJoinResolution:
         if semi_join.order_by is None:
             return condition
         return conjunction_of(condition, NotCondition(MissingCondition(field=semi_join.order_by)))
+
+    def _row_matcher_for(self, semi_join: SemiJoinCondition) -> RowMatcher:
+        """Returns the test whether the values of a row count. Raises `InvalidCondition` if the condition is unclear."""
+        if semi_join.key_rows is None:
+            return _accept_row
+        schema = self._schemas[semi_join.bucket]
+        resolved = bind_to_schema(self._resolve_condition(semi_join.condition, semi_join.bucket), schema)
+        condition = row_condition_of(resolved, semi_join.key_rows)
+        return (
+            _accept_row if condition is None else row_matcher_for(condition, row_schema_of(semi_join.key_rows, schema))
+        )
 
     async def _read_first_records(
         self, semi_join: SemiJoinCondition, request: RecordPageRequest, answer: object
@@ -306,9 +323,19 @@ def _order_key(record: DocumentRecord, field: FieldName) -> object:
     return fold_text(value) if isinstance(value, str) else value
 
 
-def _values_of_records(records: Sequence[DocumentRecord], semi_join: SemiJoinCondition) -> list[Scalar]:
-    """Returns the values of the key that at least `min_count` of the records have."""
-    values_of_each = [_values_of_record(record, semi_join.key) for record in records]
+def _accept_row(row: RowValues) -> bool:
+    return True
+
+
+def _values_of_records(
+    records: Sequence[DocumentRecord], semi_join: SemiJoinCondition, matches_row: RowMatcher
+) -> list[Scalar]:
+    """Returns the values of the key that at least `min_count` of the records have; of rows, in those that match."""
+    name, key = semi_join.key_rows, semi_join.key
+    values_of_each = [
+        _values_of_record(record, key) if name is None else _values_of_rows(record, name, key, matches_row)
+        for record in records
+    ]
     counts = Counter(key for values in values_of_each for key in {_fold_value(value) for value in values})
     return [value for values in values_of_each for value in values if counts[_fold_value(value)] >= semi_join.min_count]
 
@@ -322,6 +349,16 @@ def _values_of_record(record: DocumentRecord, key: FieldName) -> Sequence[Scalar
     if isinstance(value, tuple):
         return tuple(member for member in value if isinstance(member, str))
     return () if value is None else (value,)
+
+
+def _values_of_rows(
+    record: DocumentRecord, rows_field: FieldName, column: FieldName, matches_row: RowMatcher
+) -> Sequence[Scalar]:
+    rows = record.values.get(rows_field)
+    if not isinstance(rows, tuple):
+        return ()
+    matching_rows = (row for row in rows if isinstance(row, Mapping) and column in row and matches_row(row))
+    return tuple(dict.fromkeys(row[column] for row in matching_rows))
 
 
 def _fold_value(value: Scalar) -> Scalar:
