@@ -2,23 +2,28 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any as Json
 
 import pytest
 import pytest_asyncio
 
+from agent.compose.phrases.set_description import describe_set
 from agent.context import AgentContext
 from agent.loop import answer
 from agent.model.options import ModelOptions, ModelUse
 from agent.model.planning.plan_linking import LinkedPlan, PlanLinker
+from agent.model.planning.word_coverage import find_uncovered_words
 from agent.model.reasoner import ModelReasoner
 from agent.outcome import Answer
+from agent.refine.relaxations import derive_relaxations, relaxation_requests
 from agent.rules.lexicon.bucket_lexicon import build_lexicons
 from agent.rules.reasoner import RuleReasoner
 from prompts.outputs.question_plan import PlanPartOutput
 from storage.search.conditions import Condition, NotCondition, RowCondition, SemiJoinCondition, conjuncts_of
 from storage.search.ids import FieldName
 from storage.search.plan import Leg
+from storage.search.refinement import UseNearest, apply_refinement
 from tests.agent.model.plan_outputs import a_condition, a_part, a_plan_output
 from tests.agent.model.scripted_model import ScriptedModel
 from tests.agent.rules.nested.mining import MiningHome, open_home_of
@@ -216,6 +221,41 @@ async def test_what_cannot_be_compared_is_said_exactly(
     linked = link(home, "exhibitions", a_part("list", "exhibitions", condition), helper)
 
     assert problem in linked.problems
+
+
+async def test_an_empty_set_of_a_row_offers_the_nearest_values_of_the_other_set(home: MiningHome) -> None:
+    dear = a_part("helper", "objects", a_condition("worth", "more_than", "5000"), id="o")
+    shown = a_condition("exhibits.object_id", "is", of_part="o", part_field="object_id")
+    insured = a_condition("exhibits.insured_value", "more_than", "500")
+    linked = link(home, "exhibitions", a_part("list", "exhibitions", shown, insured), dear)
+    leg, schemas = leg_of(linked), home.context.schemas
+    assert linked.planned is not None
+    answers = await home.index.answer_requests(*relaxation_requests(leg, schemas))
+
+    candidates = derive_relaxations(leg, answers, linked.planned.alternatives[0], schemas)
+
+    relaxed = [
+        apply_refinement(candidate.refinement, leg.search)
+        for candidate in candidates
+        if isinstance(candidate.refinement, UseNearest)
+    ]
+    assert [describe_set(search, schemas) for search in relaxed] == [
+        "exhibitions where exhibits with object id is among the object ids of the objects with worth ≥ 900 and insured "
+        "value > 500"
+    ]
+    assert await home.find_titles(replace(leg, search=relaxed[0])) == {"Fire and Clay"}
+
+
+async def test_the_rows_of_the_other_set_explain_their_noun(home: MiningHome) -> None:
+    question = "Which beers stand in lines of Krug & Co?"
+    orders = a_part("helper", "sales_orders", a_condition("partner", "is", "Krug & Co", words="Krug & Co"), id="s")
+    ordered = a_condition("name", "is", of_part="s", part_field="lines.beer")
+    linked = link(home, question, a_part("list", "beers", ordered, question=question), orders)
+    context = home.context
+    lexicons = build_lexicons(context.schemas, context.vocabulary, context.analysers)
+    assert linked.planned is not None
+
+    assert find_uncovered_words(linked.planned.plan, lexicons) == ("stand",)
 
 
 # -- end to end
