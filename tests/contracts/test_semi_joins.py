@@ -369,6 +369,18 @@ async def test_the_values_of_a_column_are_those_of_the_rows_that_meet_the_condit
     assert await load(shown_in(dotted)) == {"o1"}
 
 
+async def test_too_many_values_of_a_column_are_a_clear_error(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    monkeypatch.setattr("storage.search.evaluation.semi_join_resolution.MAX_INNER_VALUES", 3)
+
+    assert await _load_set(scoped, a_search(shown_in(shown_for(5.0)), bucket=OBJECTS)) == {"o1"}
+    with pytest.raises(InvalidCondition, match="narrow it"):
+        await _load_set(scoped, a_search(shown_in(), bucket=OBJECTS))
+
+
 async def test_the_largest_value_of_a_column_is_that_of_the_rows_that_count(index: SearchIndex) -> None:
     await _open_museum(index)
     scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
