@@ -23,8 +23,12 @@ from storage.search.conditions import (
     RowCondition,
     Scalar,
     SemiJoinCondition,
+    replace_semi_joins,
 )
 from storage.search.documents import Document, FieldValue, Passage, RowValues
+from storage.search.errors import InvalidCondition
+from storage.search.evaluation.condition_normal_form import bind_to_schema
+from storage.search.evaluation.row_selection import row_condition_of
 from storage.search.ids import BucketId, DocId, FieldName, Subject
 from storage.search.schema import (
     REFERENCE_TYPES,
@@ -85,8 +89,9 @@ _COLUMN_TYPES = (
 
 
 @st.composite
-def fields(draw: st.DrawFn, name: str, *, is_column: bool = False) -> SchemaField:
-    field_type = draw(st.sampled_from(_COLUMN_TYPES if is_column else tuple(FieldType)))
+def fields(draw: st.DrawFn, name: str, *, is_column: bool = False, field_type: FieldType | None = None) -> SchemaField:
+    """Fields of the type; None: of any type that a field of documents, or a column, may have."""
+    field_type = field_type or draw(st.sampled_from(_COLUMN_TYPES if is_column else tuple(FieldType)))
     names = (
         draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=1, max_size=4))
         if field_type is FieldType.ROWS
@@ -236,12 +241,7 @@ def _leaf_conditions(field: SchemaField) -> st.SearchStrategy[Condition]:
     leaf: st.SearchStrategy[Condition] = comparisons(field) | st.just(MissingCondition(field=field.name))
     if field.type is not FieldType.ROWS:
         return leaf
-    row_conditions: st.SearchStrategy[Condition] = st.recursive(
-        st.one_of([*map(_leaf_conditions, field.columns), *field_comparisons(field.columns)]),
-        _compound_conditions,
-        max_leaves=4,
-    )
-    row_leaf = st.builds(RowCondition, rows_field=st.just(field.name), condition=row_conditions)
+    row_leaf = st.builds(RowCondition, rows_field=st.just(field.name), condition=row_conditions(field))
     column_comparisons = st.sampled_from(field.columns).flatmap(comparisons)
     dotted_comparisons = column_comparisons.map(
         lambda comparison: ComparisonCondition(
@@ -249,6 +249,15 @@ def _leaf_conditions(field: SchemaField) -> st.SearchStrategy[Condition]:
         )
     )
     return st.one_of(leaf, row_leaf, dotted_comparisons)
+
+
+def row_conditions(rows_field: SchemaField, max_leaves: int = 4) -> st.SearchStrategy[Condition]:
+    """Conditions on the columns of one row."""
+    return st.recursive(_column_conditions(rows_field), _compound_conditions, max_leaves=max_leaves)
+
+
+def _column_conditions(rows_field: SchemaField) -> st.SearchStrategy[Condition]:
+    return st.one_of([*map(_leaf_conditions, rows_field.columns), *field_comparisons(rows_field.columns)])
 
 
 def field_comparisons(fields: Sequence[SchemaField]) -> list[st.SearchStrategy[Condition]]:
@@ -294,13 +303,20 @@ _ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 
 @st.composite
 def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema], depth: int = 2) -> SemiJoinCondition:
-    """Semi-joins of documents of `schema` with the buckets of `inner_schemas`, of any kind, `depth` deep at most."""
+    """Semi-joins of documents of `schema`, or of its rows, with the buckets of `inner_schemas`.
+
+    They are of any kind, and `depth` deep at most.
+    """
     inner = draw(st.sampled_from(inner_schemas))
     ordering = [field.name for field in inner.fields if field.type not in (FieldType.LIST, FieldType.ROWS)]
     order_by = draw(st.none() | st.sampled_from(ordering)) if ordering else None
     condition = draw(conditions(inner, max_leaves=2))
     if depth > 1 and draw(st.booleans()):
-        condition = AndCondition((condition, draw(semi_joins(inner, inner_schemas, depth - 1))))
+        condition = AndCondition((condition, draw(placed_semi_joins(inner, inner_schemas, depth - 1))))
+    key_rows, key_schema = draw(st.sampled_from([(None, inner), *_joinable_rows_of(inner)]))
+    if key_rows is not None:
+        condition = draw(_conditions_on_key_rows(key_rows, key_schema, condition, inner_schemas, depth - 1))
+        condition = condition if _says_which_rows_count(condition, key_rows.name, inner) else AndCondition()
     name = draw(st.sampled_from(_join_fields_of(schema)))
     has_order = name in schema.by_name and schema.by_name[name].type in _ORDERED_TYPES
     op = (
@@ -309,8 +325,9 @@ def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema],
     return SemiJoinCondition(
         field=name,
         bucket=inner.bucket,
-        key=draw(st.sampled_from(_join_fields_of(inner))),
+        key=draw(st.sampled_from(_join_fields_of(key_schema))),
         condition=draw(st.sampled_from([AndCondition(), condition])),
+        key_rows=None if key_rows is None else key_rows.name,
         order_by=order_by,
         is_descending=draw(st.booleans()) if order_by else True,
         limit=draw(st.integers(1, 3)) if order_by else 1,
@@ -320,12 +337,62 @@ def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema],
     )
 
 
+@st.composite
+def _conditions_on_key_rows(
+    draw: st.DrawFn,
+    key_rows: SchemaField,
+    row_schema: Schema,
+    condition: Condition,
+    inner_schemas: Sequence[Schema],
+    depth: int,
+) -> Condition:
+    """The condition, or a conjunction, negation or disjunction with a condition on the rows of a key."""
+    in_rows = row_conditions(key_rows, max_leaves=3)
+    if depth > 0:
+        in_rows |= semi_joins(row_schema, inner_schemas, depth)
+    first, second = (RowCondition(rows_field=key_rows.name, condition=draw(in_rows)) for _ in range(2))
+    others = [first, OrCondition((first, second)), NotCondition(first), AndCondition((first, NotCondition(second)))]
+    return draw(st.sampled_from([condition, *others, *(AndCondition((condition, other)) for other in others)]))
+
+
+def _says_which_rows_count(condition: Condition, rows_field: FieldName, schema: Schema) -> bool:
+    bound = bind_to_schema(replace_semi_joins(condition, lambda semi_join, rows: AndCondition()), schema)
+    try:
+        row_condition_of(bound, rows_field)
+    except InvalidCondition:
+        return False
+    return True
+
+
+def _joinable_rows_of(schema: Schema) -> list[tuple[SchemaField, Schema]]:
+    """The rows fields with a column that can be compared, and the schema of their rows."""
+    row_schemas = [
+        (field, Schema(bucket=schema.bucket, fields=field.columns, is_row_schema=True))
+        for field in schema.fields
+        if field.type is FieldType.ROWS
+    ]
+    return [(field, row_schema) for field, row_schema in row_schemas if _join_fields_of(row_schema)]
+
+
 def _join_fields_of(schema: Schema) -> list[FieldName]:
     names = [field.name for field in schema.fields if field.type not in (FieldType.FLAG, FieldType.ROWS)]
-    return [TITLE_FIELD, DOC_ID_FIELD, *names]
+    return names if schema.is_row_schema else [TITLE_FIELD, DOC_ID_FIELD, *names]
+
+
+@st.composite
+def placed_semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema], depth: int = 2) -> Condition:
+    """Semi-joins of a field of the documents, or of a column in one row with other conditions on that row."""
+    joinable_rows = _joinable_rows_of(schema)
+    if not joinable_rows or draw(st.booleans()):
+        return draw(semi_joins(schema, inner_schemas, depth))
+    rows_field, row_schema = draw(st.sampled_from(joinable_rows))
+    joins: st.SearchStrategy[Condition] = semi_joins(row_schema, inner_schemas, depth)
+    in_rows = st.recursive(joins | _column_conditions(rows_field), _compound_conditions, max_leaves=3)
+    return RowCondition(rows_field=rows_field.name, condition=draw(joins | in_rows))
 
 
 def joined_conditions(schema: Schema, inner_schemas: Sequence[Schema]) -> st.SearchStrategy[Condition]:
     """Conditions valid for the schema with semi-joins between its other conditions."""
-    leaves = st.one_of(semi_joins(schema, inner_schemas), semi_joins(schema, inner_schemas), conditions(schema, 2))
+    joins: st.SearchStrategy[Condition] = placed_semi_joins(schema, inner_schemas)
+    leaves = st.one_of(joins, joins, conditions(schema, 2))
     return st.recursive(leaves, _compound_conditions, max_leaves=4)

@@ -20,6 +20,7 @@ from storage.search.conditions import (
     ComparisonOperator,
     Condition,
     NotCondition,
+    RowCondition,
     SemiJoinCondition,
     conjunction_of,
     conjuncts_of,
@@ -49,7 +50,7 @@ def relaxation_requests(leg: Leg, schemas: SchemasByBucket) -> list[IndexRequest
     for clause in leg.search.clauses:
         for condition in conjuncts_of(clause.condition):
             requests += _nearest_requests(clause, condition, schemas[clause.bucket])
-        for _, inner in _inner_clauses_of(clause, schemas):
+        for _, _, inner in _inner_clauses_of(clause, schemas):
             inner_leg = replace(leg, search=Search(clauses=(inner,)))
             requests += relaxation_requests(inner_leg, schemas)
     buckets = frozenset(leg.search.buckets)
@@ -106,18 +107,33 @@ def derive_relaxations(
     return [*candidates, *_single_constraint_candidates(leg)]
 
 
-def _inner_clauses_of(clause: Clause, schemas: SchemasByBucket) -> Iterator[tuple[SemiJoinCondition, Clause]]:
-    """Yields each condition that compares with a set of another bucket, and the clause of that set."""
-    for condition in conjuncts_of(clause.condition):
-        if isinstance(condition, SemiJoinCondition) and condition.bucket in schemas:
-            yield condition, Clause(bucket=condition.bucket, condition=condition.condition)
+def _inner_clauses_of(
+    clause: Clause, schemas: SchemasByBucket
+) -> Iterator[tuple[Condition, SemiJoinCondition, Clause]]:
+    """Yields each conjunct that compares with a set of another bucket, by itself or in a row.
+
+    After it come its condition that compares, and the clause of that set.
+    """
+    for conjunct in conjuncts_of(clause.condition):
+        parts = conjuncts_of(conjunct.condition) if isinstance(conjunct, RowCondition) else (conjunct,)
+        for part in parts:
+            if isinstance(part, SemiJoinCondition) and part.bucket in schemas:
+                yield conjunct, part, Clause(bucket=part.bucket, condition=part.condition)
+
+
+def _replace_part(conjunct: Condition, old: SemiJoinCondition, new: SemiJoinCondition) -> Condition:
+    """Returns the conjunct with another inner set; a condition on a row keeps its other parts."""
+    if not isinstance(conjunct, RowCondition):
+        return new
+    parts = (new if part == old else part for part in conjuncts_of(conjunct.condition))
+    return replace(conjunct, condition=conjunction_of(*parts))
 
 
 def _inner_set_candidates(
     clause: Clause, answers: IndexAnswers | None, schemas: SchemasByBucket
 ) -> Iterator[RefinementCandidate]:
     """Yields what the inner sets may be instead: with the nearest values, or without one of their conditions."""
-    for semi_join, inner in _inner_clauses_of(clause, schemas):
+    for conjunct, semi_join, inner in _inner_clauses_of(clause, schemas):
         inner_search = Search(clauses=(inner,))
         candidates: list[RefinementCandidate] = []
         if answers is not None:
@@ -127,8 +143,8 @@ def _inner_set_candidates(
         candidates += [*_inner_set_candidates(inner, answers, schemas), *_drop_candidates(inner)]
         for candidate in candidates:
             relaxed = apply_refinement(candidate.refinement, inner_search).clauses[0].condition
-            new = replace(semi_join, condition=relaxed)
-            yield replace(candidate, refinement=UseNearest(old=semi_join, new=new, bucket=clause.bucket))
+            new = _replace_part(conjunct, semi_join, replace(semi_join, condition=relaxed))
+            yield replace(candidate, refinement=UseNearest(old=conjunct, new=new, bucket=clause.bucket))
 
 
 def other_bucket_candidates(

@@ -114,6 +114,8 @@ def _parse_condition(data: JsonObject) -> Condition:
 def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
     """`condition` is left out for the whole bucket, `order` and `limit` without an order, and what is not given."""
     inner_set: JsonObject = {"bucket": condition.bucket, "key": condition.key}
+    if condition.key_rows is not None:
+        inner_set["key_rows"] = condition.key_rows
     if condition.condition != MATCH_ALL:
         inner_set["condition"] = condition_to_json(condition.condition)
     if condition.order_by is not None:
@@ -134,6 +136,7 @@ def _parse_semi_join(data: JsonObject, words: str) -> SemiJoinCondition:
         field=FieldName(data["field"]),
         bucket=BucketId(data["bucket"]),
         key=FieldName(data["key"]),
+        key_rows=FieldName(data["key_rows"]) if "key_rows" in data else None,
         condition=_parse_condition(data["condition"]) if "condition" in data else MATCH_ALL,
         order_by=None if order is None else order.field,
         is_descending=order is None or order.descending,

@@ -142,13 +142,24 @@ class NotCondition:
 class SemiJoinCondition:
     """True if the value of `field` is a value of `key` of some document in a set of `bucket`: the inner set.
 
-    `field` is a field of one or several values that is no flag and no rows, `title` or `doc_id`; so is `key`. Text
+    `field` is a field of one or several values that is no flag and no rows, `title` or `doc_id`; so is `key`. Within a
+    `RowCondition`, `field` is a column that is no flag: its value in the same row that meets the other conditions. Text
     compares by its fold, numbers and days as they are; an outer `doc_id` compares exactly. Unknown like any
     comparison for a document without the field. With `order_by` the inner set is only its first `limit` documents
     that have that value (largest first if `is_descending`), and all that tie with the last of them. With a larger
     `min_count` only those values of `key` count that so many documents of the inner set have, compared as above. The
     inner condition may hold further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does not
-    contain `bucket` the inner set is empty. With an `op` of order both are numbers, amounts or days, and the value is
+    contain `bucket` the inner set is empty.
+
+    With `key_rows`, `key` is a column of that rows field of the inner documents, which is no flag: the values are those
+    of all their rows. If the inner set is restricted by a `RowCondition` on these rows, which all of its documents must
+    meet, only the rows count that meet it ("the beers of order lines of more than 10 crates"). So do those that meet
+    one of several alternatives, if all alternatives are such conditions. Negated ones restrict the documents alone.
+    Several of them at once, or one that is an alternative to something else, are an `InvalidCondition` when the set is
+    read, since they do not say which rows count. `order_by` stays a field of the documents, and `min_count` counts
+    documents, not rows.
+
+    With an `op` of order both are numbers, amounts or days, and the value is
     compared with all values of the key: `gt` is more than the largest of them; no document is, if there are none.
     Raises `ValueError`.
     """
@@ -157,6 +168,7 @@ class SemiJoinCondition:
     bucket: BucketId
     key: FieldName
     condition: "Condition"
+    key_rows: FieldName | None = None
     order_by: FieldName | None = None
     is_descending: bool = True
     limit: int = 1  # without `order_by`, of no meaning and 1
@@ -265,17 +277,28 @@ def fields_of(condition: Condition) -> frozenset[FieldName]:
 
 
 def semi_joins_in(condition: Condition) -> Iterator[SemiJoinCondition]:
-    """Yields the semi-joins of the condition, without those inside their inner sets."""
+    """Yields the semi-joins of the condition, also of rows, without those inside their inner sets."""
+    for _, semi_join in locate_semi_joins(condition):
+        yield semi_join
+
+
+def locate_semi_joins(
+    condition: Condition, rows_field: FieldName | None = None
+) -> Iterator[tuple[FieldName | None, SemiJoinCondition]]:
+    """Yields each semi-join of `semi_joins_in` after the rows field whose column it compares; None: a document's field.
+
+    `rows_field`: of which `condition` compares columns.
+    """
     match condition:
         case SemiJoinCondition():
-            yield condition
+            yield rows_field, condition
         case AndCondition(members) | OrCondition(members):
             for member in members:
-                yield from semi_joins_in(member)
+                yield from locate_semi_joins(member, rows_field)
         case NotCondition(inner):
-            yield from semi_joins_in(inner)
-        case RowCondition(condition=inner):
-            yield from semi_joins_in(inner)
+            yield from locate_semi_joins(inner, rows_field)
+        case RowCondition(rows_field=name, condition=inner):
+            yield from locate_semi_joins(inner, name)
         case ComparisonCondition() | FieldComparisonCondition() | MissingCondition():
             return
         case _:
@@ -294,18 +317,28 @@ def semi_join_depth(condition: Condition) -> int:
     return max((1 + semi_join_depth(semi_join.condition) for semi_join in semi_joins_in(condition)), default=0)
 
 
-def replace_semi_joins(condition: Condition, replacement_for: Callable[[SemiJoinCondition], Condition]) -> Condition:
-    """Returns the condition with each semi-join replaced, without those inside of inner sets and of rows."""
+def replace_semi_joins(
+    condition: Condition,
+    replacement_for: Callable[[SemiJoinCondition, FieldName | None], Condition],
+    rows_field: FieldName | None = None,
+) -> Condition:
+    """Returns the condition with each semi-join replaced, also within rows, without those inside of inner sets.
+
+    `replacement_for` gets each semi-join with the rows field whose column it compares; None: a field of the document.
+    """
     match condition:
         case SemiJoinCondition():
-            return replacement_for(condition)
+            return replacement_for(condition, rows_field)
         case AndCondition(members):
-            return AndCondition(tuple(replace_semi_joins(member, replacement_for) for member in members))
+            return AndCondition(tuple(replace_semi_joins(member, replacement_for, rows_field) for member in members))
         case OrCondition(members):
-            return OrCondition(tuple(replace_semi_joins(member, replacement_for) for member in members))
+            return OrCondition(tuple(replace_semi_joins(member, replacement_for, rows_field) for member in members))
         case NotCondition(inner):
-            return NotCondition(replace_semi_joins(inner, replacement_for))
-        case ComparisonCondition() | FieldComparisonCondition() | MissingCondition() | RowCondition():
+            return NotCondition(replace_semi_joins(inner, replacement_for, rows_field))
+        case RowCondition(rows_field=name, condition=inner, words=words):
+            replaced = replace_semi_joins(inner, replacement_for, name)
+            return RowCondition(rows_field=name, condition=replaced, words=words)
+        case ComparisonCondition() | FieldComparisonCondition() | MissingCondition():
             return condition
         case _:
             assert_never(condition)

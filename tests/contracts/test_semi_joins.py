@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from storage.federated.index import federate_indexes
 from storage.search.conditions import (
+    DOC_ID_FIELD,
     MATCH_ALL,
     TITLE_FIELD,
     AndCondition,
@@ -18,6 +19,9 @@ from storage.search.conditions import (
     ComparisonOperator,
     Condition,
     NotCondition,
+    OrCondition,
+    RowCondition,
+    Scalar,
     SemiJoinCondition,
 )
 from storage.search.documents import Document
@@ -231,6 +235,195 @@ async def test_facets_and_numbers_are_those_of_the_joined_set(index: SearchIndex
     assert isinstance(found, ValueFacet)
     assert [(value.value, value.count) for value in found.values] == [("NORTH", 1)]
     assert [line.sum for line in answers[sum_of_heights]] == [20.0]
+
+
+EXHIBITIONS, OBJECTS = BucketId("exhibitions"), BucketId("objects")
+EXHIBITS, OBJECT_ID, DAYS_SHOWN = FieldName("exhibits"), FieldName("object_id"), FieldName("days shown")
+
+
+async def _open_museum(index: SearchIndex) -> None:
+    """Objects with a donor, and exhibitions whose rows name the objects shown, and for how long."""
+    text_field = partial(SchemaField, type=FieldType.TEXT)
+    columns = (
+        text_field(name=OBJECT_ID),
+        SchemaField(name=DAYS_SHOWN, type=FieldType.NUMBER),
+        text_field(name=TITLE_FIELD),
+    )
+    exhibits = SchemaField(name=EXHIBITS, type=FieldType.ROWS, columns=columns)
+    await index.set_schema(Schema(bucket=EXHIBITIONS, fields=(exhibits,)))
+    await index.set_schema(
+        Schema(bucket=OBJECTS, fields=(text_field(name=FieldName("number")), text_field(name=FieldName("donor"))))
+    )
+    objects = [("O1", "Vase", "Ines"), ("O2", "Bowl", "Ines"), ("O3", "Coin", "Otto")]
+    await index.put(
+        OBJECTS,
+        [
+            Document(
+                doc_id=DocId(number.lower()),
+                title=title,
+                text="",
+                values={FieldName("number"): number, FieldName("donor"): donor},
+            )
+            for number, title, donor in objects
+        ],
+    )
+    shown: list[list[tuple[str | None, float]]] = [
+        [("o1", 5.0), ("O3", 90.0)],
+        [("O2", 60.0), (None, 90.0)],
+        [("O3", 60.0), ("O9", 5.0)],
+        [],
+    ]
+    await index.put(
+        EXHIBITIONS,
+        [
+            Document(
+                doc_id=DocId(f"e{number}"),
+                title="",
+                text="",
+                values={EXHIBITS: tuple(map(_exhibit, exhibit_rows))} if exhibit_rows else {},
+            )
+            for number, exhibit_rows in enumerate(shown)
+        ],
+    )
+
+
+def _exhibit(row: tuple[str | None, float]) -> dict[FieldName, Scalar]:
+    """A row whose column "title" has the title of the second object, if it is shown."""
+    number, days_shown = row
+    values: dict[FieldName, Scalar] = {DAYS_SHOWN: days_shown}
+    return values if number is None else {**values, OBJECT_ID: number, TITLE_FIELD: "bowl" if number == "O2" else "?"}
+
+
+def given_by(donor: str) -> ComparisonCondition:
+    return ComparisonCondition(field=FieldName("donor"), op=ComparisonOperator.EQ, value=donor)
+
+
+def shown_objects(condition: Condition = MATCH_ALL) -> SemiJoinCondition:
+    """The condition on a row that its object is one of the objects."""
+    return SemiJoinCondition(field=OBJECT_ID, bucket=OBJECTS, key=FieldName("number"), condition=condition)
+
+
+async def test_a_column_is_compared_within_the_row_that_meets_the_other_conditions(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    long_shown = ComparisonCondition(field=DAYS_SHOWN, op=ComparisonOperator.GT, value=30.0)
+    of_ines, title = shown_objects(given_by("Ines")), replace(shown_objects(), field=TITLE_FIELD, key=TITLE_FIELD)
+
+    async def load(condition: Condition) -> set[DocId]:
+        in_row = RowCondition(rows_field=EXHIBITS, condition=condition)
+        return await _load_set(scoped, a_search(in_row, bucket=EXHIBITIONS))
+
+    assert await load(of_ines) == {"e0", "e1"}
+    assert await load(AndCondition((of_ines, long_shown))) == {"e1"}
+    assert await load(NotCondition(of_ines)) == {"e0", "e2"}  # a row without the column is neither in nor out
+    assert await load(shown_objects(given_by("nobody"))) == set()
+    assert await load(title) == {"e1"}  # the column, not the title of the exhibition
+
+
+async def test_a_column_that_cannot_be_compared_is_an_error(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    wrong = [
+        RowCondition(rows_field=EXHIBITS, condition=replace(shown_objects(), field=DOC_ID_FIELD)),
+        RowCondition(rows_field=EXHIBITS, condition=replace(shown_objects(), op=ComparisonOperator.GT)),
+        RowCondition(rows_field=FieldName("visitors"), condition=shown_objects()),
+        RowCondition(rows_field=TITLE_FIELD, condition=shown_objects()),
+    ]
+
+    for condition in wrong:
+        with pytest.raises(InvalidCondition):
+            await _load_set(scoped, a_search(condition, bucket=EXHIBITIONS))
+
+
+def shown_in(condition: Condition = MATCH_ALL) -> SemiJoinCondition:
+    """The condition on an object that it is in a row of one of the exhibitions."""
+    return SemiJoinCondition(
+        field=FieldName("number"), bucket=EXHIBITIONS, key=OBJECT_ID, key_rows=EXHIBITS, condition=condition
+    )
+
+
+def exhibits_with(condition: Condition) -> RowCondition:
+    return RowCondition(rows_field=EXHIBITS, condition=condition)
+
+
+def shown_for(days_shown: float) -> Condition:
+    return exhibits_with(ComparisonCondition(field=DAYS_SHOWN, op=ComparisonOperator.EQ, value=days_shown))
+
+
+async def test_the_values_of_a_column_are_those_of_the_rows_that_meet_the_condition(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+
+    async def load(semi_join: SemiJoinCondition) -> set[DocId]:
+        return await _load_set(scoped, a_search(semi_join, bucket=OBJECTS))
+
+    assert await load(shown_in()) == {"o1", "o2", "o3"}
+    assert await load(replace(shown_in(), min_count=2)) == {"o3"}
+    assert await load(shown_in(shown_for(5.0))) == {"o1"}  # not the coin, in another row of that exhibition
+    assert await load(shown_in(OrCondition((shown_for(5.0), shown_for(60.0))))) == {"o1", "o2", "o3"}
+    assert await load(shown_in(NotCondition(shown_for(5.0)))) == {"o2"}  # all rows of the other exhibitions
+    of_otto = exhibits_with(shown_objects(given_by("Otto")))
+    assert await load(shown_in(of_otto)) == {"o3"}
+    assert await load(replace(shown_in(), field=TITLE_FIELD, key=TITLE_FIELD)) == {"o2"}  # the column of that name
+    dotted = ComparisonCondition(field=FieldName(f"{EXHIBITS}.{DAYS_SHOWN}"), op=ComparisonOperator.LT, value=60.0)
+    assert await load(shown_in(dotted)) == {"o1"}
+
+
+async def test_too_many_values_of_a_column_are_a_clear_error(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    monkeypatch.setattr("storage.search.evaluation.semi_join_resolution.MAX_INNER_VALUES", 3)
+
+    assert await _load_set(scoped, a_search(shown_in(shown_for(5.0)), bucket=OBJECTS)) == {"o1"}
+    with pytest.raises(InvalidCondition, match="narrow it"):
+        await _load_set(scoped, a_search(shown_in(), bucket=OBJECTS))
+
+
+async def test_the_largest_value_of_a_column_is_that_of_the_rows_that_count(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    of_coin = exhibits_with(ComparisonCondition(field=OBJECT_ID, op=ComparisonOperator.EQ, value="o3"))
+    longer_than_coin = SemiJoinCondition(
+        field=DAYS_SHOWN,
+        bucket=EXHIBITIONS,
+        key=DAYS_SHOWN,
+        key_rows=EXHIBITS,
+        condition=of_coin,
+        op=ComparisonOperator.GTE,
+    )
+
+    longest = a_search(exhibits_with(longer_than_coin), bucket=EXHIBITIONS)
+
+    assert await _load_set(scoped, longest) == {"e0", "e1"}
+
+
+async def test_rows_that_a_condition_leaves_open_are_an_error(index: SearchIndex) -> None:
+    await _open_museum(index)
+    scoped = index.within_scope(a_scope(EXHIBITIONS, OBJECTS))
+    unclear = [
+        shown_in(AndCondition((shown_for(5.0), shown_for(90.0)))),
+        shown_in(
+            OrCondition(
+                (shown_for(5.0), ComparisonCondition(field=TITLE_FIELD, op=ComparisonOperator.CONTAINS, value="summer"))
+            )
+        ),
+        shown_in(NotCondition(NotCondition(shown_for(5.0)))),
+    ]
+    wrong_keys = [
+        replace(shown_in(), key=FieldName("colour")),
+        replace(shown_in(), key=DOC_ID_FIELD),
+        replace(shown_in(), key_rows=FieldName("visitors")),
+        replace(shown_in(), bucket=OBJECTS, key_rows=FieldName("donor")),
+    ]
+
+    for condition in unclear:
+        with pytest.raises(InvalidCondition, match="which rows count"):
+            await _load_set(scoped, a_search(condition, bucket=OBJECTS))
+    for condition in wrong_keys:
+        with pytest.raises(InvalidCondition):
+            await _load_set(scoped, a_search(condition, bucket=OBJECTS))
 
 
 async def test_a_field_of_the_inner_set_that_does_not_exist_is_an_error(index: SearchIndex) -> None:

@@ -16,7 +16,6 @@ from agent.translation.message_catalogues import (
 )
 from storage.search.conditions import (
     DOC_ID_FIELD,
-    MATCH_ALL,
     TEXT_FIELD,
     TITLE_FIELD,
     AndCondition,
@@ -155,47 +154,86 @@ def _describe_semi_join(
     """
     inner = schemas.get(condition.bucket)
     labels = {TITLE_FIELD: translate_message("title"), DOC_ID_FIELD: translate_message("it")}
-    outer = labels.get(condition.field) or _label_of_field(condition.field, schema)
+    reserved = None if schema.is_row_schema else labels.get(condition.field)
+    outer = reserved or _label_of_field(condition.field, schema)
     if inner is None:
         return translate_message("{label} is among values of other documents", label=outer)
     is_single = condition.order_by is not None and condition.limit == 1
-    values = {
-        "label": outer,
-        "key": _label_of_field(condition.key, inner),
-        "documents": _describe_inner_set(condition, inner, schemas, is_single=is_single),
-    }
-    if condition.op in _OPERATOR_SIGNS and condition.op is not ComparisonOperator.EQ:
-        positive = mark_message("{label} {sign} {key} of the {documents}")
-        negative = mark_message("not {label} {sign} {key} of the {documents}")
-        values["sign"] = _OPERATOR_SIGNS[condition.op]
-    elif condition.min_count > 1:
-        positive = mark_message("{label} is the {key} of at least {count} {documents}")
-        negative = mark_message("{label} is not the {key} of at least {count} {documents}")
-        values["count"] = str(condition.min_count)
-    elif _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
-        positive, negative = (
-            (mark_message("{label} is the {documents}"), mark_message("{label} is not the {documents}"))
-            if is_single
-            else (
-                mark_message("{label} is one of the {documents}"),
-                mark_message("{label} is not one of the {documents}"),
-            )
+    key, keys = _describe_key(condition, inner, schemas)
+    positive, negative = _semi_join_messages(condition, schema, inner, is_single=is_single)
+    return translate_message(
+        negative if is_negated else positive,
+        label=outer,
+        key=key,
+        keys=keys,
+        sign=_OPERATOR_SIGNS[condition.op],
+        count=str(condition.min_count),
+        documents=_describe_inner_set(condition, inner, schemas, is_single=is_single),
+    )
+
+
+def _semi_join_messages(
+    condition: SemiJoinCondition, schema: Schema, inner: Schema, *, is_single: bool
+) -> tuple[str, str]:
+    """Returns the message for the condition, and for its negation."""
+    if condition.op is not ComparisonOperator.EQ:
+        return (
+            mark_message("{label} {sign} {key} of the {documents}"),
+            mark_message("not {label} {sign} {key} of the {documents}"),
         )
-    elif is_single and not _is_list(condition.key, inner):
-        positive = mark_message("{label} is the {key} of the {documents}")
-        negative = mark_message("{label} is not the {key} of the {documents}")
-    else:
-        positive = mark_message("{label} is among the {keys} of the {documents}")
-        negative = mark_message("{label} is not among the {keys} of the {documents}")
-        values["keys"] = label_noun_of(values["key"]).plural
-    return translate_message(negative if is_negated else positive, **values)
+    if condition.min_count > 1:
+        return (
+            mark_message("{label} is the {key} of at least {count} {documents}"),
+            mark_message("{label} is not the {key} of at least {count} {documents}"),
+        )
+    is_column = condition.key_rows is not None
+    if not is_column and (_refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD)):
+        if is_single:
+            return mark_message("{label} is the {documents}"), mark_message("{label} is not the {documents}")
+        return (
+            mark_message("{label} is one of the {documents}"),
+            mark_message("{label} is not one of the {documents}"),
+        )
+    if is_single and not is_column and not _is_list(condition.key, inner):
+        return (
+            mark_message("{label} is the {key} of the {documents}"),
+            mark_message("{label} is not the {key} of the {documents}"),
+        )
+    return (
+        mark_message("{label} is among the {keys} of the {documents}"),
+        mark_message("{label} is not among the {keys} of the {documents}"),
+    )
+
+
+def _describe_key(condition: SemiJoinCondition, inner: Schema, schemas: SchemasByName) -> tuple[str, str]:
+    """Returns "beer" and "beers"; of a column "beer in the lines with crates > 10", and the same in the plural."""
+    rows = inner.by_name.get(condition.key_rows) if condition.key_rows is not None else None
+    if rows is None:
+        label = _label_of_field(condition.key, inner)
+        return label, label_noun_of(label).plural
+    label = _label_of_field(condition.key, Schema(bucket=inner.bucket, fields=rows.columns, is_row_schema=True))
+    in_rows = [
+        describe_condition(member, inner, schemas)
+        for member in conjuncts_of(condition.condition)
+        if _restricts_key_rows(member, condition)
+    ]
+    place = join_all(in_rows) or _label_of_field(rows.name, inner)
+    return (
+        translate_message("{column} in the {rows}", column=label, rows=place),
+        translate_message("{column} in the {rows}", column=label_noun_of(label).plural, rows=place),
+    )
+
+
+def _restricts_key_rows(condition: Condition, semi_join: SemiJoinCondition) -> bool:
+    """Whether the condition of the inner set is one on the rows of which the key is a column."""
+    return isinstance(condition, RowCondition) and condition.rows_field == semi_join.key_rows
 
 
 def _describe_inner_set(condition: SemiJoinCondition, inner: Schema, schemas: SchemasByName, *, is_single: bool) -> str:
-    """ "branches with opened < 2010", "province with the largest area"."""
+    """ "branches with opened < 2010", "province with the largest area". Conditions on rows of the key are left out."""
     noun = document_noun_of(inner)
     documents = noun.singular if is_single else noun.plural
-    members = () if condition.condition == MATCH_ALL else conjuncts_of(condition.condition)
+    members = [member for member in conjuncts_of(condition.condition) if not _restricts_key_rows(member, condition)]
     parts = [describe_condition(member, inner, schemas) for member in members if not _is_nested(member)]
     if condition.order_by is not None:
         parts.insert(0, _describe_rank(condition, condition.order_by, inner))

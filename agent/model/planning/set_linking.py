@@ -20,6 +20,8 @@ from storage.search.conditions import (
     Condition,
     SemiJoinCondition,
 )
+from storage.search.errors import InvalidCondition
+from storage.search.evaluation.row_selection import row_condition_of
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import Clause, ComputeNumbers, Leg, Search
 from storage.search.schema import FieldType
@@ -171,15 +173,12 @@ class SetLinker:
         inner = self.parts.get(condition.of_part)
         op = _INNER_OPERATORS.get(condition.op)
         buckets = [BucketId(name) for name in inner.buckets if name in self.lexicons] if inner else []
-        if inner is None or op is None or len(buckets) != 1 or depth >= _MAX_INNER_DEPTH or named.rows_field:
-            notes.report_problem(
-                f"{named.path} {condition.op} part {condition.of_part!r}: the part must exist, be of one bucket and "
-                "not refer to itself"
-            )
+        if inner is None or op is None or len(buckets) != 1 or depth >= _MAX_INNER_DEPTH:
+            notes.report_problem(_describe_misfit(condition, named, inner, buckets))
             return None
         lexicon = self.lexicons[buckets[0]]
         key = find_field(condition.part_field or DOC_ID_FIELD, lexicon, notes)
-        if key is None or not _check_key(key, named, op, notes):
+        if key is None or not _check_key(key, named, condition.op, notes):
             return None
         order = FormLinker(bucket=buckets[0], lexicon=lexicon, notes=notes).find_order(inner)
         if inner.order_by and order is None:
@@ -187,11 +186,15 @@ class SetLinker:
         own_notes = LinkingNotes()
         linked = self._link_set(inner, buckets[0], own_notes, None, depth=depth + 1)
         notes.take_over(own_notes)
+        inner_condition = linked.clause.match_condition
+        if not _check_key_rows(key, inner_condition, inner, notes):
+            return None
         return SemiJoinCondition(
             field=named.name,
             bucket=buckets[0],
             key=key.name,
-            condition=linked.clause.match_condition,
+            condition=inner_condition,
+            key_rows=key.rows_field,
             order_by=None if order is None else order.field,
             is_descending=order is None or order.descending,
             limit=max(inner.limit, 1) if order is not None else 1,
@@ -201,20 +204,52 @@ class SetLinker:
         )
 
 
-def _check_key(key: NamedField, named: NamedField, op: ComparisonOperator, notes: LinkingNotes) -> bool:
+def _describe_misfit(
+    condition: PlanConditionOutput, named: NamedField, inner: PlanPartOutput | None, buckets: Sequence[BucketId]
+) -> str:
+    """Says why the condition cannot compare with the set of the other part."""
+    if inner is None:
+        return f"{named.path} {condition.op} part {condition.of_part!r}: there is no such part"
+    if condition.op not in _INNER_OPERATORS:
+        return f"{named.path} cannot be compared by {condition.op} with another part"
+    if len(buckets) != 1:
+        return f"{named.path} cannot be compared with part {inner.id}, which must be of one bucket"
+    return (
+        f"{named.path} cannot be compared with part {inner.id}: parts compare with parts at most {_MAX_INNER_DEPTH} "
+        "deep, and none with itself"
+    )
+
+
+def _check_key(key: NamedField, named: NamedField, op: str, notes: LinkingNotes) -> bool:
     """Whether the two fields can be compared; else a problem is noted."""
     kinds = {_kind_of(field) for field in (key, named)}
-    comparable = len(kinds) == 1 and "" not in kinds
-    if op in ORDER_OPERATORS and "name" in kinds:
-        comparable = False
-    if not comparable:
+    if len(kinds) != 1 or "" in kinds:
         notes.report_problem(f"{named.path} cannot be compared with {key.path} of another part")
-    return comparable
+        return False
+    if _INNER_OPERATORS[op] in ORDER_OPERATORS and "name" in kinds:
+        notes.report_problem(f"{named.path} cannot be compared by {op} with another part: names have no order")
+        return False
+    return True
+
+
+def _check_key_rows(key: NamedField, condition: Condition, inner: PlanPartOutput, notes: LinkingNotes) -> bool:
+    """Whether the condition of the inner set says which rows count, if the key is a column; else a problem is noted."""
+    if key.rows_field is None:
+        return True
+    try:
+        row_condition_of(condition, key.rows_field)
+    except InvalidCondition:
+        notes.report_problem(
+            f"{key.path} of part {inner.id}: its conditions on {key.rows_field} must hold in one row, and not as an "
+            "alternative to other conditions, to say which rows are meant"
+        )
+        return False
+    return True
 
 
 def _kind_of(named: NamedField) -> str:
     """Returns what kind of value can be compared with another set: a name, an amount, a day; empty for none."""
-    if named.name == TEXT_FIELD or named.rows_field is not None:
+    if named.field is None and named.name == TEXT_FIELD:
         return ""
     field_type = None if named.field is None else named.field.type
     if field_type is None or field_type in _NAMES:

@@ -137,11 +137,10 @@ def _used_fields(condition: Condition, bucket: BucketId) -> Iterator[tuple[Bucke
                 yield own_bucket, name
             case FieldComparisonCondition(field=name, other_field=other):
                 yield from ((own_bucket, name), (own_bucket, other))
-            case SemiJoinCondition(field=name, bucket=inner_bucket, key=key, order_by=order_by):
+            case SemiJoinCondition(field=name, bucket=inner_bucket):
                 yield own_bucket, name
-                yield inner_bucket, key
-                if order_by is not None:
-                    yield inner_bucket, order_by
+                inner_names = (member.key, member.key_rows, member.order_by)
+                yield from ((inner_bucket, inner_name) for inner_name in inner_names if inner_name is not None)
             case _:
                 continue
 

@@ -134,12 +134,9 @@ def bind_to_schema(condition: Condition, schema: Schema) -> Condition:
             _find_field(name, schema)
             return condition
         case RowCondition(rows_field=rows_field_name, condition=inner):
-            rows_field = _find_field(rows_field_name, schema)
-            if rows_field.type is not FieldType.ROWS:
-                raise InvalidCondition(f"field {rows_field_name!r} has no rows")
             return RowCondition(
                 rows_field=rows_field_name,
-                condition=bind_to_schema(inner, _row_schema_of(rows_field, schema)),
+                condition=bind_to_schema(inner, row_schema_of(rows_field_name, schema)),
                 words=condition.words,
             )
         case AndCondition(members):
@@ -156,11 +153,9 @@ def bind_to_schema(condition: Condition, schema: Schema) -> Condition:
 
 def _bind_semi_join(condition: SemiJoinCondition, schema: Schema) -> SemiJoinCondition:
     """Checks the outer field only: the inner set is bound to the schema of its own bucket."""
-    if schema.is_row_schema:
-        raise InvalidCondition("a semi-join holds for documents, not for rows")
     check_join_field(condition.field, schema)
     if condition.op in ORDER_OPERATORS:
-        is_reserved = condition.field in (TITLE_FIELD, DOC_ID_FIELD)
+        is_reserved = is_reserved_join_field(condition.field, schema)
         if is_reserved or _find_field(condition.field, schema).type not in _ORDERED_TYPES:
             raise InvalidCondition(f"{condition.op.value!r} does not go with {condition.field!r}")
     return condition
@@ -168,10 +163,15 @@ def _bind_semi_join(condition: SemiJoinCondition, schema: Schema) -> SemiJoinCon
 
 def check_join_field(name: FieldName, schema: Schema) -> None:
     """Raises `UnknownField`, and `InvalidCondition` for a field whose values are not compared with those of others."""
-    if name in (TITLE_FIELD, DOC_ID_FIELD):
+    if is_reserved_join_field(name, schema):
         return
     if _find_field(name, schema).type in (FieldType.FLAG, FieldType.ROWS):
         raise InvalidCondition(f"a semi-join does not go with the field {name!r}")
+
+
+def is_reserved_join_field(name: FieldName, schema: Schema) -> bool:
+    """Whether the name means the title or the id of documents; a column may have such a name."""
+    return name in (TITLE_FIELD, DOC_ID_FIELD) and not schema.is_row_schema
 
 
 def _bind_comparison(condition: ComparisonCondition, schema: Schema) -> Condition:
@@ -277,5 +277,9 @@ def _find_field(name: FieldName, schema: Schema) -> SchemaField:
         raise UnknownField(name, schema.bucket) from None
 
 
-def _row_schema_of(rows: SchemaField, schema: Schema) -> Schema:
-    return Schema(bucket=schema.bucket, fields=rows.columns, is_row_schema=True)
+def row_schema_of(rows_field_name: FieldName, schema: Schema) -> Schema:
+    """Returns the schema of the rows. Raises `UnknownField`, and `InvalidCondition` for a field without rows."""
+    rows_field = _find_field(rows_field_name, schema)
+    if rows_field.type is not FieldType.ROWS:
+        raise InvalidCondition(f"field {rows_field_name!r} has no rows")
+    return Schema(bucket=schema.bucket, fields=rows_field.columns, is_row_schema=True)

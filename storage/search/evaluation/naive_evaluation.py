@@ -26,6 +26,7 @@ from storage.search.conditions import (
 )
 from storage.search.documents import Document, FieldValue, FieldValues, RowValues
 from storage.search.evaluation.condition_normal_form import bind_to_schema, is_iso_day
+from storage.search.evaluation.row_selection import row_condition_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.plan import Search
 from storage.search.schema import FieldType, Schema
@@ -47,17 +48,20 @@ NaiveCorpus: TypeAlias = Mapping[BucketId, NaiveBucket]
 def expand_semi_joins(condition: Condition, bucket: BucketId, corpus: NaiveCorpus, scope: Scope) -> Condition:
     """Returns the condition with each semi-join replaced by a comparison with the values of its inner set."""
 
-    def expand_semi_join(semi_join: SemiJoinCondition) -> Condition:
+    def expand_semi_join(semi_join: SemiJoinCondition, rows_field: FieldName | None) -> Condition:
         keys = [_fold_scalar(value) for value in _values_of_inner_set(semi_join, corpus, scope)]
-        if semi_join.field == TITLE_FIELD:
+        if rows_field is None and semi_join.field == TITLE_FIELD:
             field, values = (
                 DOC_ID_FIELD,
                 tuple(document.doc_id for document in corpus[bucket].documents if fold_text(document.title) in keys),
             )
-        elif semi_join.field == DOC_ID_FIELD:
+        elif rows_field is None and semi_join.field == DOC_ID_FIELD:
             field, values = DOC_ID_FIELD, tuple(_values_of_inner_set(semi_join, corpus, scope))
         else:
-            field, type_ = semi_join.field, corpus[bucket].schema.by_name[semi_join.field].type
+            fields = corpus[bucket].schema.by_name
+            if rows_field is not None:
+                fields = {column.name: column for column in fields[rows_field].columns}
+            field, type_ = semi_join.field, fields[semi_join.field].type
             values = tuple(value for value in keys if _fits_type(value, type_))
             if semi_join.op is not ComparisonOperator.EQ and values:
                 comparisons = (ComparisonCondition(field=field, op=semi_join.op, value=value) for value in values)
@@ -80,7 +84,10 @@ def _values_of_inner_set(semi_join: SemiJoinCondition, corpus: NaiveCorpus, scop
     ]
     if semi_join.order_by is not None:
         documents = _first_documents(documents, semi_join, inner.schema)
-    values_of_each = [_key_values_of(document, semi_join.key) for document in documents]
+    if semi_join.key_rows is None:
+        values_of_each = [_key_values_of(document, semi_join.key) for document in documents]
+    else:
+        values_of_each = _key_values_of_rows(documents, semi_join.key, semi_join.key_rows, condition, inner.schema)
     counts = Counter(folded for values in values_of_each for folded in set(map(_fold_scalar, values)))
     return [
         value for values in values_of_each for value in values if counts[_fold_scalar(value)] >= semi_join.min_count
@@ -112,6 +119,18 @@ def _key_values_of(document: Document, key: FieldName) -> Sequence[Scalar]:
         return (document.title if key == TITLE_FIELD else document.doc_id,)
     value = document.values.get(key, ())
     return tuple(str(member) for member in value) if isinstance(value, tuple) else (value,)
+
+
+def _key_values_of_rows(
+    documents: Sequence[Document], column: FieldName, rows_field: FieldName, condition: Condition, schema: Schema
+) -> list[Sequence[Scalar]]:
+    row_condition = row_condition_of(condition, rows_field) or AndCondition()
+    columns = Schema(bucket=schema.bucket, fields=schema.by_name[rows_field].columns, is_row_schema=True)
+    rows_of_each = [cast("tuple[RowValues, ...]", document.values.get(rows_field, ())) for document in documents]
+    return [
+        [row[column] for row in rows if column in row and _evaluate_row(row_condition, row, columns) is True]
+        for rows in rows_of_each
+    ]
 
 
 def _fits_type(value: Scalar, field_type: FieldType) -> bool:
@@ -191,7 +210,7 @@ def _evaluate_row(condition: Condition, row: RowValues, columns: Schema) -> bool
         case OrCondition(members):
             return _or_truth_values([_evaluate_row(member, row, columns) for member in members])
         case RowCondition() | SemiJoinCondition():
-            return False  # `bind_to_schema` refuses these within rows
+            raise AssertionError("rows within rows were not bound, or semi-joins were not expanded")
         case _:
             assert_never(condition)
 

@@ -5,7 +5,7 @@ index. What is left is a request without semi-joins, which the engine answers as
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar, cast
 
@@ -22,12 +22,20 @@ from storage.search.conditions import (
     Scalar,
     SemiJoinCondition,
     conjunction_of,
+    locate_semi_joins,
     replace_semi_joins,
     semi_join_depth,
-    semi_joins_in,
 )
+from storage.search.documents import RowValues
 from storage.search.errors import IndexTimedOut, InnerSetTooLarge, UnknownField
-from storage.search.evaluation.condition_normal_form import check_join_field, is_iso_day
+from storage.search.evaluation.condition_normal_form import (
+    bind_to_schema,
+    check_join_field,
+    is_iso_day,
+    is_reserved_join_field,
+    row_schema_of,
+)
+from storage.search.evaluation.row_selection import RowMatcher, row_condition_of, row_matcher_for
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import (
     AggregateLine,
@@ -79,6 +87,14 @@ class _IndexMoved(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class _OuterField:
+    """The field that a semi-join compares: of the documents of a bucket, or a column of their rows field."""
+
+    bucket: BucketId
+    rows_field: FieldName | None
+
+
+@dataclass(frozen=True, slots=True)
 class _TitleScan:
     """The titles of all visible documents of a bucket, which semi-joins on `title` are compared with."""
 
@@ -96,15 +112,15 @@ class _SemiJoinResolution:
 
     async def answer_requests(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         pending = [
-            (clause.bucket, semi_join)
+            placed
             for request in requests
             for clause in _clauses_of(request)
-            for semi_join in semi_joins_in(clause.match_condition)
+            for placed in _place_semi_joins(clause.match_condition, clause.bucket)
         ]
-        levels = list[list[tuple[BucketId, SemiJoinCondition]]]()
+        levels = list[list[tuple[_OuterField, SemiJoinCondition]]]()
         while pending:
             levels.append(pending)
-            pending = [(outer.bucket, inner) for _, outer in pending for inner in semi_joins_in(outer.condition)]
+            pending = [inner for _, outer in pending for inner in _place_semi_joins(outer.condition, outer.bucket)]
         for level in reversed(levels):
             await self._load_inner_sets(level)
         resolved = {request: self._resolve_request(request) for request in requests}
@@ -124,17 +140,18 @@ class _SemiJoinResolution:
 
     # -- inner sets
 
-    async def _load_inner_sets(self, level: Sequence[tuple[BucketId, SemiJoinCondition]]) -> None:
+    async def _load_inner_sets(self, level: Sequence[tuple[_OuterField, SemiJoinCondition]]) -> None:
         """Reads the inner sets of one depth, and the titles that they are compared with, in one round trip."""
         requests: dict[SemiJoinCondition | _TitleScan, AggregateRequest | RecordPageRequest] = {}
-        for bucket, semi_join in level:
+        for outer, semi_join in level:
             if semi_join.bucket not in self._schemas:
                 self._inner_values[semi_join] = ()
             elif semi_join not in self._inner_values:
                 requests[semi_join] = self._request_for(semi_join)
-            if semi_join.field == TITLE_FIELD and bucket in self._schemas and bucket not in self._titles:
-                whole = Search(clauses=(Clause(bucket=bucket),))
-                requests[_TitleScan(bucket)] = _page_request(whole, fields=frozenset())
+            compares_titles = semi_join.field == TITLE_FIELD and outer.rows_field is None
+            if compares_titles and outer.bucket in self._schemas and outer.bucket not in self._titles:
+                whole = Search(clauses=(Clause(bucket=outer.bucket),))
+                requests[_TitleScan(outer.bucket)] = _page_request(whole, fields=frozenset())
         if not requests:
             return
         answers = await self._ask_index(list(requests.values()))
@@ -144,7 +161,8 @@ class _SemiJoinResolution:
                 self._titles[wanted.bucket] = await self._read_all_pages(cast(RecordPageRequest, request), answer)
             elif isinstance(request, RecordPageRequest):
                 records = await self._read_first_records(wanted, request, answer)
-                self._inner_values[wanted] = _checked_values(wanted, _values_of_records(records, wanted))
+                values = _values_of_records(records, wanted, self._row_matcher_for(wanted))
+                self._inner_values[wanted] = _checked_values(wanted, values)
             else:
                 lines = cast("tuple[AggregateLine, ...]", answer)
                 self._inner_values[wanted] = _checked_values(
@@ -153,16 +171,18 @@ class _SemiJoinResolution:
 
     def _request_for(self, semi_join: SemiJoinCondition) -> AggregateRequest | RecordPageRequest:
         schema = self._schemas[semi_join.bucket]
-        check_join_field(semi_join.key, schema)
+        stored_field = semi_join.key if semi_join.key_rows is None else semi_join.key_rows
+        check_join_field(semi_join.key, schema if semi_join.key_rows is None else row_schema_of(stored_field, schema))
         inner = Search(clauses=(Clause(bucket=semi_join.bucket, condition=self._inner_condition_of(semi_join)),))
         if semi_join.order_by is not None:
             _check_order_field(semi_join.order_by, schema)
             order = SchemaOrder(field=semi_join.order_by, descending=semi_join.is_descending)
-            fields = frozenset({semi_join.order_by, semi_join.key} & schema.by_name.keys())
+            fields = frozenset({semi_join.order_by, stored_field} & schema.by_name.keys())
             limit = min(semi_join.limit + _TIED_RECORDS, _PAGE_SIZE)
             return _page_request(inner, fields=fields, order=order, limit=limit)
-        if semi_join.key in (TITLE_FIELD, DOC_ID_FIELD) or semi_join.min_count > 1:
-            return _page_request(inner, fields=frozenset({semi_join.key} & schema.by_name.keys()))
+        has_groups = stored_field not in (TITLE_FIELD, DOC_ID_FIELD) and semi_join.key_rows is None
+        if not has_groups or semi_join.min_count > 1:
+            return _page_request(inner, fields=frozenset({stored_field} & schema.by_name.keys()))
         return AggregateRequest(inner, group=GroupBy(field=semi_join.key))
 
     def _inner_condition_of(self, semi_join: SemiJoinCondition) -> Condition:
@@ -171,6 +191,17 @@ class _SemiJoinResolution:
         if semi_join.order_by is None:
             return condition
         return conjunction_of(condition, NotCondition(MissingCondition(field=semi_join.order_by)))
+
+    def _row_matcher_for(self, semi_join: SemiJoinCondition) -> RowMatcher:
+        """Returns the test whether the values of a row count. Raises `InvalidCondition` if the condition is unclear."""
+        if semi_join.key_rows is None:
+            return _accept_row
+        schema = self._schemas[semi_join.bucket]
+        resolved = bind_to_schema(self._resolve_condition(semi_join.condition, semi_join.bucket), schema)
+        condition = row_condition_of(resolved, semi_join.key_rows)
+        return (
+            _accept_row if condition is None else row_matcher_for(condition, row_schema_of(semi_join.key_rows, schema))
+        )
 
     async def _read_first_records(
         self, semi_join: SemiJoinCondition, request: RecordPageRequest, answer: object
@@ -214,18 +245,24 @@ class _SemiJoinResolution:
         return replace(request, search=search.with_clauses(*clauses))
 
     def _resolve_condition(self, condition: Condition, bucket: BucketId) -> Condition:
-        return replace_semi_joins(condition, lambda semi_join: self._comparison_for(semi_join, bucket))
+        return replace_semi_joins(
+            condition,
+            lambda semi_join, rows_field: self._comparison_for(semi_join, _OuterField(bucket, rows_field)),
+        )
 
-    def _comparison_for(self, semi_join: SemiJoinCondition, bucket: BucketId) -> ComparisonCondition:
+    def _comparison_for(self, semi_join: SemiJoinCondition, outer: _OuterField) -> ComparisonCondition:
         values = self._inner_values[semi_join]
         field = semi_join.field
-        if field == TITLE_FIELD:
+        if field == TITLE_FIELD and outer.rows_field is None:
             folds = {fold_text(value) for value in values if isinstance(value, str)}
-            titles = self._titles.get(bucket, ())
+            titles = self._titles.get(outer.bucket, ())
             values = tuple(record.doc_id for record in titles if fold_text(record.title) in folds)
             field = DOC_ID_FIELD
-        elif bucket in self._schemas:  # otherwise the engine refuses the bucket
-            values = comparable_values(values, field, self._schemas[bucket])
+        elif outer.bucket in self._schemas:  # otherwise the engine refuses the bucket
+            schema = self._schemas[outer.bucket]
+            values = comparable_values(
+                values, field, schema if outer.rows_field is None else row_schema_of(outer.rows_field, schema)
+            )
         if semi_join.op in ORDER_OPERATORS and values:
             return compare_with_extreme(semi_join, values)
         return ComparisonCondition(field=field, op=ComparisonOperator.IN, value=values, words=semi_join.words)
@@ -246,14 +283,20 @@ def _number_of(value: Scalar) -> float:
 def comparable_values(values: Sequence[Scalar], field: FieldName, schema: Schema) -> tuple[Scalar, ...]:
     """Returns those of the values that a field can hold, in the order given: text for text, numbers for numbers.
 
-    Raises `UnknownField` and `InvalidCondition`.
+    The schema is that of the documents, or of the rows of which the field is a column. Raises `UnknownField` and
+    `InvalidCondition`.
     """
     check_join_field(field, schema)
-    if field == DOC_ID_FIELD or schema.by_name[field].type in _TEXTUAL_TYPES:
+    if is_reserved_join_field(field, schema) or schema.by_name[field].type in _TEXTUAL_TYPES:
         return tuple(value for value in values if isinstance(value, str))
     if schema.by_name[field].type is FieldType.DATE:
         return tuple(value for value in values if isinstance(value, str) and is_iso_day(value))
     return tuple(value for value in values if isinstance(value, float))
+
+
+def _place_semi_joins(condition: Condition, bucket: BucketId) -> Iterator[tuple[_OuterField, SemiJoinCondition]]:
+    for rows_field, semi_join in locate_semi_joins(condition):
+        yield _OuterField(bucket, rows_field), semi_join
 
 
 def _has_semi_joins(request: IndexRequest[object]) -> bool:
@@ -280,9 +323,19 @@ def _order_key(record: DocumentRecord, field: FieldName) -> object:
     return fold_text(value) if isinstance(value, str) else value
 
 
-def _values_of_records(records: Sequence[DocumentRecord], semi_join: SemiJoinCondition) -> list[Scalar]:
-    """Returns the values of the key that at least `min_count` of the records have."""
-    values_of_each = [_values_of_record(record, semi_join.key) for record in records]
+def _accept_row(row: RowValues) -> bool:
+    return True
+
+
+def _values_of_records(
+    records: Sequence[DocumentRecord], semi_join: SemiJoinCondition, matches_row: RowMatcher
+) -> list[Scalar]:
+    """Returns the values of the key that at least `min_count` of the records have; of rows, in those that match."""
+    name, key = semi_join.key_rows, semi_join.key
+    values_of_each = [
+        _values_of_record(record, key) if name is None else _values_of_rows(record, name, key, matches_row)
+        for record in records
+    ]
     counts = Counter(key for values in values_of_each for key in {_fold_value(value) for value in values})
     return [value for values in values_of_each for value in values if counts[_fold_value(value)] >= semi_join.min_count]
 
@@ -296,6 +349,16 @@ def _values_of_record(record: DocumentRecord, key: FieldName) -> Sequence[Scalar
     if isinstance(value, tuple):
         return tuple(member for member in value if isinstance(member, str))
     return () if value is None else (value,)
+
+
+def _values_of_rows(
+    record: DocumentRecord, rows_field: FieldName, column: FieldName, matches_row: RowMatcher
+) -> Sequence[Scalar]:
+    rows = record.values.get(rows_field)
+    if not isinstance(rows, tuple):
+        return ()
+    matching_rows = (row for row in rows if isinstance(row, Mapping) and column in row and matches_row(row))
+    return tuple(dict.fromkeys(row[column] for row in matching_rows))
 
 
 def _fold_value(value: Scalar) -> Scalar:

@@ -36,6 +36,7 @@ from storage.search.conditions import (
     MissingCondition,
     NotCondition,
     OrCondition,
+    RowCondition,
     SemiJoinCondition,
     text_condition_for,
 )
@@ -56,7 +57,8 @@ BRANCH = SchemaField(name=FieldName("branch"), type=FieldType.CATEGORY, title="F
 SCHEMA = Schema(
     bucket=BILLS, fields=(VENDOR, TOTAL, DUE, TERM, PAID, TAGS, BRANCH), title="Rechnungen", synonyms=("Rechnung",)
 )
-BRANCH_SCHEMA = Schema(bucket=BRANCHES, fields=(BRANCH, DUE), title="Filialen", synonyms=("Filiale",))
+DELIVERIES = SchemaField(name=FieldName("deliveries"), type=FieldType.ROWS, title="Lieferungen", columns=(VENDOR, TERM))
+BRANCH_SCHEMA = Schema(bucket=BRANCHES, fields=(BRANCH, DUE, DELIVERIES), title="Filialen", synonyms=("Filiale",))
 SCHEMAS = {BILLS: SCHEMA, BRANCHES: BRANCH_SCHEMA}
 
 
@@ -118,6 +120,19 @@ def describe(condition: Condition = MATCH_ALL, *required_terms: str) -> str:
                 limit=3,
             ),
             "Filiale unter Filiale (Filialen mit den 3 spätesten Werten für Fälligkeit)",
+        ),
+        (
+            SemiJoinCondition(
+                field=VENDOR.name,
+                bucket=BRANCHES,
+                key=VENDOR.name,
+                key_rows=DELIVERIES.name,
+                condition=RowCondition(
+                    rows_field=DELIVERIES.name,
+                    condition=ComparisonCondition(field=TERM.name, op=ComparisonOperator.GT, value=5.0),
+                ),
+            ),
+            "Lieferant unter Lieferant in Lieferungen mit Frist mehr als 5 Tage (Filialen)",
         ),
     ],
 )

@@ -1,8 +1,10 @@
 """The wording of sets and lists in sentences."""
 
+from dataclasses import replace
+
 import pytest
 
-from agent.compose.phrases.conditions import join_words, lowercase_label
+from agent.compose.phrases.conditions import describe_condition, join_words, lowercase_label
 from agent.compose.phrases.set_description import describe_set
 from storage.search.conditions import (
     DOC_ID_FIELD,
@@ -14,6 +16,7 @@ from storage.search.conditions import (
     Condition,
     MissingCondition,
     NotCondition,
+    RowCondition,
     SemiJoinCondition,
 )
 from storage.search.ids import BucketId, FieldName
@@ -89,3 +92,58 @@ def test_a_set_within_a_set_is_described_in_words(key: FieldName, order_by: Fiel
     joined = SemiJoinCondition(field=TOWN, bucket=WILLS, key=key, condition=IN_OSLO, order_by=order_by)
 
     assert describe_documents(joined) == expected
+
+
+LINES = SchemaField(
+    name=FieldName("lines"),
+    type=FieldType.ROWS,
+    columns=(
+        SchemaField(name=FieldName("beer"), type=FieldType.TEXT),
+        SchemaField(name=FieldName("crates"), type=FieldType.NUMBER),
+    ),
+)
+ORDERS = Schema(bucket=BucketId("sales_orders"), fields=(LINES, FIELDS[1]))
+MANY_CRATES = RowCondition(
+    rows_field=LINES.name,
+    condition=ComparisonCondition(field=FieldName("crates"), op=ComparisonOperator.GT, value=10.0),
+)
+ORDERED_BEER = SemiJoinCondition(
+    field=TOWN, bucket=ORDERS.bucket, key=FieldName("beer"), key_rows=LINES.name, condition=MATCH_ALL
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (ORDERED_BEER, "town of record is among the beers in the lines of the sales orders"),
+        (
+            replace(ORDERED_BEER, condition=AndCondition((MANY_CRATES, MissingCondition(field=SIGNED)))),
+            "town of record is among the beers in the lines with crates > 10 of the sales orders with no signed",
+        ),
+        (
+            replace(ORDERED_BEER, order_by=SIGNED),
+            "town of record is among the beers in the lines of the sales order with the latest signed",
+        ),
+        (
+            NotCondition(replace(ORDERED_BEER, min_count=2)),
+            "town of record is not the beer in the lines of at least 2 sales orders",
+        ),
+        (
+            replace(ORDERED_BEER, key=FieldName("crates"), op=ComparisonOperator.GT, field=SIGNED),
+            "signed > crates in the lines of the sales orders",
+        ),
+    ],
+)  # fmt: skip
+def test_a_key_in_rows_is_described_with_the_rows_that_count(condition: Condition, expected: str) -> None:
+    schemas = {**SCHEMAS, ORDERS.bucket: ORDERS}
+
+    assert describe_condition(condition, SCHEMAS[DEEDS], schemas) == expected
+
+
+def test_a_column_among_the_values_of_other_documents_is_described_with_its_rows() -> None:
+    of_town = SemiJoinCondition(field=FieldName("beer"), bucket=WILLS, key=TOWN, condition=IN_OSLO)
+    condition = RowCondition(rows_field=LINES.name, condition=of_town)
+
+    assert describe_condition(condition, ORDERS, {**SCHEMAS, ORDERS.bucket: ORDERS}) == (
+        "lines with beer is among the town of records of the wills with town of record = Oslo"
+    )

@@ -35,9 +35,11 @@ from storage.search.evaluation.condition_normal_form import (
     RowNode,
     bind_to_schema,
     normal_form_of,
+    row_schema_of,
 )
 from storage.search.evaluation.facet_binning import bin_days, bin_numbers, period_containing
 from storage.search.evaluation.naive_evaluation import evaluate_condition
+from storage.search.evaluation.row_selection import row_matcher_for
 from storage.search.evaluation.value_validation import select_fitting_values, validate_values
 from storage.search.ids import BucketId, DocId, LegId
 from storage.search.plan import (
@@ -83,10 +85,21 @@ from storage.search.refinement import (
     UseReading,
     apply_refinement,
 )
-from storage.search.schema import Schema, SchemaOrder
+from storage.search.schema import FieldType, Schema, SchemaOrder
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import a_receipt_schema
-from tests.strategies import conditions, days, documents, numbers, schemas, semi_joins, strings
+from tests.strategies import (
+    conditions,
+    days,
+    documents,
+    fields,
+    numbers,
+    placed_semi_joins,
+    row_conditions,
+    rows,
+    schemas,
+    strings,
+)
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kernel"
 RECEIPT_SCHEMA = a_receipt_schema()
@@ -94,7 +107,7 @@ law_settings = settings(deadline=None, suppress_health_check=[HealthCheck.too_sl
 
 _names = st.sampled_from([field.name for field in RECEIPT_SCHEMA.fields])
 _buckets = st.sampled_from([BucketId("receipts"), BucketId("b 2"), BucketId("ü")])
-_semi_joins: st.SearchStrategy[Condition] = st.deferred(lambda: semi_joins(RECEIPT_SCHEMA, [RECEIPT_SCHEMA], depth=2))
+_semi_joins: st.SearchStrategy[Condition] = st.deferred(lambda: placed_semi_joins(RECEIPT_SCHEMA, [RECEIPT_SCHEMA]))
 _conditions = conditions(RECEIPT_SCHEMA, max_leaves=4) | _semi_joins
 _clauses = st.builds(
     Clause, bucket=_buckets, condition=_conditions, required_terms=st.lists(strings, max_size=2).map(tuple)
@@ -488,6 +501,21 @@ def _matches_form(form: ConditionNormalForm, document: Document, schema: Schema)
 def _row_matches_form(form: ConditionNormalForm, row: RowValues, columns: Schema) -> bool:
     """Evaluate the form for a row, as a document of its columns. No column of these schemas has a reserved name."""
     return _matches_form(form, Document(doc_id=DocId("row"), title="", text="", values=dict(row)), columns)
+
+
+@law_settings
+@given(st.data())
+def test_a_row_is_selected_if_the_condition_is_true_for_it(data: st.DataObject) -> None:
+    rows_field = data.draw(fields("lines", field_type=FieldType.ROWS))
+    schema = Schema(bucket=BucketId("drawn"), fields=(rows_field,))
+    row, condition = data.draw(rows(rows_field)), data.draw(row_conditions(rows_field))
+    bound = bind_to_schema(RowCondition(rows_field=rows_field.name, condition=condition), schema)
+    assert isinstance(bound, RowCondition)
+    document = Document(doc_id=DocId("d1"), title="", text="", values={rows_field.name: (row,)})
+
+    selects_row = row_matcher_for(bound.condition, row_schema_of(rows_field.name, schema))
+
+    assert selects_row(row) == evaluate_condition(bound, document, schema, analyser_for("en"))
 
 
 @law_settings
