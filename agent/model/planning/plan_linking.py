@@ -13,7 +13,7 @@ from agent.decomposition import (
     PlannedQuestion,
 )
 from agent.english.function_words import STOP_WORDS
-from agent.model.linking.linked_parts import LinkingNotes
+from agent.model.linking.linked_parts import LinkingNotes, list_names
 from agent.model.planning.answer_forms import FormLinker
 from agent.model.planning.set_linking import LinkedSet, SetLinker
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -163,13 +163,31 @@ class PlanLinker:
             whole = self._link_whole(part, search, set_linker, notes)
             if whole is None:
                 return None
-        bucket = sets[0].clause.bucket
-        answer_form = FormLinker(bucket=bucket, lexicon=self.lexicons[bucket], notes=notes).build_form(part, whole)
+        answer_form = self._build_form(part, search, whole, notes)
         if answer_form is None:
             return None
         if whole is not None and part.form in _FORMS_OF_A_WHOLE:
             search = search.with_clauses(*map(_join_clauses, whole.clauses, search.clauses))
         return self._narrow_to_first(part, search, answer_form, notes)
+
+    def _build_form(
+        self, part: PlanPartOutput, search: Search, whole: Search | None, notes: LinkingNotes
+    ) -> AnswerForm | None:
+        """Returns what is asked, which must be the same in each bucket; None with a problem noted."""
+        forms = [
+            FormLinker(bucket=bucket, lexicon=self.lexicons[bucket], notes=notes).build_form(part, whole)
+            for bucket in search.buckets
+        ]
+        answer_form = forms[0]
+        if answer_form is None or None in forms:
+            return None
+        read_fields = [form.fields for form in forms if isinstance(form, ReadFields)]
+        if isinstance(answer_form, ReadFields) and len(read_fields) == len(forms):
+            return replace(answer_form, fields=tuple(dict.fromkeys(pair for pairs in read_fields for pair in pairs)))
+        if any(form != answer_form for form in forms):
+            notes.report_problem(f"part {part.id}: its buckets {list_names(search.buckets)} need parts of their own")
+            return None
+        return answer_form
 
     def _link_whole(
         self, part: PlanPartOutput, search: Search, set_linker: SetLinker, notes: LinkingNotes

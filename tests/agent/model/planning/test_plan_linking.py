@@ -448,6 +448,15 @@ async def test_what_is_asked_of_a_set_is_never_replaced(home: MiningHome, part: 
     assert linked.problems
 
 
+async def test_numbers_of_two_buckets_need_the_field_in_both(home: MiningHome) -> None:
+    part = a_part("numbers", "", functions=["sum"], fields=["price_eur"], buckets=["lamps", "orders"])
+
+    linked = link(home, "sum of all prices", part)
+
+    assert linked.planned is None
+    assert any("orders has no field 'price_eur'" in problem for problem in linked.problems)
+
+
 async def test_values_of_which_one_is_no_field_are_looked_for_in_the_text(home: MiningHome) -> None:
     linked = link(home, "maker and mood of Aster", a_part("values", "lamps", fields=["maker", "mood"]))
 
