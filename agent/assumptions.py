@@ -37,6 +37,24 @@ class RequiredWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WordsDecide:
+    """Words in texts decide what is in the set, although they only hint at it."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentsRead:
+    """A model has read documents; the set is those that fit."""
+
+    bucket: BucketId
+    read_count: int
+    fit_count: int
+    unclear_count: int
+    has_all: bool  # all that meet the other conditions; else only those of them whose texts hold certain words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TakenReading:
     """One of several readings with the same score was chosen."""
 
@@ -162,6 +180,8 @@ Assumption: TypeAlias = (
     | UnknownWords
     | UnansweredPart
     | RequiredWords
+    | WordsDecide
+    | DocumentsRead
     | TakenReading
     | TakenField
     | UnboundedAdjective

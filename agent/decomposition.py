@@ -71,6 +71,7 @@ class AlternativeReading:
     conditions: tuple[Condition, ...]
     search: Search
     is_of_other_plan: bool = False  # of the rules beside a model's plan: another meaning only if it counts otherwise
+    unclear_count: int = 0  # documents that it has besides the chosen reading, since they may fit; 0: another meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +120,8 @@ class LegAlternatives:
     is_understood: bool = False  # every content word of the question has a meaning in the chosen reading
     is_confined: bool = False  # to the last results: no text of other documents may answer
     unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
+    text_words: tuple[str, ...] = ()  # of the question, that only the texts of documents decide
+    is_checked: bool = False  # the documents were read, and the set is those that fit: no other text may answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +192,7 @@ class PlannedQuestion:
     passed_values: tuple[PassedValues, ...] = ()  # looked up before the plan is searched
     fallback: "PlannedQuestion | None" = None  # used if no leg of the plan finds a document
     is_undo: bool = False  # returns to the plan before the last one
+    is_of_model: bool = False  # a model planned it, not the rules
     compared_count: int | None = None  # documents compared, if there are more of them
 
     @property
@@ -203,7 +207,9 @@ class ExportRequest:
 
     plan: Plan
     leg: LegId
+    alternatives: tuple[LegAlternatives, ...] = ()
     assumptions: tuple[Assumption, ...] = ()  # made while planning
+    is_of_model: bool = False  # a model planned it, not the rules
 
     @property
     def language(self) -> str:

@@ -27,6 +27,7 @@ from agent.decomposition import (
     StartOverRequest,
     UnrecognisedQuestion,
 )
+from agent.document_check import DocumentChecker
 from agent.new_topic import forget_conversation, split_new_topic
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, SearchRoute, StartOverOutcome
 from agent.question_loop import QuestionLoop
@@ -102,9 +103,18 @@ async def _answer_planned_question(
     try:
         planned = await resolve_ordinal_references(session, planned)
         planned = await pass_values_on(session, planned)
+        planned = await _check_documents(session, planned, question_context, reasoner)
     except InnerSetTooLarge as exc:
         return _ask_about_inner_set(planned.plan, exc, session, question_context)
     return await _answer_plan(session, planned, question_context, reasoner)
+
+
+async def _check_documents(
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, reasoner: Reasoner
+) -> PlannedQuestion:
+    if not isinstance(reasoner, DocumentChecker):
+        return planned
+    return await reasoner.check_documents(session, planned, question_context)
 
 
 def _ask_about_inner_set(
@@ -241,16 +251,22 @@ def _plan_if_visible(plan: Plan | None, schemas: Mapping[BucketId, Schema]) -> P
 async def _prepare_export(
     session: RetrievalSession, request: ExportRequest, question_context: QuestionContext, reasoner: Reasoner
 ) -> Outcome:
-    count = CountRequest(request.plan.leg_by_id(request.leg).search)
+    planned = PlannedQuestion(
+        plan=request.plan,
+        alternatives=request.alternatives,
+        assumptions=request.assumptions,
+        is_of_model=request.is_of_model,
+    )
     try:
+        planned = await _check_documents(session, planned, question_context, reasoner)
+        count = CountRequest(planned.plan.leg_by_id(request.leg).search)
         answers = await session.ask_index((count,), record=(count,))
     except InnerSetTooLarge as exc:
         return _ask_about_inner_set(request.plan, exc, session, question_context)
     if not answers[count]:  # an empty file would not explain why it is empty
-        planned = PlannedQuestion(plan=request.plan, assumptions=request.assumptions)
         return await _answer_plan(session, planned, question_context, reasoner)
     with use_language(request.language):
-        plan = with_described_assumptions(request.plan, request.assumptions, question_context.schemas)
+        plan = with_described_assumptions(planned.plan, planned.assumptions, question_context.schemas)
     return ExportOutcome(
         plan=plan,
         leg=request.leg,

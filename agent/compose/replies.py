@@ -15,6 +15,7 @@ from storage.search.ids import LegId
 from storage.search.plan import Clause, FindPassages, Leg, Plan, Search
 
 SEARCHING_PROGRESS = mark_message("Searching")
+READING_PROGRESS = mark_message("Reading the documents")
 WRITING_PROGRESS = mark_message("Writing the answer")
 STARTED_OVER_TEXT = mark_message("Started over: what was said before no longer counts.")
 NOTHING_BEFORE_TEXT = mark_message("There was nothing before that: we are back at the start.")

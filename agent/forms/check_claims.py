@@ -8,7 +8,7 @@ from typing import TypeAlias
 from agent.decomposition import QuestionContext
 from agent.english.function_words import YES_NO_VERBS
 from agent.english.written_values import written_forms_of
-from agent.forms.clarifications import report_nothing_found
+from agent.forms.clarifications import report_nothing_found, wider_reading_candidates
 from agent.forms.find_passages import decide_passages, rank_leg_passages
 from agent.forms.form_handler import FormHandler
 from agent.forms.read_fields import report_missing_values
@@ -37,6 +37,7 @@ from agent.review.leg_review import (
     document_ids_of,
 )
 from storage.search.conditions import (
+    DOC_ID_FIELD,
     ComparisonCondition,
     Condition,
     FieldComparisonCondition,
@@ -198,6 +199,7 @@ async def _decide_counted_claims(
     return Enough(
         result=replace(result, doc_ids=document_ids_of(records), records=records[:SHOWN_DOCUMENTS]),
         facts=facts,
+        candidates=tuple(wider_reading_candidates(review)),
         assumptions=assumptions_of(review),
     )
 
@@ -266,8 +268,14 @@ def _find_claims_of_existence(
     ):
         return ()
     clause = leg.search.clauses[0]
+    if any(map(_selects_by_id, conjuncts_of(clause.condition))):
+        return ()  # the documents are known already, not only their names
     claims = claims_in_condition(clause.condition, question_context.schemas[clause.bucket], question_context)
     return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
+
+
+def _selects_by_id(condition: Condition) -> bool:
+    return isinstance(condition, ComparisonCondition) and condition.field == DOC_ID_FIELD
 
 
 def _find_claims_about_end(condition: Condition, schema: Schema) -> tuple[Claim, ...]:

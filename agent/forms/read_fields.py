@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent.assumptions import FirstOfSeveral
 from agent.english.written_values import written_forms_of
-from agent.forms.clarifications import ask_which_document, report_nothing_found
+from agent.forms.clarifications import ask_which_document, report_nothing_found, wider_reading_candidates
 from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_from_all_text, quote_answer, quotes_only_records, rank_leg_passages
 from agent.forms.form_handler import FormHandler
@@ -156,6 +156,7 @@ async def _read_each(
         ),
         facts=SeveralValuesFacts(documents=tuple(facts), count=len(facts) + review.count - len(documents)),
         hits=(),
+        candidates=tuple(wider_reading_candidates(review)),
         assumptions=assumptions_of(review),
     )
 

@@ -17,6 +17,7 @@ from agent.forms.check_claims import YesNoFacts
 from agent.gateway.language_model import LanguageModel
 from agent.model.answering.evidence_answerer import AnswerOptions, EvidenceAnswerer
 from agent.model.answering.leg_synthesis import combine_leg_answers
+from agent.model.document_check.text_set_checker import TextSetChecker
 from agent.model.options import ModelOptions, ModelUse
 from agent.model.planning.complete_plans import is_completely_linked, needs_judgement
 from agent.model.planning.plan_comparison import compare_plans, join_agreeing_plans, offer_other_reading
@@ -25,6 +26,7 @@ from agent.model.planning.question_planner import QuestionPlanner, RoutedQuestio
 from agent.model.prompt_values import searched_buckets_of
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.reasoning_log import SubQueryPurpose
+from agent.retrieval.session import RetrievalSession
 from agent.review.leg_review import Decision, LegClarification, LegFacts, LegReview, More
 from agent.review.review import ReviewedPlan
 from agent.rules.reasoner import RuleReasoner
@@ -52,6 +54,7 @@ class ModelReasoner:
                 timeout_s=options.call_timeout_s,
             ),
         )
+        self._checker = TextSetChecker(model, options)
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the model's plan, linked to schema and values; that of the rules if it needs no model or none
@@ -75,6 +78,12 @@ class ModelReasoner:
 
     async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         return await self._rules.replan_question(question, question_context)
+
+    async def check_documents(
+        self, session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext
+    ) -> PlannedQuestion:
+        """Implements `DocumentChecker`."""
+        return await self._checker.check_documents(session, planned, question_context)
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
@@ -151,7 +160,13 @@ def _choose_plan(
     log.plan_difference = compare_plans(planned, by_rules, rules_are_complete=rules_are_complete)
     last_leg = next(reversed(planned.plan.legs))
     if linked.wants_file and last_leg.answer_form.lists_documents:
-        return ExportRequest(plan=planned.plan, leg=last_leg.id, assumptions=planned.assumptions)
+        return ExportRequest(
+            plan=planned.plan,
+            leg=last_leg.id,
+            alternatives=planned.alternatives,
+            assumptions=planned.assumptions,
+            is_of_model=True,
+        )
     if not isinstance(by_rules, PlannedQuestion):
         return planned
     if log.plan_difference.kind == "same":
@@ -173,7 +188,11 @@ def _is_answered_by_text(review: LegReview, decision: Decision) -> bool:
 
 
 def _is_understood_set(review: LegReview) -> bool:
-    """Whether fields alone define the set that is asked for: then it is empty if it is empty, whatever texts say."""
+    """Whether fields alone define the set that is asked for, or its documents were read: then it is empty if it is
+    empty, whatever other texts say.
+    """
+    if review.alternatives.is_checked:
+        return True
     needs_text = any(clause.required_terms for clause in review.leg.search.clauses)
     return review.leg.answer_form.names_a_set and review.alternatives.is_understood and not needs_text
 

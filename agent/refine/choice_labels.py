@@ -111,6 +111,13 @@ class AlsoMissingLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlsoUnclearLabel:
+    """Includes the documents that may fit."""
+
+    count: int  # of these
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionsLabel:
     """A reading, labelled by the conditions that distinguish it."""
 
@@ -177,6 +184,7 @@ ChoiceLabel: TypeAlias = (
     | WithoutWordLabel
     | OnlyConditionLabel
     | AlsoMissingLabel
+    | AlsoUnclearLabel
     | ConditionsLabel
     | AllOfThemLabel
     | MentionLabel

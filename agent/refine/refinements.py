@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from agent.decomposition import AlternativeReading, LegAlternatives
 from agent.refine.candidates import OfferedChoice, RefinementCandidate
 from agent.refine.choice_labels import (
+    AlsoUnclearLabel,
     ConditionsLabel,
     ExportLabel,
     GivenLabel,
@@ -135,7 +136,11 @@ def reading_candidates(
 
 
 def reading_candidate(reading: AlternativeReading) -> RefinementCandidate:
-    label = ConditionsLabel(conditions=reading.conditions, bucket=reading.bucket)
+    label = (
+        AlsoUnclearLabel(count=reading.unclear_count)
+        if reading.unclear_count
+        else ConditionsLabel(conditions=reading.conditions, bucket=reading.bucket)
+    )
     return RefinementCandidate(label=label, refinement=UseReading(search=reading.search))
 
 

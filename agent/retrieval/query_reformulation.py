@@ -67,7 +67,7 @@ def alternatives_without_words(alternatives: LegAlternatives, words: Sequence[st
 
 
 def _take_fallback_reading(review: LegReview) -> More | None:
-    if review.count or review.assumptions or review.leg.answer_form.reads_text:
+    if review.count or review.assumptions or review.leg.answer_form.reads_text or review.alternatives.is_checked:
         return None
     counted = [
         *zip(review.alternatives.equal_readings, review.requests.equal_reading_counts, strict=False),

@@ -115,7 +115,7 @@ def _points_back(review: LegReview, question: WeighedQuestion) -> bool:
 
 
 def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarification) -> bool:
-    if asks_for_documents(review.leg.question):
+    if review.alternatives.is_checked or asks_for_documents(review.leg.question):
         return False  # no sentence is all documents of a kind
     if isinstance(decision, Enough):
         return isinstance(decision.facts, (QuotationsFacts, FieldValuesFacts, SeveralValuesFacts))

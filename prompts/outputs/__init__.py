@@ -1,6 +1,7 @@
 """What replies of models look like, as classes that check them. `prompt_library` finds them here by name."""
 
 from prompts.outputs.conversation_summary import ConversationSummaryOutput
+from prompts.outputs.document_check import DocumentCheckOutput
 from prompts.outputs.field_extraction import FieldExtractionOutput
 from prompts.outputs.model_check import ModelCheckOutput
 from prompts.outputs.question_plan import QuestionPlanOutput
@@ -11,6 +12,7 @@ from prompts.outputs.written_answer import JointAnswerOutput, WrittenAnswerOutpu
 
 __all__ = [
     "ConversationSummaryOutput",
+    "DocumentCheckOutput",
     "FieldExtractionOutput",
     "JointAnswerOutput",
     "ModelCheckOutput",

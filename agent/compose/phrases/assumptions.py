@@ -9,6 +9,7 @@ from agent.assumptions import (
     BestPassagesListed,
     CorrectedSpelling,
     DateFieldTaken,
+    DocumentsRead,
     FallbackReading,
     FirstOfSeveral,
     ForeignLanguage,
@@ -24,6 +25,7 @@ from agent.assumptions import (
     UnboundedAdjective,
     UnknownWords,
     UnmatchedSuperlative,
+    WordsDecide,
     WordsTakenAsField,
 )
 from agent.compose.phrases.conditions import (
@@ -34,9 +36,11 @@ from agent.compose.phrases.conditions import (
     join_alternatives,
     join_words,
     lowercase_words,
+    quote_alternatives,
 )
 from agent.compose.phrases.nouns import document_noun_of, format_count, noun_for_documents
 from agent.compose.phrases.set_description import describe_set
+from agent.compose.phrases.values import format_number
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
 from agent.refine.refinements import SchemasByBucket
 from agent.translation.local_formats import language_name_of
@@ -62,6 +66,12 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
                 len(words),
                 words=_quote_words(words),
             )
+        case WordsDecide(words=words):
+            return translate_message(
+                "went by words in the texts ({words}), so some may be missing or wrong", words=quote_alternatives(words)
+            )
+        case DocumentsRead(bucket=bucket):
+            return _describe_reading_of_documents(assumption, schemas[bucket])
         case TakenReading(bucket=bucket, conditions=conditions, other_conditions=others):
             taken, *rejected = (
                 describe_reading(reading, schemas[bucket], schemas) for reading in (conditions, *others)
@@ -130,6 +140,31 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             )
         case _:
             assert_never(assumption)
+
+
+def _describe_reading_of_documents(read: DocumentsRead, schema: Schema) -> str:
+    """ "read all 24 letters: 5 fit, 2 are unclear"."""
+    fit, unclear = read.fit_count, read.unclear_count
+    result = (
+        translate_plural("{count} fits", "{count} fit", fit, count=format_number(fit))
+        if fit
+        else translate_message("none fits")
+    )
+    if unclear:
+        result += translate_plural(
+            ", {count} is unclear", ", {count} are unclear", unclear, count=format_number(unclear)
+        )
+    values = {"documents": format_count(read.read_count, document_noun_of(schema)), "result": result}
+    if read.has_all:
+        return translate_plural(
+            "read {documents}: {result}", "read all {documents}: {result}", read.read_count, **values
+        )
+    return translate_plural(
+        "read only the {documents} that holds words of it: {result}",
+        "read only the {documents} that hold words of it: {result}",
+        read.read_count,
+        **values,
+    )
 
 
 def _quote_words(words: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from agent.refine.candidates import OfferedChoice
 from agent.refine.choice_labels import (
     AllOfThemLabel,
     AlsoMissingLabel,
+    AlsoUnclearLabel,
     BucketLabel,
     ChoiceLabel,
     ConditionsLabel,
@@ -97,6 +98,13 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return translate_message("only: {condition}", condition=described)
         case AlsoMissingLabel(field=field):
             return translate_message("also those with no {label}", label=lowercase_words(field.label))
+        case AlsoUnclearLabel(count=count):
+            return translate_plural(
+                "also the {count} that is unclear",
+                "also the {count} that are unclear",
+                count,
+                count=format_number(count),
+            )
         case ConditionsLabel(conditions=conditions, bucket=bucket):
             return describe_reading(conditions, schemas[bucket], schemas)
         case AllOfThemLabel():

@@ -72,6 +72,8 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
             return translate_message("title has “{words}”", words=condition.value)
         case ComparisonCondition(field=name) if name == TEXT_FIELD:
             return describe_mention(str(condition.value))
+        case ComparisonCondition(field=name, words=words) if name == DOC_ID_FIELD and words:
+            return f"“{words}”"
         case ComparisonCondition(field=name) if name == DOC_ID_FIELD:
             is_single = condition.op is ComparisonOperator.EQ
             return translate_message("one document") if is_single else translate_message("these documents")
@@ -93,7 +95,7 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
             described = [describe_condition(member, schema, schemas) for member in members]
             return join_all(described) or translate_message("everything")
         case OrCondition(members) if words := _mentioned_words(members):
-            return translate_message("mentions {words}", words=_quote_alternatives(words))
+            return translate_message("mentions {words}", words=quote_alternatives(words))
         case OrCondition(members):
             described = [describe_condition(member, schema, schemas) for member in members]
             return join_alternatives(described) or translate_message("nothing")
@@ -130,7 +132,7 @@ def _is_mention(condition: ComparisonCondition) -> bool:
     return condition.field == TEXT_FIELD
 
 
-def _quote_alternatives(words: Sequence[str]) -> str:
+def quote_alternatives(words: Sequence[str]) -> str:
     """ "“rim” or “tyre” or 5 other words": all of them if they are few."""
     quoted = [f"“{word}”" for word in words]
     left = len(quoted) - _SHOWN_MENTIONS

@@ -31,6 +31,13 @@ def _selects_by_id(condition: Condition) -> bool:
     )
 
 
+def _words_of_selection(condition: Condition) -> str:
+    """Returns the words of the question that documents were selected by; empty if there are none."""
+    if isinstance(condition, ComparisonCondition) and condition.field == DOC_ID_FIELD:
+        return condition.words
+    return ""
+
+
 def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular_verb: bool = False) -> str:
     """Describes the set: "receipts where category = tires". Raw text.
 
@@ -64,11 +71,21 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
         for condition in conditions
         if not (isinstance(condition, MissingCondition) or condition in text_conditions or _selects_by_id(condition))
     ]
-    words = translate_message(_OF_THESE) if any(map(_selects_by_id, conditions)) else ""
+    fitting = [word for word in map(_words_of_selection, conditions) if word]
+    is_selected = any(map(_selects_by_id, conditions)) and not fitting
+    words = translate_message(_OF_THESE) if is_selected else ""
     words += translate_message(" with {missing_fields}", missing_fields=join_all(lacks)) if lacks else ""
     words += translate_message(" where {conditions}", conditions=join_all(where)) if where else ""
+    number = 1 if singular_verb else 2
+    if fitting:
+        quoted = join_words([f"“{word}”" for word in dict.fromkeys(fitting)])
+        words += (
+            translate_plural(", that fits {words}", ", that fit {words}", number, words=quoted)
+            if words
+            else translate_plural(" that fits {words}", " that fit {words}", number, words=quoted)
+        )
     if mentioned := dict.fromkeys([*(str(condition.value) for condition in text_conditions), *clause.required_terms]):
-        quoted, number = join_words([f"“{word}”" for word in mentioned]), 1 if singular_verb else 2
+        quoted = join_words([f"“{word}”" for word in mentioned])
         words += (
             translate_plural(", that mentions {words}", ", that mention {words}", number, words=quoted)
             if words

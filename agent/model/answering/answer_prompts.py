@@ -41,7 +41,7 @@ def render_answer_prompt(asked: EvidenceQuestion, items: Sequence[EvidenceItem],
         summary=escape_data(asked.summary),
         searches=[quote_value(escape_line(search)) for search in asked.searches],
         missing=[quote_value(escape_line(gap)) for gap in asked.missing],
-        items=[_escape_item(item) for item in items],
+        items=[escape_item(item) for item in items],
         question=escape_data(asked.question),
     )
 
@@ -50,12 +50,13 @@ def render_joint_prompt(question: str, items: Sequence[EvidenceItem], language: 
     """Renders the prompt that joins the answers to the parts of a question."""
     return load_prompt(COMBINE_PROMPT).render(
         language=name_language(language),
-        items=[_escape_item(item) for item in items],
+        items=[escape_item(item) for item in items],
         question=escape_data(question),
     )
 
 
-def _escape_item(item: EvidenceItem) -> EvidenceItem:
+def escape_item(item: EvidenceItem) -> EvidenceItem:
+    """Returns the item with texts that end no delimiter of the prompt and begin none."""
     return replace(
         item,
         title=escape_attribute(item.title)[:_MAX_TEXT_CHARACTERS],

@@ -19,7 +19,7 @@ from agent.token_counts import estimate_tokens
 from agent.verification.claimed_names import is_quoted_from, quotations_in
 from prompts.data_texts import drop_hidden_characters
 from storage.search.analyser import fold_text
-from storage.search.documents import Document, FieldValue
+from storage.search.documents import Document, FieldValue, FieldValues
 from storage.search.ids import ChunkId, DocId
 from storage.search.index import DocumentRecord, PassageHit
 from storage.search.schema import FieldType, Schema, SchemaField
@@ -180,7 +180,7 @@ def _item_of_passage(
 
 def _item_of_values(record: DocumentRecord, review: LegReview) -> EvidenceItem | None:
     schema = review.question_context.schemas[record.bucket]
-    text = "; ".join(_describe_values(record, schema))
+    text = "; ".join(describe_values(record.values, schema))
     if not text:
         return None
     return EvidenceItem(
@@ -188,20 +188,21 @@ def _item_of_values(record: DocumentRecord, review: LegReview) -> EvidenceItem |
     )
 
 
-def _describe_values(record: DocumentRecord, schema: Schema) -> Iterator[str]:
+def describe_values(values: FieldValues, schema: Schema) -> Iterator[str]:
+    """Yields "label: value" for each value of a document, in the order of the schema; long values are cut."""
     for field in schema.fields:
-        value = record.values.get(field.name)
+        value = values.get(field.name)
         if value is not None and field.type is not FieldType.ROWS:
-            shown = _format_value(value, field, record)
+            shown = _format_value(value, field, values)
             yield f"{field.label}: {shown[:_MAX_VALUE_CHARACTERS]}"
 
 
-def _format_value(value: FieldValue, field: SchemaField, record: DocumentRecord) -> str:
+def _format_value(value: FieldValue, field: SchemaField, values: FieldValues) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
         return ", ".join(member for member in value if isinstance(member, str))
-    return format_amount(value, currency_of_value(record.values, field), field)
+    return format_amount(value, currency_of_value(values, field), field)
 
 
 def _day_of(record: DocumentRecord, review: LegReview) -> str:

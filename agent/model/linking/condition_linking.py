@@ -77,7 +77,7 @@ class ConditionLinker:
         return joined, tuple(wider)
 
     def _link_condition(self, condition: PlanConditionOutput) -> LinkedCondition | None:
-        words = condition.words if _is_part_of(condition.words, self.question) else ""
+        words = condition.words if is_part_of(condition.words, self.question) else ""
         named = find_field(condition.field, self.lexicon, self.notes)
         if named is None:
             return None
@@ -129,8 +129,12 @@ class ConditionLinker:
             self.notes.report_problem(f"{named.path} needs a value to be or to contain")
             return None
         if named.name == DOC_ID_FIELD:
+            is_written = any(is_part_of(value, words) for value in condition.values)  # "these" are no name of documents
             return ComparisonCondition(
-                field=DOC_ID_FIELD, op=ComparisonOperator.IN, value=tuple(condition.values), words=words
+                field=DOC_ID_FIELD,
+                op=ComparisonOperator.IN,
+                value=tuple(condition.values),
+                words=words if is_written else "",
             )
         build = title_condition_for if named.name == TITLE_FIELD else mention_condition_for
         parts = tuple(build(value) for value in condition.values)
@@ -231,5 +235,6 @@ def _complete_condition(entry: LinkedCondition) -> Condition:
     return NotCondition(condition) if entry.is_negated else condition
 
 
-def _is_part_of(words: str, question: str) -> bool:
+def is_part_of(words: str, question: str) -> bool:
+    """Whether the question holds the words."""
     return bool(words) and fold_text(words) in fold_text(question)

@@ -117,4 +117,5 @@ def _join_alternatives(by_rules: LegAlternatives, by_model: LegAlternatives | No
         is_understood=True,
         is_confined=by_rules.is_confined,
         unknown_words=() if by_model is None else by_model.unknown_words,
+        text_words=() if by_model is None else by_model.text_words,
     )

@@ -13,13 +13,14 @@ from agent.decomposition import (
     PlannedQuestion,
 )
 from agent.english.function_words import STOP_WORDS
+from agent.model.linking.condition_linking import is_part_of
 from agent.model.linking.linked_parts import LinkingNotes, list_names
 from agent.model.planning.answer_forms import FormLinker
 from agent.model.planning.set_linking import LinkedSet, SetLinker
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from prompts.outputs.question_plan import PlanPartOutput, QuestionPlanOutput
 from storage.search.analyser import fold_text
-from storage.search.conditions import DOC_ID_FIELD, SemiJoinCondition, conjunction_of, conjuncts_of
+from storage.search.conditions import DOC_ID_FIELD, TEXT_FIELD, SemiJoinCondition, conjunction_of, conjuncts_of
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import AnswerForm, Clause, Leg, LegCombination, Plan, ReadFields, Search
 
@@ -105,6 +106,7 @@ class PlanLinker:
             kept_conditions=self._kept_conditions(legs) if output.continues_conversation else (),
             is_followup=output.continues_conversation and self.last_plan is not None,
             passed_values=tuple(passed for each in linked for passed in each.passed),
+            is_of_model=True,
         )
 
     def _link_leg(
@@ -141,6 +143,7 @@ class PlanLinker:
             wider_readings=tuple(_wider_readings(sets, leg)),
             is_understood=not own_notes.problems and not unknown_words,
             unknown_words=unknown_words if asks_about_words else (),
+            text_words=self._text_words(part),
         )
         return _LinkedLeg(
             leg=leg,
@@ -265,6 +268,15 @@ class PlanLinker:
                 word for word in words if word and fold_text(word) in folded and fold_text(word) not in STOP_WORDS
             )
         )
+
+    def _text_words(self, part: PlanPartOutput) -> tuple[str, ...]:
+        """Returns the words of the question that only texts decide; none if some of these are not known."""
+        words = [
+            condition.words.strip() if is_part_of(condition.words, self.question) else ""
+            for condition in part.conditions
+            if condition.field == TEXT_FIELD or condition.texts_if_missing
+        ]
+        return tuple(dict.fromkeys(words)) if all(words) else ()
 
     def _assume_lost_words(self, notes: LinkingNotes, asked_words: Sequence[str]) -> list[Assumption]:
         """Returns what is said of the conditions that could not be made and that the person is not asked about."""
