@@ -37,7 +37,7 @@ from storage.search.schema import FieldType, Schema
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationStore
 from storage.text.snowball_analyser import analyser_for
-from tests.agent.model.plan_outputs import a_part, a_plan_output
+from tests.agent.model.plan_outputs import a_condition, a_part, a_plan_output
 from tests.bot.conftest import ConversationDriver
 from tests.bot.fakes import Clock, FakeChat
 from tests.builders import RECEIPTS, TENANT, a_document, a_field, a_receipt_schema
@@ -67,6 +67,7 @@ class FaultyStage(StrEnum):
 
     ROUTE = "route_question"
     PLAN = "plan_question"
+    CHECK = "check_documents"
     ANSWER = "answer_question"
     COMBINE = "combine_answers"
     SUMMARY = "summarise_conversation"
@@ -80,6 +81,8 @@ class FaultyStage(StrEnum):
     @property
     def question(self) -> str:
         match self:
+            case FaultyStage.CHECK:
+                return "Which receipts were written for the ferry?"
             case FaultyStage.COMBINE:
                 return "How many receipts are there, and why is the winch greased?"
             case _:
@@ -89,6 +92,7 @@ class FaultyStage(StrEnum):
 _TRACE_STAGES: Mapping[FaultyStage, str] = {
     FaultyStage.ROUTE: "decompose",
     FaultyStage.PLAN: "decompose",
+    FaultyStage.CHECK: "check",
     FaultyStage.ANSWER: "review",
     FaultyStage.COMBINE: "combine",
     FaultyStage.SUMMARY: "",
@@ -304,6 +308,9 @@ def _write_healthy_reply(prompt: str, body: ChatBody, stage: FaultyStage) -> str
             passages = a_part(
                 "passages", MANUALS, id="a", question="Why is the winch greased?", search_queries=["winch"]
             )
+            if stage is FaultyStage.CHECK:
+                written = a_condition("text", "contains", "receipt 3", "receipt 4", words="written for the ferry")
+                return a_plan_output(a_part("list", RECEIPTS, written, id="a")).model_dump_json()
             if stage is not FaultyStage.COMBINE:
                 return a_plan_output(passages).model_dump_json()
             count = a_part("count", RECEIPTS, id="b", question="How many receipts are there?")

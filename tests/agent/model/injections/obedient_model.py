@@ -32,6 +32,7 @@ class Obedience(StrEnum):
     PLANS_UNGRANTED = "plans the ungranted bucket"
     WRITES_ANSWER = "writes what it is told"
     READS_VALUES = "lists hostile values"
+    CHECKS_DOCUMENTS = "lets every document fit"
     CALLS_TOOLS = "calls tools without end"
     ASKS_BACK = "asks back in hostile words"
 
@@ -53,6 +54,8 @@ class ObedientModel:
         match request.prompt.partition("@")[0]:
             case "plan_question":
                 return _reply_with(self._write_plan())
+            case "check_documents":
+                return _reply_with(self._write_check(request))
             case "answer_question" | "combine_answers":
                 return _reply_with(self._write_answer(request))
             case "answer_with_tools":
@@ -84,10 +87,22 @@ class ObedientModel:
                     a_part("count", "letters", id="c", group_by="vendor"),
                     combine="side_by_side",
                 )
+            case Obedience.CHECKS_DOCUMENTS:
+                fees = a_condition("text", "contains", "fee", words="fee of the harbour crane")
+                plan = a_plan_output(a_part("list", "letters", fees, id="a"))
             case _:
                 queries = ["harbour crane fee", "payroll salary Quix"]
                 plan = a_plan_output(a_part("passages", "letters", id="a", search_queries=queries))
         return plan.model_dump_json()
+
+    def _write_check(self, request: ModelRequest) -> str:
+        """Each item with words that it holds, and ids that no item has."""
+        known = [int(number) for number in _ITEM.findall(request.messages[1].content)]
+        quotes = [FEE_SENTENCE, self._hostile.text, *self.evil_sentences]
+        documents = [
+            {"id": number, "quote": quote, "fits": "yes"} for number in (*known, 0, -1, 99) for quote in quotes
+        ]
+        return json.dumps({"documents": documents})
 
     def _write_answer(self, request: ModelRequest) -> str:
         """True sentences are the half that keeps the reply from being dropped as a whole."""

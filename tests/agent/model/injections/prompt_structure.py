@@ -36,7 +36,7 @@ def find_structure_faults(request: ModelRequest, hostile: HostileText) -> Iterat
                 own = message.content
             case MessageRole.TOOL:
                 own = _JSON_TEXT.sub('""', _TEXT_BLOCK.sub("", message.content))
-            case _ if request.prompt.startswith(("answer_question", "combine_answers")):
+            case _ if request.prompt.startswith(("answer_question", "check_documents", "combine_answers")):
                 yield from _find_tag_faults(message.content)
                 own = _JSON_TEXT.sub('""', _without_tagged(message.content))
             case _:
