@@ -16,6 +16,7 @@ from storage.search.documents import Document
 from storage.search.schema import Schema
 
 _OMISSION = "…"
+_NEIGHBOUR_WEIGHT = 0.3  # of the score of the sentence before and after: what a sentence means, they may say
 _VALUES_SHARE = 0.5  # at most, of an item whose text is cut
 _BYTES_A_TOKEN = 3  # of a text that is cut within a sentence; fewer than in an estimate, so that it surely fits
 
@@ -71,7 +72,11 @@ class ItemBuilder:
             clean_text("; ".join(describe_values(document.values, self.schema))), int(room * _VALUES_SHARE)
         )
         matcher = StemMatcher(self.stems, self.analyser)
-        scores = [sum(weights[stem] for stem in matcher.find_stems(quote.text)) for quote in sentences]
+        own = [sum(weights[stem] for stem in matcher.find_stems(quote.text)) for quote in sentences]
+        scores = [
+            score + _NEIGHBOUR_WEIGHT * (before + after)
+            for before, score, after in zip([0.0, *own[:-1]], own, [*own[1:], 0.0], strict=True)
+        ]
         ranked = sorted(range(len(sentences)), key=lambda index: (-scores[index], index))
         chosen = _choose_sentences([sentences[index] for index in ranked], room - estimate_tokens(values))
         text = "\n".join(filter(None, (values, _join_sentences(chosen))))
@@ -106,11 +111,14 @@ def _sentences_in_passages(candidate: CandidateDocument) -> Iterator[DocumentQuo
 
 
 def _choose_sentences(ranked: Sequence[DocumentQuote], room_tokens: int) -> list[DocumentQuote]:
-    """Returns the first sentences that fit, in the order of the text; of the first one at least a part."""
-    chosen, left = list[DocumentQuote](), room_tokens
+    """Returns the first sentences that fit, each wording once, in the order of the text; of the first one at least a
+    part.
+    """
+    chosen, left, seen = list[DocumentQuote](), room_tokens, set[str]()
     for quote in ranked:
-        tokens = estimate_tokens(quote.text) + 1
-        if tokens <= left:
+        tokens, folded = estimate_tokens(quote.text) + 1, fold_text(quote.text)
+        if tokens <= left and folded not in seen:
+            seen.add(folded)
             chosen.append(quote)
             left -= tokens
     if not chosen and ranked:

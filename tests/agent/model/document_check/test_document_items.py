@@ -43,6 +43,16 @@ def test_a_long_text_is_cut_to_the_sentences_about_the_question() -> None:
     assert item.tokens <= 110
 
 
+def test_a_sentence_is_read_once_and_its_neighbours_before_others() -> None:
+    beside = "It concerns the roof of the barn. "
+    texts = [f"Line {number} is about something else. " for number in range(60)]
+
+    [item] = build("".join((*texts, beside, REFUSAL, *texts, REFUSAL)), budget=90)
+
+    assert item.text.count("refused the payment") == 1
+    assert beside.strip() in item.text
+
+
 def test_all_items_are_within_the_budget() -> None:
     texts = [number * 20 * FILLER + REFUSAL for number in range(40)]
 
@@ -54,8 +64,10 @@ def test_all_items_are_within_the_budget() -> None:
 
 
 def test_what_short_documents_leave_goes_to_the_long_ones() -> None:
-    alone = build(100 * FILLER, budget=1_000)[0].tokens
-    beside = build(100 * FILLER, "Short.", "Short.", budget=1_000)[0].tokens
+    long = "".join(f"In {year} the weather was mild and the roads were dry. " for year in range(1900, 2000))
+
+    alone = build(long, budget=1_000)[0].tokens
+    beside = build(long, "Short.", "Short.", budget=1_000)[0].tokens
 
     assert beside > 0.9 * alone > 800
 
