@@ -15,9 +15,13 @@ FILLER = "The weather in this region is often mild and the roads are dry. "
 REFUSAL = "We have refused the payment. "
 
 
-def build(*texts: str, budget: int = 6_000, **values: str) -> tuple[EvidenceItem, ...]:
+def build(
+    *texts: str, budget: int = 6_000, vendor: str | None = None, note: str | None = None
+) -> tuple[EvidenceItem, ...]:
     candidates = [
-        CandidateDocument(document=a_document(f"r{number}", text, title=f"R {number}", **values), passages=())
+        CandidateDocument(
+            document=a_document(f"r{number}", text, title=f"R {number}", vendor=vendor, note=note), passages=()
+        )
         for number, text in enumerate(texts, 1)
     ]
     return ItemBuilder(schema=SCHEMA, analyser=ANALYSER, stems=STEMS).build_items(candidates, budget)
