@@ -8,6 +8,9 @@ from agent.document_check import DocumentChecker
 from agent.errors import ModelUnavailable
 from agent.model.document_check.candidate_documents import MAX_READ_DOCUMENTS
 from agent.model.document_check.text_set_checker import STAGE
+from agent.model.options import ModelOptions
+from agent.model.reasoner import ModelReasoner
+from agent.model.single_loop import LoopReasoner
 from agent.outcome import Answer, Choice, Clarify, ExportOutcome, Outcome
 from agent.rules.reasoner import RuleReasoner
 from prompts.outputs.question_plan import PlanConditionOutput
@@ -356,5 +359,10 @@ async def test_sets_of_fields_are_not_read(desk: LetterDesk) -> None:
     assert STAGE not in [stage.name for stage in outcome.trace.stages]
 
 
-def test_the_rules_check_no_documents() -> None:
-    assert not isinstance(RuleReasoner(), DocumentChecker)
+def test_neither_the_rules_nor_the_single_loop_check_documents() -> None:
+    rules, options = RuleReasoner(), ModelOptions()
+    staged = ModelReasoner(ScriptedModel(), rules, options)
+
+    assert isinstance(staged, DocumentChecker)
+    assert not isinstance(rules, DocumentChecker)
+    assert not isinstance(LoopReasoner(ScriptedModel(), rules, staged, options), DocumentChecker)
