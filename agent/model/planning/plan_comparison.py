@@ -113,6 +113,7 @@ def _join_alternatives(by_rules: LegAlternatives, by_model: LegAlternatives | No
         wider_readings=by_rules.wider_readings,
         other_bucket_clauses=by_rules.other_bucket_clauses,
         equal_readings=() if by_model is None else by_model.equal_readings,
+        equal_forms=() if by_model is None else by_model.equal_forms,
         suggested_fields=by_rules.suggested_fields,
         is_understood=True,
         is_confined=by_rules.is_confined,

@@ -16,6 +16,7 @@ from agent.english.function_words import STOP_WORDS
 from agent.model.linking.condition_linking import is_part_of
 from agent.model.linking.linked_parts import LinkingNotes, list_names
 from agent.model.planning.answer_forms import FormLinker
+from agent.model.planning.other_meanings import link_other_meanings
 from agent.model.planning.set_linking import LinkedSet, SetLinker
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from prompts.outputs.question_plan import PlanPartOutput, QuestionPlanOutput
@@ -130,7 +131,14 @@ class PlanLinker:
             notes.problems += own_notes.problems
             return None
         search, answer_form = found
-        readings = tuple(self._alternative_readings(part, output.parts, set_linker, search, own_notes))
+        others = [other for other in output.parts if other.alternative_to == part.id and other.id != part.id]
+        meanings = link_other_meanings(
+            others,
+            found,
+            set_linker,
+            lambda other, other_sets, notes: self._link_form(other, other_sets, ranking_text, set_linker, notes),
+            own_notes,
+        )
         unknown_words = self._unknown_words(own_notes, output.not_understood if is_only else ())
         asks_about_words = bool(unknown_words) and not answer_form.reads_text
         notes.problems += own_notes.problems
@@ -139,7 +147,8 @@ class PlanLinker:
         leg = Leg(id=leg_id, question=text, search=search, answer_form=answer_form, probes=tuple(queries[1:]))
         alternatives = LegAlternatives(
             leg=leg_id,
-            equal_readings=readings,
+            equal_readings=meanings.readings,
+            equal_forms=meanings.forms,
             wider_readings=tuple(_wider_readings(sets, leg)),
             is_understood=not own_notes.problems and not unknown_words,
             unknown_words=unknown_words if asks_about_words else (),
@@ -230,34 +239,6 @@ class PlanLinker:
         )
         narrowed = search.with_clauses(Clause(bucket=clause.bucket, condition=first))
         return narrowed, replace(answer_form, of_each=True)
-
-    def _alternative_readings(
-        self,
-        part: PlanPartOutput,
-        parts: Sequence[PlanPartOutput],
-        set_linker: SetLinker,
-        chosen: Search,
-        notes: LinkingNotes,
-    ) -> Iterator[AlternativeReading]:
-        """Yields the other meanings of a part, if all of it can be linked and it is another set of one bucket."""
-        for other in parts:
-            if other.alternative_to != part.id or other.id == part.id:
-                continue
-            other_notes = LinkingNotes()
-            sets = set_linker.link_sets(other, other_notes)
-            notes.problems += other_notes.problems
-            if (
-                other_notes.problems
-                or len(sets) != 1
-                or len(chosen.clauses) != 1
-                or sets[0].clause == chosen.clauses[0]
-            ):
-                continue
-            clause = sets[0].clause
-            own = conjuncts_of(chosen.clauses[0].condition)
-            differing = tuple(condition for condition in conjuncts_of(clause.condition) if condition not in own)
-            search = replace(chosen, clauses=(clause,))
-            yield AlternativeReading(bucket=clause.bucket, conditions=differing, search=search)
 
     def _unknown_words(self, notes: LinkingNotes, not_understood: Sequence[str]) -> tuple[str, ...]:
         """Returns the words of the question whose meaning got lost, without function words."""

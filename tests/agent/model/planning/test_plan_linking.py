@@ -341,6 +341,21 @@ async def test_an_alternative_is_another_reading_of_its_part(home: MiningHome) -
     assert len(linked.planned.plan.legs) == 1
 
 
+async def test_an_alternative_by_another_measure_is_another_form(home: MiningHome) -> None:
+    part = a_part("list", "lamps", order_by="power_w", is_descending=True, limit=1)
+    other = a_part(
+        "list", "lamps", order_by="price_eur", is_descending=True, limit=1, id="x", alternative_to="p1"
+    )  # fmt: skip
+
+    linked = link(home, "the biggest lamp", part, other)
+
+    assert linked.planned is not None
+    forms = linked.planned.alternatives[0].equal_forms
+    assert [form.field for form in forms] == ["power_w", "price_eur"]
+    assert forms[0].answer_form == linked.planned.plan.legs[0].answer_form
+    assert forms[1].answer_form == ListDocuments(order=SchemaOrder(field=FieldName("price_eur")), limit=1)
+
+
 async def test_a_bare_number_offers_at_least(home: MiningHome) -> None:
     linked = link(home, "lamps with 12 W", a_part("list", "lamps", a_condition("power_w", "is", "12 W")))
 
