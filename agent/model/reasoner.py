@@ -159,7 +159,8 @@ def _choose_plan(
         ]
     log.plan_difference = compare_plans(planned, by_rules, rules_are_complete=rules_are_complete)
     last_leg = next(reversed(planned.plan.legs))
-    if linked.wants_file and last_leg.answer_form.lists_documents:
+    # Values that are passed on belong to the turn that looks them up: the reply to it has the button that exports
+    if linked.wants_file and last_leg.answer_form.lists_documents and not planned.passed_values:
         return ExportRequest(
             plan=planned.plan,
             leg=last_leg.id,

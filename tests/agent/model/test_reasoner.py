@@ -169,3 +169,17 @@ async def test_a_file_is_exported_if_the_person_asks_for_one(home: MiningHome) -
 
     assert isinstance(decomposition, ExportRequest)
     assert isinstance(decomposition.plan.legs[0].answer_form, ListDocuments)
+
+
+async def test_a_set_by_passed_values_is_listed_before_it_is_exported(home: MiningHome) -> None:
+    best = a_part("helper", "loads", id="b", functions=["sum"], fields=["tonnes"], group_by="mine", limit=1)
+    of_best = a_condition("mine", "is", of_part="b", part_field="mine")
+    output = a_plan_output(a_part("list", "workers", of_best), best, wants_file=True)
+
+    decomposition, _ = await decompose(
+        home, ScriptedModel(output.model_dump(mode="json")), "A spreadsheet of the people at the mine that ships most",
+        when=ModelUse.ALWAYS,
+    )  # fmt: skip
+
+    assert isinstance(decomposition, PlannedQuestion)
+    assert [passed.field for passed in decomposition.passed_values] == ["mine"]
