@@ -89,19 +89,49 @@ class ModelReasoner:
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
         """Decides by counts what counts decide; the model reviews and answers what stands in texts."""
-        decisions = await self._rules.review_legs(reviews, combination, is_last_round=is_last_round)
+        log = reviews[0].question_context.reasoning_log
+        calls_left = max(self._options.max_calls - log.model_requests, 0)
+        text_legs = [review.leg.id for review in reviews if review.leg.answer_form.reads_text][:calls_left]
+        decisions = await self._rules.review_without_quoting(
+            reviews, combination, is_last_round=is_last_round, unquoted_legs=frozenset(text_legs)
+        )
         if len(decisions) != len(reviews) or combination is LegCombination.COMPARE:
             return decisions  # to search again with corrected words; or a table of sides
-        log = reviews[0].question_context.reasoning_log
+        unquoted = {index for index, review in enumerate(reviews) if review.leg.id in text_legs}
+        not_text = [index for index in unquoted if not _is_answered_by_text(reviews[index], decisions[index])]
+        decisions = await self._quote_sentences(reviews, decisions, not_text, is_last_round=is_last_round)
+        written = await self._answer_by_text(reviews, decisions, calls_left, is_last_round=is_last_round)
+        unanswered = [index for index in unquoted.difference(not_text) if written[index] is decisions[index]]
+        return await self._quote_sentences(reviews, written, unanswered, is_last_round=is_last_round)
+
+    async def _quote_sentences(
+        self,
+        reviews: Sequence[LegReview],
+        decisions: Sequence[Decision],
+        indexes: Sequence[int],
+        *,
+        is_last_round: bool,
+    ) -> Sequence[Decision]:
+        """Returns the decisions, those at `indexes` with the sentences that the rules would quote."""
+        quoted = dict[int, Decision]()
+        for index in indexes:
+            [quoted[index]] = await self._rules.review_legs(
+                [reviews[index]], LegCombination.ONE, is_last_round=is_last_round
+            )
+        return [quoted.get(index, decision) for index, decision in enumerate(decisions)]
+
+    async def _answer_by_text(
+        self, reviews: Sequence[LegReview], decisions: Sequence[Decision], calls_left: int, *, is_last_round: bool
+    ) -> Sequence[Decision]:
+        """Returns the decisions, with the model's for the legs that texts answer and that there are calls for."""
         answered_by_text = [
             index
             for index, (review, decision) in enumerate(zip(reviews, decisions, strict=True))
             if _is_answered_by_text(review, decision)
         ]
-        calls_left = max(self._options.max_calls - log.model_requests, 0)
         affordable = answered_by_text[:calls_left]
         if len(affordable) < len(answered_by_text):
-            log.record_fallback(_REVIEW, "no calls left")
+            reviews[0].question_context.reasoning_log.record_fallback(_REVIEW, "no calls left")
         written = await asyncio.gather(
             *(
                 self._answer_leg(

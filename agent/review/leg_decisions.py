@@ -12,24 +12,36 @@ from agent.retrieval.query_reformulation import reformulate_search
 from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
 from agent.review.text_answers import answer_from_sentences
 from agent.review.topic_answers import answer_each_topic
+from storage.search.ids import LegId
 from storage.search.plan import LegCombination
 
 
 async def decide_legs(
-    reviews: Sequence[LegReview], combination: LegCombination, meanings: WordMeanings, *, is_last_round: bool
+    reviews: Sequence[LegReview],
+    combination: LegCombination,
+    meanings: WordMeanings,
+    *,
+    is_last_round: bool,
+    unquoted_legs: frozenset[LegId] = frozenset(),
 ) -> Sequence[Decision]:
-    """Decides as `EvidenceReviewer` says."""
+    """Decides as `EvidenceReviewer` says. In the texts of `unquoted_legs` no sentence is looked for that answers."""
     reformulations = () if is_last_round else tuple(map(reformulate_search, reviews))
     more = [reformulated for reformulated in reformulations if reformulated is not None]
     if more:
         return more
     if combination is LegCombination.COMPARE:
         return await decide_comparison_sides(reviews)
-    return [await _decide_leg(review, meanings) for review in reviews]
+    return [
+        await _decide_leg(review, meanings, quotes_sentences=review.leg.id not in unquoted_legs) for review in reviews
+    ]
 
 
-async def _decide_leg(review: LegReview, meanings: WordMeanings) -> Enough | LegClarification:
+async def _decide_leg(
+    review: LegReview, meanings: WordMeanings, *, quotes_sentences: bool
+) -> Enough | LegClarification:
     decision = ask_about_unknown_words(review) or await decide_by_form(review)
+    if not quotes_sentences:
+        return decision
     answered = answer_each_topic(review, await answer_from_sentences(review, decision, meanings))
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
         return await fall_back_to_full_text(review, answered)

@@ -91,6 +91,19 @@ class RuleReasoner:
     ) -> Sequence[Decision]:
         return await decide_legs(reviews, combination, self._word_meanings, is_last_round=is_last_round)
 
+    async def review_without_quoting(
+        self,
+        reviews: Sequence[LegReview],
+        combination: LegCombination,
+        *,
+        is_last_round: bool,
+        unquoted_legs: frozenset[LegId],
+    ) -> Sequence[Decision]:
+        """Reviews, but looks for no sentences in the texts of some legs, which takes most of the time."""
+        return await decide_legs(
+            reviews, combination, self._word_meanings, is_last_round=is_last_round, unquoted_legs=unquoted_legs
+        )
+
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return compose_facts(facts, review)
 
