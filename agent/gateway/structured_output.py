@@ -81,6 +81,20 @@ async def request_structured(
     return _value_of(_better_reading(first, repaired))
 
 
+async def request_repair(
+    model: LanguageModel, request: ModelRequest, unusable_text: str, output_type: type[T], log: ReasoningLog
+) -> T:
+    """Returns the reply after the model was told what is wrong with a text that was streamed.
+
+    Raises `UnusableReply` if it still does not follow the class, `ModelUnavailable` if no model answers.
+    """
+    reading = _parse_text(unusable_text, output_type)
+    if not isinstance(reading, _UnreadableText):
+        return reading
+    told = _repair_request(request, ModelReply(text=unusable_text, model=""), reading, request.timeout_s)
+    return _value_of(_read_reply(await model.complete(told, log), output_type, accept_all, is_repaired=True)).value
+
+
 def parse_structured(text: str, output_type: type[T]) -> T:
     """Returns the first object in the text that follows the class: the whole text, the content of a fence, or what is
     between the outermost braces. Raises `UnusableReply`.

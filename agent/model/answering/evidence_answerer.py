@@ -16,7 +16,13 @@ from agent.forms.find_passages import NoAnswerFacts
 from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.json_stream import JsonArrayStream
 from agent.gateway.language_model import LanguageModel
-from agent.gateway.structured_output import build_structured_request, parse_structured, request_structured
+from agent.gateway.messages import ModelRequest
+from agent.gateway.structured_output import (
+    build_structured_request,
+    parse_structured,
+    request_repair,
+    request_structured,
+)
 from agent.model.answering.answer_prompts import EvidenceQuestion, render_answer_prompt
 from agent.model.answering.citations import locate_cited_values
 from agent.model.answering.claim_checks import ClaimChecker
@@ -128,7 +134,7 @@ class EvidenceAnswerer:
     # -- asking
 
     async def _ask(self, call: LegCall) -> _ReceivedReply:
-        """Returns the reply; if its stream is cut, that to a second request. Raises `ModelUnavailable`,
+        """Returns the reply; if its stream is cut or unusable, that to a second request. Raises `ModelUnavailable`,
         `UnusableReply`.
         """
         call.review.session.context.report_progress(WRITING_PROGRESS)
@@ -151,16 +157,22 @@ class EvidenceAnswerer:
             return _ReceivedReply(parse_structured("".join(pieces), WrittenAnswerOutput))
         except (StreamCut, UnusableReply) as exc:
             try:
-                return _ReceivedReply(await self._request_again(call, exc))
+                return _ReceivedReply(await self._request_again(call, request, "".join(pieces), exc))
             except (ModelUnavailable, UnusableReply):
                 if not shown.sentences or not isinstance(exc, StreamCut):
                     raise
                 return _ReceivedReply(shown.build_reply(stream.members), is_cut_short=True)
 
-    async def _request_again(self, call: LegCall, failure: AgentError) -> WrittenAnswerOutput:
-        """Raises `failure` if there are no calls for it, `ModelUnavailable`, `UnusableReply`."""
+    async def _request_again(
+        self, call: LegCall, request: ModelRequest, received: str, failure: AgentError
+    ) -> WrittenAnswerOutput:
+        """Asks for the whole reply after a cut, else for a corrected one. Raises `failure` if there are no calls for
+        it, `ModelUnavailable`, `UnusableReply`.
+        """
         if not call.may_ask_again:
             raise failure
+        if not isinstance(failure, StreamCut):
+            return await request_repair(self._model, request, received, WrittenAnswerOutput, call.log)
         return await self._request_whole(call, allows_repair=False)
 
     async def _request_whole(self, call: LegCall, *, allows_repair: bool) -> WrittenAnswerOutput:

@@ -65,13 +65,13 @@ def build_typed_condition(
         if literal is None:
             notes.report_problem(_describe_misfit(value, named, field))
             return None
-    read = [literal for literal in literals if literal is not None]
+    literals_by_words = _literals_of_words(words, field, lexicon, today)
+    read = [_take_unit(literal, literals_by_words) for literal in literals if literal is not None]
     if op == "between":
         return _build_range(named, read, words, lexicon, today, notes)
     if not read:
         notes.report_problem(f"{named.path} needs a value to compare with")
         return None
-    literals_by_words = _literals_of_words(words, field, lexicon, today)
     for literal, value in zip(read, values, strict=True):
         if not _agrees_with_words(literal, literals_by_words):
             notes.problems.append(f"{named.path}: the words {words!r} do not say {value!r}")
@@ -219,6 +219,18 @@ def _literals_of_words(words: str, field: SchemaField, lexicon: BucketLexicon, t
         for literal in literals
         if isinstance(literal, QuantityLiteral) and not literal.is_age and _fits_field(literal, field, lexicon)
     ]
+
+
+def _take_unit(literal: QuestionLiteral, literals_of_words: Sequence[QuestionLiteral]) -> QuestionLiteral:
+    """Returns the number with the unit that the person gave it, where the model wrote none: "5" for "5 t"."""
+    if not isinstance(literal, QuantityLiteral) or literal.unit:
+        return literal
+    units = {
+        other.unit
+        for other in literals_of_words
+        if isinstance(other, QuantityLiteral) and other.unit and literal.low in (other.low, other.high)
+    }
+    return replace(literal, unit=units.pop()) if len(units) == 1 else literal
 
 
 def _agrees_with_words(literal: QuestionLiteral, literals_of_words: Sequence[QuestionLiteral]) -> bool:

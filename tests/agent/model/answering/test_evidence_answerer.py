@@ -316,6 +316,7 @@ async def test_nonsense_is_repaired_once_and_then_left_to_the_rules(
     )
 
     assert repaired.text == "It lifts nine tonnes. [1]"
+    assert "This reply cannot be used" in model.requests[1].messages[-1].content
     assert RULES_QUOTATION in given_up.text
     assert "review" in shelf.log.fallbacks
 

@@ -208,6 +208,25 @@ async def test_a_number_that_the_words_do_not_say_is_a_problem(home: MiningHome)
     assert linked.problems == ("power_w: the words 'more than 40 W' do not say '12 W'",)
 
 
+@pytest.mark.parametrize(
+    ("words", "value", "expected"),
+    [
+        ("over 0.012 kW", "0.012", a_comparison("power_w", GT, 12.0)),
+        ("over 12 W", "12", a_comparison("power_w", GT, 12.0)),
+        ("over 12", "12", a_comparison("power_w", GT, 12.0)),
+    ],
+)
+async def test_a_number_takes_the_unit_of_the_words(
+    home: MiningHome, words: str, value: str, expected: Condition
+) -> None:
+    part = a_part("list", "lamps", a_condition("power_w", "more_than", value, words=words))
+
+    linked = link(home, f"Lamps {words}", part)
+
+    assert condition_of(linked) == expected
+    assert linked.problems == ()
+
+
 async def test_a_misspelt_value_is_the_one_value_like_it(home: MiningHome) -> None:
     linked = link(home, "Lamps of Nordlihct", a_part("list", "lamps", a_condition("maker", "is", "Nordlihct GmbH")))
 
