@@ -9,11 +9,11 @@ from agent.german.commands import is_german_start_over_request
 
 # Phrases that say so by themselves; "another question: how many of them …" goes on with the last one.
 _ENGLISH_PHRASES = (
-    "start over|start again|start fresh|start from scratch|begin again|restart|reset|clear everything|new topic"
+    "start over|start again|start fresh|start from scratch|begin again|clear everything|new topic"
     "|another topic|a different topic|different topic|change of topic|new search|forget everything|forget all that"
 )
 _GERMAN_PHRASES = (
-    "neues thema|anderes thema|themenwechsel|neu anfangen|neu beginnen|fang neu an|fang von vorne an|von vorne|von vorn"
+    "neues thema|anderes thema|themenwechsel|neu anfangen|neu beginnen|fang neu an|fang von vorne an"
     "|alles vergessen|vergiss alles|vergiss das alles|neue suche"
 )
 _POLITE_WORDS = "please|ok|okay|now|so|well|then|thanks|let's|bitte|jetzt|also|nun|danke"

@@ -108,6 +108,7 @@ class UnstatedValues:
     fields: tuple[FieldName, ...]
     count: int  # documents, at least 1
     total: int
+    is_only_reason: bool = True  # no other field of the conditions is missing somewhere: `total` is about these alone
 
     @property
     def decided_count(self) -> int:
@@ -117,7 +118,7 @@ class UnstatedValues:
     @property
     def is_scarce(self) -> bool:
         """Whether less than a tenth of the documents state it; never for a single document."""
-        return self.total > 1 and self.decided_count * 10 < self.total
+        return self.is_only_reason and self.total > 1 and self.decided_count * 10 < self.total
 
 
 class ChoiceKind(StrEnum):

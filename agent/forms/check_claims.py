@@ -48,6 +48,7 @@ from storage.search.conditions import (
     conjunction_of,
     conjuncts_of,
     fields_of,
+    text_condition_for,
 )
 from storage.search.documents import Document
 from storage.search.index import CountRequest, DocumentRecord, DocumentRequest, RecordPageRequest
@@ -163,7 +164,11 @@ async def _decide_counted_claims(
     clause, whole_count = review.leg.search.clauses[0], None if existence else review.requests.whole_count
     scope_count = None if whole_count is None else review.answers[whole_count]
     scoped = () if answer_form.scope is None else conjuncts_of(answer_form.scope.clauses[0].condition)
-    claims = tuple(condition for condition in conjuncts_of(clause.condition) if condition not in scoped)
+    scope_terms = () if answer_form.scope is None else answer_form.scope.clauses[0].required_terms
+    claims = (
+        *(condition for condition in conjuncts_of(clause.condition) if condition not in scoped),
+        *(text_condition_for(term) for term in clause.required_terms if term not in scope_terms),
+    )
     if scope_count == 0 or not claims:
         return report_nothing_found(
             replace(review, leg=replace(review.leg, search=answer_form.scope or review.leg.search))

@@ -62,9 +62,11 @@ class ShareFacts(LegFacts):
 
 
 def _build_requests(answer_form: ComputeNumbers, inquiry: LegInquiry) -> LegRequests:
-    search = inquiry.leg.search
+    search, requests = inquiry.leg.search, inquiry.request_set()
+    if answer_form.share_base is not None:
+        requests = replace(requests, unstated=inquiry.request_unstated(answer_form.share_base))
     return replace(
-        inquiry.request_set(),
+        requests,
         record_page=RecordPageRequest(search, limit=inquiry.limits.reported_documents, fields=frozenset()),
         aggregate=build_aggregate_request(search, answer_form),
         passage_requests=inquiry.rank_passages(inquiry.limits.reported_hits),

@@ -189,8 +189,7 @@ def _choose_plan(
         ]
     log.plan_difference = compare_plans(planned, by_rules, rules_are_complete=rules_are_complete)
     last_leg = next(reversed(planned.plan.legs))
-    # Values that are passed on belong to the turn that looks them up: the reply to it has the button that exports
-    if linked.wants_file and last_leg.answer_form.lists_documents and not planned.passed_values:
+    if linked.wants_file and last_leg.answer_form.lists_documents and _is_certain(planned, last_leg.id):
         return ExportRequest(
             plan=planned.plan,
             leg=last_leg.id,
@@ -205,6 +204,16 @@ def _choose_plan(
     if rules_are_complete and not linked.problems:
         return offer_other_reading(planned, by_rules)
     return planned
+
+
+def _is_certain(planned: PlannedQuestion, leg_id: LegId) -> bool:
+    """Whether the set of the leg is found as it stands. Else the reply asks or lists, with the button that exports."""
+    is_open = any(
+        each.unknown_words or each.equal_readings or len(each.equal_forms) > 1
+        for each in planned.alternatives
+        if each.leg == leg_id
+    )
+    return not planned.passed_values and not is_open
 
 
 def _is_answered_by_text(review: LegReview, decision: Decision) -> bool:

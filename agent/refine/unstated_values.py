@@ -84,10 +84,19 @@ def read_unstated_values(
     result: list[UnstatedValues] = []
     unknown = answers[requests.possible] - count if requests.compared else 0
     if unknown > 0:
-        is_complete = sum(lacking.values()) >= unknown  # else some documents lack several of the fields
+        stated_apart = sum(lacking.get(name, 0) for name in requests.compared)
+        is_complete = stated_apart >= unknown  # else some documents lack several of the fields
         names = tuple(name for name in requests.compared if lacking.get(name) or not is_complete)
         total = answers[requests.others]
-        result.append(UnstatedValues(role=UnstatedRole.CONDITION, fields=names, count=unknown, total=total))
+        result.append(
+            UnstatedValues(
+                role=UnstatedRole.CONDITION,
+                fields=names,
+                count=unknown,
+                total=total,
+                is_only_reason=len(requests.compared) == 1,
+            )
+        )
     for name, (role, request) in requests.measured.items():
         if answers[request]:
             result.append(UnstatedValues(role=role, fields=(name,), count=answers[request], total=count))

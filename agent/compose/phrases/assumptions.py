@@ -56,9 +56,7 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case UnknownWords(words=words):
             return translate_message("did not understand {words}, so it restricts nothing", words=_quote_words(words))
         case UnansweredPart(question=question):
-            return translate_message(
-                "could not plan “{question}”, so it is not answered", question=escape_markdown(question)
-            )
+            return translate_message("could not plan “{question}”, so it is not answered", question=question)
         case RequiredWords(words=words):
             return translate_plural(
                 "{words} fits no field, so the text must mention it",

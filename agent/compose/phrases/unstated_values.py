@@ -71,7 +71,7 @@ def _describe_remaining(unstated: UnstatedValues, review: LegReview, scope_count
             total=format_number(unstated.total),
             **values,
         )
-    if unstated.total == scope_count or _is_whole_bucket(unstated, review):
+    if unstated.is_only_reason and (unstated.total == scope_count or _is_whole_bucket(unstated, review)):
         return _describe_share(unstated, values, found)
     if found:
         return translate_plural(

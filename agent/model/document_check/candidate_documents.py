@@ -40,6 +40,7 @@ class SetCandidates:
     text_set: TextSet
     documents: tuple[CandidateDocument, ...]
     has_all: bool  # all that meet the known conditions; else only those that hold the words
+    certain: frozenset[DocId] = frozenset()  # those that belong to the set by their fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,10 @@ class _ReadingList:
         return SemanticPassageRequest(self.search, self.text_set.leg.question, _RANKED_PASSAGES)
 
     @property
+    def certain_request(self) -> RecordPageRequest:
+        return RecordPageRequest(self.text_set.certain, limit=MAX_READ_DOCUMENTS, fields=frozenset())
+
+    @property
     def documents_request(self) -> DocumentRequest:
         return DocumentRequest(self.doc_ids)
 
@@ -76,8 +81,9 @@ async def load_candidates(session: RetrievalSession, text_sets: Sequence[TextSet
     requests = [
         request for each in lists for request in (each.documents_request, each.keyword_request, each.semantic_request)
     ]
+    certain = [each.certain_request for each in lists if each.text_set.sufficient]
     recorded = [each.keyword_request for each in lists]
-    answers = await session.ask_index(requests, record=recorded)
+    answers = await session.ask_index((*requests, *certain), record=recorded)
     return [_build_candidates(each, answers) for each in lists]
 
 
@@ -103,7 +109,10 @@ async def _choose_documents(session: RetrievalSession, text_sets: Sequence[TextS
 def _build_candidates(reading_list: _ReadingList, answers: IndexAnswers) -> SetCandidates:
     hits = {"text": answers[reading_list.keyword_request], "semantic": answers[reading_list.semantic_request]}
     passages = _passages_by_document(hits)
+    sufficient = reading_list.text_set.sufficient
+    certain = answers[reading_list.certain_request].records if sufficient else ()
     return SetCandidates(
+        certain=frozenset(record.doc_id for record in certain),
         text_set=reading_list.text_set,
         documents=tuple(
             CandidateDocument(document=document, passages=passages.get(document.doc_id, ()))

@@ -1,6 +1,6 @@
 """The call about one set: its prompt, and what its reply says of each document."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -24,6 +24,15 @@ class CheckedSet:
     read_count: int
     fitting: tuple[DocId, ...]
     unclear: tuple[DocId, ...]
+
+    def with_certain(self, certain: Collection[DocId], read: Sequence[DocId]) -> "CheckedSet":
+        """Returns the set with the documents that fields decide, whatever was read. `read`: all, in their order."""
+        fitting = {*self.fitting, *certain}
+        return CheckedSet(
+            read_count=self.read_count,
+            fitting=tuple(doc_id for doc_id in read if doc_id in fitting),
+            unclear=tuple(doc_id for doc_id in self.unclear if doc_id not in fitting),
+        )
 
 
 def render_check_prompt(

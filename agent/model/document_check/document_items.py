@@ -74,8 +74,8 @@ class ItemBuilder:
         matcher = StemMatcher(self.stems, self.analyser)
         own = [sum(weights[stem] for stem in matcher.find_stems(quote.text)) for quote in sentences]
         scores = [
-            score + _NEIGHBOUR_WEIGHT * (before + after)
-            for before, score, after in zip([0.0, *own[:-1]], own, [*own[1:], 0.0], strict=True)
+            score + _NEIGHBOUR_WEIGHT * (sum(own[max(index - 1, 0) : index]) + sum(own[index + 1 : index + 2]))
+            for index, score in enumerate(own)
         ]
         ranked = sorted(range(len(sentences)), key=lambda index: (-scores[index], index))
         chosen = _choose_sentences([sentences[index] for index in ranked], room - estimate_tokens(values))

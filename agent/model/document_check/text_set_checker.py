@@ -20,7 +20,7 @@ from agent.model.document_check.text_sets import TextSet, find_deciding_words, f
 from agent.model.options import ModelOptions
 from agent.retrieval.session import RetrievalSession
 from prompts.outputs.document_check import DocumentCheckOutput
-from storage.search.conditions import conjuncts_of
+from storage.search.conditions import MissingCondition, NotCondition, conjuncts_of
 from storage.search.ids import LegId
 from storage.search.plan import Plan
 
@@ -43,20 +43,18 @@ class TextSetChecker:
         """Returns the plan with the sets that were read. The others stay, with the assumption that words decide."""
         if not planned.is_of_model:
             return planned
-        asked_about = {each.leg for each in planned.alternatives if each.unknown_words}
+        asked_about = {each.leg for each in planned.alternatives if each.unknown_words or each.equal_readings}
         text_sets = [
             text_set
             for leg in planned.plan.legs
             if leg.id not in asked_about and (text_set := find_text_set(leg)) is not None
         ]
         checked = await self._check_sets(session, text_sets, question_context)
-        unread = [leg for leg in planned.plan.legs if leg.id not in checked]
-        by_words = [words for leg in unread if (words := find_deciding_words(leg)) is not None]
-        assumptions = [*planned.assumptions, *by_words]
         for candidates, result in checked.values():
             planned = _apply_check(planned, candidates.text_set, result)
-            assumptions.append(_describe_check(candidates, result))
-        return replace(planned, assumptions=tuple(dict.fromkeys(assumptions)))
+        by_words = [words for leg in planned.plan.legs if (words := find_deciding_words(leg)) is not None]
+        read = [_describe_check(candidates, result) for candidates, result in checked.values()]
+        return replace(planned, assumptions=tuple(dict.fromkeys((*planned.assumptions, *by_words, *read))))
 
     async def _check_sets(
         self, session: RetrievalSession, text_sets: Sequence[TextSet], question_context: QuestionContext
@@ -113,7 +111,8 @@ class TextSetChecker:
         except (ModelUnavailable, UnusableReply) as exc:
             log.record_failure(STAGE, exc)
             return None
-        return read_reply(reply.value, items)
+        read = [candidate.document.doc_id for candidate in candidates.documents]
+        return read_reply(reply.value, items).with_certain(candidates.certain, read)
 
 
 def _apply_check(planned: PlannedQuestion, text_set: TextSet, result: CheckedSet) -> PlannedQuestion:
@@ -121,10 +120,17 @@ def _apply_check(planned: PlannedQuestion, text_set: TextSet, result: CheckedSet
     leg = text_set.leg
     by_leg = {each.leg: each for each in planned.alternatives}
     alternatives = by_leg.get(leg.id, LegAlternatives(leg=leg.id))
-    checked = replace(
-        alternatives, wider_readings=tuple(_unclear_readings(text_set, result)), is_understood=True, is_checked=True
-    )
     search = text_set.search_of(result.fitting, _words_of_set(planned.plan, leg.id, alternatives))
+    checked = replace(
+        alternatives,
+        wider_readings=tuple(_unclear_readings(text_set, result)),
+        equal_forms=tuple(
+            replace(form, search=search.with_condition(NotCondition(MissingCondition(field=form.field)), form.bucket))
+            for form in alternatives.equal_forms
+        ),
+        is_understood=True,
+        is_checked=True,
+    )
     return replace(
         planned,
         plan=planned.plan.with_search(leg.id, search),

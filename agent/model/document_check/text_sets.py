@@ -7,6 +7,7 @@ from agent.assumptions import WordsDecide
 from storage.search.conditions import (
     DOC_ID_FIELD,
     TEXT_FIELD,
+    TITLE_FIELD,
     AndCondition,
     ComparisonCondition,
     ComparisonOperator,
@@ -36,11 +37,15 @@ _NO_DOCUMENT = DocId("")  # the id of no document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSet:
-    """The set of a leg, of whose documents texts must mention words. `known`: the conditions that the index decides."""
+    """The set of a leg, of whose documents texts must mention words. `known`: the conditions that the index decides.
+
+    `sufficient`: what fields alone say instead of the texts; documents that meet it belong to the set unread.
+    """
 
     leg: Leg
     known: tuple[Condition, ...]
     mentions: tuple[str, ...]  # in the other conditions
+    sufficient: tuple[Condition, ...] = ()
 
     @property
     def bucket(self) -> BucketId:
@@ -50,6 +55,11 @@ class TextSet:
     def candidates(self) -> Search:
         """The documents that may fit: all that meet the known conditions."""
         return self._search_with(*self.known)
+
+    @property
+    def certain(self) -> Search:
+        """The candidates that belong to the set by their fields; all of them if no fields decide that."""
+        return self._search_with(*self.known, *([OrCondition(self.sufficient)] if self.sufficient else []))
 
     def search_of(self, doc_ids: Sequence[DocId], words: str = "") -> Search:
         """Returns the set of these documents. `words`: those of the question that they fit."""
@@ -72,17 +82,39 @@ def find_text_set(leg: Leg) -> TextSet | None:
     if not opened and not clause.required_terms:
         return None
     mentions = (*clause.required_terms, *(word for condition in opened for word in _mentions_in(condition)))
-    return TextSet(leg=leg, known=known, mentions=tuple(dict.fromkeys(mentions)))
+    sufficient = _members_without_text(opened[0]) if len(opened) == 1 and not clause.required_terms else ()
+    return TextSet(leg=leg, known=known, mentions=tuple(dict.fromkeys(mentions)), sufficient=sufficient)
 
 
 def find_deciding_words(leg: Leg) -> WordsDecide | None:
     """Returns the words that decide what is in the leg's set, but for required ones, which are told anyway."""
-    if not (leg.answer_form.names_a_set or _answers_by_set(leg.answer_form)):
+    form = leg.answer_form
+    is_counted_claim = isinstance(form, CheckClaims) and form.quantifier is not None
+    if not (form.names_a_set or is_counted_claim or _answers_by_set(form)):
         return None
     required = {word for clause in leg.search.clauses for word in clause.required_terms}
-    words = (word for clause in leg.search.clauses for word in _mentions_in(clause.condition))
+    searches = [leg.search, *(search for search in (_whole_of(form),) if search is not None)]
+    words = [word for search in searches for clause in search.clauses for word in _mentions_in(clause.condition)]
+    words += [word for search in searches[1:] for clause in search.clauses for word in clause.required_terms]
     told = tuple(dict.fromkeys(word for word in words if word not in required))
     return WordsDecide(words=told) if told else None
+
+
+def _whole_of(form: AnswerForm) -> Search | None:
+    """Returns the set of which a share or a claim is told."""
+    match form:
+        case CheckClaims(scope=scope):
+            return scope
+        case ComputeNumbers(share_base=share_base):
+            return share_base
+        case _:
+            return None
+
+
+def _members_without_text(condition: Condition) -> tuple[Condition, ...]:
+    """Returns the alternatives that fields alone decide."""
+    members = condition.members if isinstance(condition, OrCondition) else ()
+    return tuple(member for member in members if not {TEXT_FIELD, TITLE_FIELD} & fields_of(member))
 
 
 def _answers_by_set(form: AnswerForm) -> bool:

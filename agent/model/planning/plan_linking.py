@@ -84,6 +84,9 @@ class PlanLinker:
                 notes.assumptions.append(UnansweredPart(question=(part.question or self.question)[:_MAX_QUOTED_CHARS]))
             else:
                 linked.append(leg)
+        unknown_words = self._unknown_words(LinkingNotes(), output.not_understood)
+        if len(answered) > 1 and unknown_words:  # of which part is not said, so they are told, not asked about
+            notes.assumptions.append(UnknownWords(words=unknown_words))
         return LinkedPlan(
             planned=self._join_legs(linked, output, notes) if linked else None,
             problems=tuple(dict.fromkeys(notes.problems)),
@@ -180,7 +183,7 @@ class PlanLinker:
             return None
         if whole is not None and part.form in _FORMS_OF_A_WHOLE:
             search = search.with_clauses(*map(_join_clauses, whole.clauses, search.clauses))
-        return self._narrow_to_first(part, search, answer_form, notes)
+        return self._narrow_to_first(part, sets, search, answer_form, notes)
 
     def _build_form(
         self, part: PlanPartOutput, search: Search, whole: Search | None, notes: LinkingNotes
@@ -216,11 +219,19 @@ class PlanLinker:
         return Search(clauses=tuple(linked_set.clause for linked_set in sets))
 
     def _narrow_to_first(
-        self, part: PlanPartOutput, search: Search, answer_form: AnswerForm, notes: LinkingNotes
+        self,
+        part: PlanPartOutput,
+        sets: Sequence[LinkedSet],
+        search: Search,
+        answer_form: AnswerForm,
+        notes: LinkingNotes,
     ) -> tuple[Search, AnswerForm] | None:
         """ "The wage of the oldest": values of the first documents of an order are those of a set of its own."""
         if not isinstance(answer_form, ReadFields) or not part.order_by:
             return search, answer_form
+        if any(linked_set.passed for linked_set in sets):
+            notes.report_problem(f"part {part.id}: it cannot be the first of an order and of groups of another part")
+            return None
         if len(search.clauses) != 1:
             notes.report_problem(f"part {part.id}: an order needs one bucket")
             return None

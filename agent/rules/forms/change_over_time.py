@@ -7,6 +7,7 @@ from itertools import pairwise
 from agent.english.function_words import MONEY_WORDS, PERIOD_WORDS, SPENDING_NOUNS
 from agent.rules.cues.computed_fields import computed_field
 from agent.rules.cues.question_cues import QuestionCues
+from storage.quantities.calendar_arithmetic import MONTHS
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ChangeOverTime, GroupBy
 from storage.search.schema import FieldType
@@ -64,10 +65,12 @@ def _compared_period(words: Sequence[str]) -> CalendarPeriod | None:
     """ "From Q1 2024 to Q2 2024", "between 2023 and 2024": what each of two such words stands for."""
     if not {"from", "between"} & set(words):
         return None
-    for pattern, period in ((_QUARTER, CalendarPeriod.QUARTER), (_YEAR, CalendarPeriod.YEAR)):
-        if len({word for word in words if pattern.fullmatch(word)}) > 1:
-            return period
-    return None
+    quarters = [word for word in words if _QUARTER.fullmatch(word)]
+    months = [word for word in words if word in MONTHS]
+    if quarters or months:  # their years only say which
+        pairs = ((quarters, CalendarPeriod.QUARTER), (months, CalendarPeriod.MONTH))
+        return next((period for named, period in pairs if len(named) > 1), None)
+    return CalendarPeriod.YEAR if len({word for word in words if _YEAR.fullmatch(word)}) > 1 else None
 
 
 def _repeated_period(words: Sequence[str]) -> CalendarPeriod | None:

@@ -109,7 +109,9 @@ async def _ask_one_question(
     elif turn.error is None:
         await _print_reply(bot, turn)
     if turn.reasoning.get("unavailable") is not None:
-        print_to_stderr(f"the language model was not used ({turn.reasoning['unavailable']}); parley doctor says more")
+        has_answered = any(not call["error"] for call in turn.reasoning.get("calls", ()))
+        verb = "stopped answering" if has_answered else "was not used"
+        print_to_stderr(f"the language model {verb} ({turn.reasoning['unavailable']}); parley doctor says more")
     if options.debug:
         _print_steps(turn.result, turn.reasoning, has_model=bot.settings.model.is_used)
     if turn.error is not None:

@@ -183,3 +183,16 @@ async def test_a_set_by_passed_values_is_listed_before_it_is_exported(home: Mini
 
     assert isinstance(decomposition, PlannedQuestion)
     assert [passed.field for passed in decomposition.passed_values] == ["mine"]
+
+
+async def test_a_file_is_not_sent_of_a_set_that_is_asked_about(home: MiningHome) -> None:
+    flooded = a_condition("mood", "is", "flooded", words="flooded")
+    reply = a_plan_output(a_part("list", "mines", flooded), wants_file=True).model_dump(mode="json")
+
+    decomposition, _ = await decompose(
+        home, ScriptedModel(reply, reply), "I would love a spreadsheet with the flooded mines we run",
+        when=ModelUse.ALWAYS,
+    )  # fmt: skip
+
+    assert isinstance(decomposition, PlannedQuestion)
+    assert decomposition.alternatives[0].unknown_words == ("flooded",)

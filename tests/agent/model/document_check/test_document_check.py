@@ -366,3 +366,34 @@ def test_neither_the_rules_nor_the_single_loop_check_documents() -> None:
     assert isinstance(staged, DocumentChecker)
     assert not isinstance(rules, DocumentChecker)
     assert not isinstance(LoopReasoner(ScriptedModel(), rules, staged, options), DocumentChecker)
+
+
+async def test_what_fields_decide_belongs_to_the_set_whatever_is_read(desk: LetterDesk) -> None:
+    by_bea = a_condition("clerk", "is", "Bea", words="from Bea", texts_if_missing=["regards, Bea"])
+    model = ScriptedModel(as_reply(a_plan_output(a_part("list", LETTERS, by_bea))), a_check(BERG))
+
+    outcome = an_answer(await desk.ask("letters that hail from Bea", model))
+
+    assert sorted(await find_set(desk, outcome)) == ["berg", "holt", "krug"]
+
+
+async def test_a_claim_by_one_word_is_counted_without_a_check(desk: LetterDesk) -> None:
+    overdue = a_condition("text", "contains", "overdue", words="overdue")
+    plan = as_reply(a_plan_output(a_part("is_there_any", LETTERS, overdue)))
+
+    model = ScriptedModel(plan, ModelUnavailable("down"))
+
+    outcome = an_answer(await desk.ask("is anything overdue in the letters?", model))
+
+    assert outcome.text.startswith("**Yes**")
+
+
+async def test_a_leg_with_two_readings_goes_by_words(desk: LetterDesk) -> None:
+    refused = a_condition("text", "contains", "declined", "covered", words="declined")
+    part = a_part("list", LETTERS, refused, a_condition("clerk", "is", "Ann"))
+    other = a_part("list", LETTERS, refused, a_condition("clerk", "is", "Bea"), id="x", alternative_to="p1")
+    model = ScriptedModel(as_reply(a_plan_output(part, other)), a_check(BERG))
+
+    await desk.ask("declined letters", model)
+
+    assert len(model.requests) == 1

@@ -95,3 +95,10 @@ def test_a_sentence_longer_than_its_room_is_cut() -> None:
 
     assert item.text.startswith("… refused refused")
     assert item.tokens <= 110
+
+
+def test_documents_without_text_are_cut_to_their_values() -> None:
+    items = build(*[""] * 38, budget=4_000, note="x " * 400)
+
+    assert len(items) == 38
+    assert all("x x" in item.text for item in items)

@@ -552,3 +552,26 @@ async def test_groups_are_passed_to_answered_parts_alone(home: MiningHome, form:
     assert linked.planned is not None
     assert linked.planned.passed_values == ()
     assert linked.planned.alternatives[0].unknown_words == ("their best maker",)
+
+
+async def test_words_that_no_part_expresses_are_told(home: MiningHome) -> None:
+    makers = ("Oberon", "Lumen & Sons")
+    parts = [a_part("count", "lamps", a_condition("maker", "is", maker), id=maker) for maker in makers]
+
+    linked = link(home, "How many cosy lamps of Oberon and of Lumen?", *parts, not_understood=["cosy"])
+
+    assert linked.planned is not None
+    assert linked.planned.assumptions == (UnknownWords(words=("cosy",)),)
+
+
+async def test_the_first_of_an_order_within_passed_groups_is_a_problem(home: MiningHome) -> None:
+    groups = a_part("helper", "orders", id="o", functions=["count"], group_by="maker", limit=1)
+    part = a_part(
+        "values", "lamps", a_condition("maker", "is", of_part="o", part_field="maker"), order_by="price_eur", limit=1,
+        fields=["power_w"],
+    )  # fmt: skip
+
+    linked = link(home, "power of the cheapest lamp of the maker with most orders", part, groups)
+
+    assert linked.planned is None
+    assert any("cannot be the first of an order and of groups" in problem for problem in linked.problems)
