@@ -13,7 +13,7 @@ _ENGLISH_PHRASES = (
     "|another topic|a different topic|different topic|change of topic|new search|forget everything|forget all that"
 )
 _GERMAN_PHRASES = (
-    "neues thema|anderes thema|themenwechsel|neu anfangen|neu beginnen|fang neu an|fang von vorne an"
+    "neues thema|anderes thema|themenwechsel|neu anfangen|neu beginnen|fang neu an|fang von vorne an|von vorne|von vorn"
     "|alles vergessen|vergiss alles|vergiss das alles|neue suche"
 )
 _POLITE_WORDS = "please|ok|okay|now|so|well|then|thanks|let's|bitte|jetzt|also|nun|danke"

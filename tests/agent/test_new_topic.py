@@ -29,6 +29,8 @@ def test_the_question_after_a_new_topic_is_split_off(message: str, question: str
         "start over!!! 1",
         "another question: how many of them are paid?",
         "which pumps restart, and when?",
+        "Reset, restart or replace: what does the manual say?",
+        "Restart, reset and shutdown procedures of pump X",
         "reset buttons of the B-120",
         "documents about a new topic: tides",
         "",

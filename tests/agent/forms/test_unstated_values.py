@@ -183,6 +183,19 @@ async def test_documents_that_lack_several_values_are_counted_once(context: Agen
     assert "3 more may fit: they do not state" in outcome.text
 
 
+async def test_documents_that_may_fit_are_no_share_where_two_fields_are_asked(context: AgentContext) -> None:
+    outcome = await _ask("how many guesthouses with pets dogs have a price under 60?", context)
+
+    assert "of the other" not in outcome.text
+    assert "more may fit: they do not state" in outcome.text
+
+
+async def test_a_field_is_scarce_only_among_the_documents_that_are_named(context: AgentContext) -> None:
+    outcome = await _ask("how many guesthouses with breakfast buffet have a price under 60?", context)
+
+    assert "far from complete" not in outcome.text
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

@@ -73,6 +73,14 @@ def test_a_question_that_asks_for_more_is_not_for_yes_or_no(question: str, expec
             change(AggregateFunction.SUM, POSTAGE, CalendarPeriod.QUARTER),
         ),
         (
+            "How did postage of parcels change from Q1 2023 to Q1 2024?",
+            change(AggregateFunction.SUM, POSTAGE, CalendarPeriod.QUARTER),
+        ),
+        (
+            "How did postage of parcels change from March 2023 to March 2024?",
+            change(AggregateFunction.SUM, POSTAGE, CalendarPeriod.MONTH),
+        ),
+        (
             "How has the number of parcels changed between 2022 and 2024?",
             change(AggregateFunction.COUNT, None, CalendarPeriod.YEAR),
         ),
