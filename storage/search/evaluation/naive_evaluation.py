@@ -56,7 +56,8 @@ def expand_semi_joins(condition: Condition, bucket: BucketId, corpus: NaiveCorpu
                 tuple(document.doc_id for document in corpus[bucket].documents if fold_text(document.title) in keys),
             )
         elif rows_field is None and semi_join.field == DOC_ID_FIELD:
-            field, values = DOC_ID_FIELD, tuple(_values_of_inner_set(semi_join, corpus, scope))
+            inner_values = _values_of_inner_set(semi_join, corpus, scope)
+            field, values = DOC_ID_FIELD, tuple(value for value in inner_values if isinstance(value, str))
         else:
             fields = corpus[bucket].schema.by_name
             if rows_field is not None:
