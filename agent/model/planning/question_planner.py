@@ -23,6 +23,7 @@ from storage.search.ids import BucketId
 PLAN_PROMPT, ROUTE_PROMPT = "plan_question", "route_question"
 PLANNER_TOKENS = 3000  # of the whole prompt of the schema planner
 _MIN_SCHEMA_TOKENS = 400
+_DISPENSABLE_VALUES = ("closest_values", "last_plan", "conversation")  # in this order, for a long question
 _MAX_ROUTED_BUCKETS = 3
 _MAX_LAST_PLAN_CHARS = 1200
 _ROUTER_TOKENS = 2400
@@ -94,8 +95,11 @@ class QuestionPlanner:
             "question": escape_headings(question[:MAX_QUESTION_CHARS]),
         }
         template = load_prompt(PLAN_PROMPT)
-        frame = template.render(**values)
-        budget = PLANNER_TOKENS - estimate_tokens(frame.system) - estimate_tokens(frame.user)
+        budget = _tokens_left(template.render(**values))
+        for name in _DISPENSABLE_VALUES:
+            if budget < _MIN_SCHEMA_TOKENS:
+                values |= {name: ""}
+                budget = _tokens_left(template.render(**values))
         schemas = describe_buckets(lexicons, question_context.vocabulary, question, max(budget, _MIN_SCHEMA_TOKENS))
         return None if schemas is None else template.render(**(values | {"schemas": schemas}))
 
@@ -151,6 +155,11 @@ class QuestionPlanner:
         return RoutedQuestion(
             lexicons=chosen, text_query=output.search_query if is_text else "", language=output.language
         )
+
+
+def _tokens_left(frame: RenderedPrompt) -> int:
+    """Returns the tokens that a prompt without schemas leaves for them."""
+    return PLANNER_TOKENS - estimate_tokens(frame.system) - estimate_tokens(frame.user)
 
 
 def _describe_last_plan(question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]) -> str:

@@ -117,3 +117,17 @@ def test_too_small_a_budget_describes_nothing() -> None:
 
     assert describe_buckets(lexicons_of(context), context.vocabulary, "", 50) is None
     assert estimate_tokens(describe_bucket_names(lexicons_of(context), 150)) <= 150
+
+
+async def test_the_prompt_of_the_planner_fits_for_a_question_of_many_words() -> None:
+    context = a_context(40, 30)
+    long_question = "Which documents have value 3 of field_05, and what of the others? " * 60
+    route = {
+        "reasoning": "", "language": "en", "buckets": ["bucket_07"], "answer_from": "fields", "is_complex": False,
+        "search_query": "",
+    }  # fmt: skip
+    model = ScriptedModel(route, a_plan_output(a_part("list", "bucket_07")).model_dump(mode="json"))
+
+    await QuestionPlanner(model, ModelOptions()).plan_question(long_question, context, lexicons_of(context), ())
+
+    assert sum(estimate_tokens(message.content) for message in model.requests[1].messages) <= PLANNER_TOKENS
