@@ -131,7 +131,7 @@ class LegReview:
         return tuple(self.answers[aggregate]) if aggregate is not None else ()
 
     @property
-    def unstated(self) -> tuple[UnstatedValues, ...]:
+    def unstated_values(self) -> tuple[UnstatedValues, ...]:
         """What some documents do not state though the answer depends on it; empty if the form does not count them."""
         requests = self.requests.unstated
         lacking = {missing.field: missing.count for missing in missing_counts_of(self)}
@@ -140,7 +140,7 @@ class LegReview:
     @property
     def unknown_documents(self) -> UnstatedValues | None:
         """The documents that may belong to the set, but do not state a value for one of its conditions."""
-        return next((values for values in self.unstated if values.role is UnstatedRole.CONDITION), None)
+        return next((values for values in self.unstated_values if values.role is UnstatedRole.CONDITION), None)
 
 
 class EvidenceReviewer(Protocol):
@@ -167,7 +167,7 @@ def build_leg_result(review: LegReview, kind: OutcomeKind, count: int | None) ->
         document_count=review.count,
         condition=_shared_condition_of(review),
         missing_counts=missing_counts_of(review),
-        unstated=review.unstated,
+        unstated=review.unstated_values,
     )
 
 

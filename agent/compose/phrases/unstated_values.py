@@ -29,8 +29,8 @@ def describe_unstated_values(
     review: LegReview, *, scope_count: int | None = None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the sentences on fields that hardly any document states, and those on other fields."""
-    scarce = [values for values in review.unstated if values.is_scarce and len(values.fields) == 1]
-    others = [values for values in review.unstated if values not in scarce]
+    scarce = [values for values in review.unstated_values if values.is_scarce and len(values.fields) == 1]
+    others = [values for values in review.unstated_values if values not in scarce]
     return (
         tuple(_warn_of_scarce_field(values, review) for values in scarce),
         tuple(_describe_remaining(values, review, scope_count) for values in others),

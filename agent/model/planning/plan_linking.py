@@ -118,15 +118,9 @@ class PlanLinker:
     ) -> _LinkedLeg | None:
         """Returns the leg of a part; None with a problem noted if there is no such bucket or no such form of answer."""
         own_notes = LinkingNotes()
-        set_linker = SetLinker(
-            question=self.question,
-            lexicons=self.lexicons,
-            today=self.today,
-            parts={other.id: other for other in output.parts},
-        )
+        set_linker = self._set_linker_for(output)
         sets = set_linker.link_sets(part, own_notes, leg_id)
-        stands_alone = is_only and not output.continues_conversation  # else the words say too little: "and its width?"
-        text = (self.question if stands_alone else part.question) or self.question
+        text = self._question_of(part, output, is_only=is_only)
         queries = [query for query in part.search_queries if query.strip()][:_MAX_QUERIES]
         ranking_text = queries[0] if queries else text
         found = self._link_form(part, sets, ranking_text, set_linker, own_notes) if sets else None
@@ -160,8 +154,21 @@ class PlanLinker:
         return _LinkedLeg(
             leg=leg,
             alternatives=alternatives,
-            passed=tuple(passed for linked_set in sets for passed in linked_set.passed),
+            passed=tuple(values for linked_set in sets for values in linked_set.passed),
         )
+
+    def _set_linker_for(self, output: QuestionPlanOutput) -> SetLinker:
+        return SetLinker(
+            question=self.question,
+            lexicons=self.lexicons,
+            today=self.today,
+            parts={part.id: part for part in output.parts},
+        )
+
+    def _question_of(self, part: PlanPartOutput, output: QuestionPlanOutput, *, is_only: bool) -> str:
+        """Returns the part as a question that can be understood alone; the words of the person may say too little."""
+        stands_alone = is_only and not output.continues_conversation  # unlike "and its width?"
+        return (self.question if stands_alone else part.question) or self.question
 
     def _link_form(
         self,
