@@ -10,18 +10,19 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test check format-check lint-check types layers format docs bench faults clean
+.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench faults clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    load the demo documents and play the story (then: make serve)"
 	@echo "make serve   the web chat over the demo documents, http://127.0.0.1:8080"
 	@echo "make test    all tests, with the real servers that can be had here"
+	@echo "make playground  the tests in the Microsoft 365 Agents Playground alone; they need node, npm and Chromium"
 	@echo "make check   format, lint, types, layers, documentation, tests"
 	@echo "make format  put the code into shape"
 	@echo "make docs    build the documentation site in build/site; a broken link is an error"
 	@echo "make bench   measure; ARGS=--demo times the demo too"
-	@echo "make faults  a thousand faults in one run; ARGS=\"--seed 2 --faults 100\""
+	@echo "make faults  a thousand faults on each chat product; ARGS=\"--surface teams --seed 2 --faults 100\""
 	@echo "make clean   remove everything made here"
 
 setup: .venv/.synced
@@ -47,6 +48,10 @@ serve: setup
 # Tests that use one server stay in one worker, so that each server is started once (tests/conftest.py).
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 $(ARGS)
+
+# PARLEY_PLAYGROUND_PICTURES=docs/teams renews the pictures of the documentation.
+playground: setup
+	$(BIN)/python -m pytest -n 0 tests/playground $(ARGS)
 
 check: format-check lint-check types layers docs test
 

@@ -64,6 +64,7 @@ class ReasoningLog:
     stages: list[TraceStage] = field(default_factory=list[TraceStage])  # in the order in which they ended
     fallbacks: dict[str, str] = field(default_factory=dict[str, str])  # stage to the reason why rules took it over
     complexity: str = ""  # why the question is complex; empty: it is not, or no model was asked
+    leaves_topic: bool = False  # a model says that the question does not continue the conversation
     sub_queries: list[SubQueryPurpose] = field(default_factory=list[SubQueryPurpose])
     reviews: list[EvidenceReview] = field(default_factory=list[EvidenceReview])  # in their order
     plan_difference: PlanDifference | None = None

@@ -18,6 +18,7 @@ from bench.model_questions import measure_model_questions
 from bench.overhead import measure_overhead
 from bench.scale import measure_scale
 from bench.slack import measure_slack
+from bench.teams import measure_teams
 from bot.demo.corpus import generate_corpus
 from tests.scenarios.questions import questions
 
@@ -36,7 +37,8 @@ async def measure_all(folder: Path, runs: int) -> list[BenchmarkFigure]:
         *await measure_ingestion(settings, folder, runs),
         *await asyncio.to_thread(measure_reading, folder, runs),
     ]
-    return [*figures, *await measure_slack(folder, runs), *await measure_scale(settings, folder, runs)]
+    figures += [*await measure_slack(folder, runs), *await measure_teams(folder, runs)]
+    return [*figures, *await measure_scale(settings, folder, runs)]
 
 
 def main() -> None:

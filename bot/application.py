@@ -18,6 +18,7 @@ from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.dialogue import ConversationDialogue
 from bot.conversation.download import download_route_for
 from bot.conversation.exports import ExportFiles
+from bot.conversation.file_offers import FileOffers
 from bot.conversation.personal_history import PersonalHistory
 from bot.ids import ConversationId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
@@ -25,6 +26,7 @@ from bot.models.configured_models import ConfiguredModels
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
+from bot.surface.known_addresses import KnownAddresses, ServiceUrls
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.surface import Surface
 from bot.surface.surface_registry import SurfaceRegistry
@@ -36,7 +38,7 @@ from bot.turns.workers import TurnWorkers
 from storage.ingest.extract.candidates import Extractor
 from storage.search.index import SearchIndex
 from storage.sql.database import SqlDatabase
-from storage.sql.stores.grants import GrantStore, LocalGroupStore
+from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkStore
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -55,6 +57,7 @@ class Application:
     database: SqlDatabase
     grants: GrantStore
     groups: LocalGroupStore
+    person_links: PersonLinkStore
     access: AccessResolver
     administration: AdminOperations
     personal_history: PersonalHistory
@@ -65,9 +68,11 @@ class Application:
     warm_up: Callable[[], Awaitable[None]]  # loads what the first question needs
     directories: ProductDirectories
     exports: ExportFiles
+    file_offers: FileOffers
     attachments: ConversationAttachments
     sources: SourceOperations
     clarifications: ClarificationOffers
+    service_urls: ServiceUrls
     limits: AnswerLimits
     log: FilteringBoundLogger
     dialogue: ConversationDialogue
@@ -79,6 +84,10 @@ class Application:
     def installations_for(self, product: str) -> AppInstallations:
         """The installations of the product's app."""
         return AppInstallations(product, self.database, self.settings.secret_keys)
+
+    def known_addresses_for(self, surface: str) -> KnownAddresses:
+        """Where the surface's people and conversations were heard of last."""
+        return KnownAddresses(surface, self.database)
 
     def register_surface(self, surface: Surface) -> None:
         """From now on, this process works on the surface's turns and replies through its outbox."""

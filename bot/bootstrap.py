@@ -35,6 +35,7 @@ from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
 from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
+from bot.conversation.file_offers import FileOffers
 from bot.conversation.personal_history import PersonalHistory
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.checkup import check_model
@@ -43,9 +44,11 @@ from bot.language_model.summary_polishing import SummaryPolisher, open_summary_p
 from bot.models.configured_models import ConfiguredModels
 from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
 from bot.models.result_cache import ResultCache
+from bot.person_links import PersonLinks
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
+from bot.surface.known_addresses import ServiceUrls
 from bot.surface.outbox import Outbox
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.surface_registry import SurfaceRegistry
@@ -62,7 +65,7 @@ from storage.search.index import SearchIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import SqlError
 from storage.sql.stores.attachments import AttachedFileStore
-from storage.sql.stores.grants import GrantStore, LocalGroupStore
+from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkStore
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
 from storage.sql.stores.sources import StoredSource
@@ -333,6 +336,7 @@ class _AccessServices:
 
     grants: GrantStore
     groups: LocalGroupStore
+    person_links: PersonLinkStore
     directories: ProductDirectories
     access: AccessResolver
     clarifications: ClarificationOffers
@@ -343,7 +347,9 @@ class _AccessServices:
 def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
     settings, database, index = backends.settings, backends.database, backends.index
     grants, groups = GrantStore(database), LocalGroupStore(database)
-    directories = ProductDirectories(backends.surfaces)
+    person_links = PersonLinkStore(database)
+    links = PersonLinks(person_links, uses_email=settings.link_by_email)
+    directories = ProductDirectories(backends.surfaces, links)
     access = AccessResolver(TenantId(settings.tenant), grants, groups, index, directories)
     attachments = ConversationAttachments(
         store=AttachedFileStore(database),
@@ -356,6 +362,7 @@ def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
     return _AccessServices(
         grants=grants,
         groups=groups,
+        person_links=person_links,
         directories=directories,
         access=access,
         clarifications=ClarificationOffers(database, access),
@@ -482,6 +489,7 @@ def _build_application(
         database=database,
         grants=services.grants,
         groups=services.groups,
+        person_links=services.person_links,
         access=services.access,
         administration=AdminOperations(
             settings=settings,
@@ -502,9 +510,13 @@ def _build_application(
         warm_up=warm_up,
         directories=services.directories,
         exports=services.exports,
+        file_offers=FileOffers(
+            database=database, exports=services.exports, keys=settings.secret_keys, worker=backends.process_name
+        ),
         attachments=services.attachments,
         sources=sources,
         clarifications=services.clarifications,
+        service_urls=ServiceUrls(database, log),
         limits=limits,
         log=log,
         dialogue=dialogue,

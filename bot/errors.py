@@ -27,6 +27,11 @@ BotError                        its text is one plain sentence for a person
 │   ├── ExportBusy              one export at a time for each person
 │   ├── ExportStopped           the reader has lost access to what it lists
 │   └── ExportWriteFailed       the disk does not accept the file
+├── FileOfferRefused            an answer to an offered file that does not count
+│   ├── UnknownFileOffer        forged, or of another conversation
+│   ├── ForeignFileOffer        the file was offered to another person
+│   ├── FileOfferAnswered       accepted or declined before
+│   └── FileOfferEnded          the file is gone, or may no longer be seen
 ├── AdminRefused                a change of the administration that is not made
 │   ├── NotAdmin                the person is no admin, or no longer
 │   ├── LastAdmin               at least one admin must remain
@@ -234,6 +239,38 @@ class ExportWriteFailed(ExportRefused):
         super().__init__(
             translate_message("The file could not be written here. Please ask for it again later, or for less at once.")
         )
+
+
+class FileOfferRefused(BotError):
+    """An answer to an offered file that does not count."""
+
+
+class UnknownFileOffer(FileOfferRefused):
+    """Forged, or of another conversation; the message does not say which."""
+
+    def __init__(self) -> None:
+        super().__init__(translate_message("I do not know this file; please ask for it again."))
+
+
+class ForeignFileOffer(FileOfferRefused):
+    """The file was offered to another person."""
+
+    def __init__(self) -> None:
+        super().__init__(translate_message("This file was offered to somebody else, so only they may take it."))
+
+
+class FileOfferAnswered(FileOfferRefused):
+    """The file was accepted or declined before."""
+
+    def __init__(self) -> None:
+        super().__init__(translate_message("This offer was answered already; please ask for the file again."))
+
+
+class FileOfferEnded(FileOfferRefused):
+    """The file has expired or was withdrawn, or its reader has lost access; the message does not say which."""
+
+    def __init__(self) -> None:
+        super().__init__(translate_message("This file is not available any more; please ask for it again."))
 
 
 class AdminRefused(BotError):

@@ -11,6 +11,7 @@ TurnId = NewType("TurnId", str)
 ChoiceId = NewType("ChoiceId", str)
 ClarificationId = NewType("ClarificationId", str)
 ExportId = NewType("ExportId", str)
+FileOfferId = NewType("FileOfferId", str)
 
 OPERATOR = PersonId("operator")
 
@@ -23,6 +24,7 @@ __all__ = [
     "ConversationId",
     "DocId",
     "ExportId",
+    "FileOfferId",
     "MessageId",
     "PersonId",
     "Subject",

@@ -32,9 +32,6 @@ _OWN_EMBEDDERS = ("wordllama", "none")
 _MODEL_PATTERN = re.compile(r"[\w.-]+/\S+")  # as litellm names models
 _RERANKER_PATTERN = re.compile(r"(?:cohere|jina_ai|hosted_vllm|infinity)/\S+")  # litellm reranks with these
 _FLASHRANK_PATTERN = re.compile(r"flashrank:(\w[\w.-]*)")  # the model's name is a folder name
-# Documented variables that this version does not read yet; `doctor` reports them when they are set.
-_UNSUPPORTED_VARIABLES = ("PARLEY_TEAMS_OPENID_URL", "PARLEY_TEAMS_TOKEN_URL", "PARLEY_TEAMS_ISSUER",
-            "PARLEY_TEAMS_ALLOWED_TENANTS")  # fmt: skip
 
 
 def _validate_person(text: str) -> PersonId:
@@ -115,6 +112,7 @@ class Settings(SettingsSection):
     tenant: Annotated[str, Field(min_length=1)] = "default"
     accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], CommaSeparated] = ()
     admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], CommaSeparated] = ()
+    link_by_email: bool = False
     web_token: SecretStr | None = None
     _sections: tuple[SettingsSection, ...] = ()
 
@@ -256,11 +254,10 @@ class LoadedSettings:
         self,
         settings: Settings,
         sources: Mapping[str, str],
-        unsupported: tuple[str, ...],
         errors: tuple[InvalidSettings, ...] = (),
         misspelled: Mapping[str, str] | None = None,
     ) -> None:
-        self.settings, self.sources, self.unsupported, self.errors = settings, sources, unsupported, errors
+        self.settings, self.sources, self.errors = settings, sources, errors
         self.misspelled = misspelled or {}
 
 
@@ -303,9 +300,8 @@ def survey_settings(home: Path | None = None, environ: Mapping[str, str] | None 
     _complete_secret_key(values, sources, errors, home_path)
     settings = _validate_section(Settings, values, errors)
     sections = [_validate_section(section_type, values, errors) for section_type in section_types]
-    unsupported = tuple(name for name in _UNSUPPORTED_VARIABLES if env.get(name) and name not in variables)
     misspelled = _find_misspelled_variables(env, variables)
-    return LoadedSettings(settings.with_sections(sections), sources, unsupported, tuple(errors), misspelled)
+    return LoadedSettings(settings.with_sections(sections), sources, tuple(errors), misspelled)
 
 
 def _load_section_types() -> list[type[SettingsSection]]:
@@ -354,8 +350,7 @@ def _find_misspelled_variables(env: Mapping[str, str], variables: Collection[str
     """The setting that is probably meant, by the variable. Other variables that begin with PARLEY_ are not judged: a
     cluster may have set them.
     """
-    known_names = (*variables, *_UNSUPPORTED_VARIABLES)
-    unknown_names = [name for name in env if name.upper().startswith("PARLEY_") and name.upper() not in known_names]
+    unknown_names = [name for name in env if name.upper().startswith("PARLEY_") and name.upper() not in variables]
     matches = {name: get_close_matches(name.upper(), variables, n=1, cutoff=0.85) for name in unknown_names}
     return {name: match[0] for name, match in matches.items() if match}
 

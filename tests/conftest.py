@@ -26,6 +26,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByServer(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return next((server for server in ("opensearch", "postgres", "test_wheel") if server in nodeid), nodeid)
+            return next(
+                (server for server in ("opensearch", "postgres", "playground", "test_wheel") if server in nodeid),
+                nodeid,
+            )
 
     return ByServer(config, log)

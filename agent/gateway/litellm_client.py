@@ -10,6 +10,8 @@ import os
 import re
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Annotated, cast
 from typing import Any as Json
 
@@ -359,9 +361,20 @@ def _kind_of(message: str, status: int | None, *, has_response: bool) -> Failure
 
 
 def _seconds_of(retry_after: str | None) -> float | None:
-    """Returns None for an HTTP date, which no provider of models sends."""
+    """Returns the seconds from now on, for a number of seconds as for an HTTP date (RFC 9110, 10.2.3); None for
+    anything else.
+    """
     try:
         seconds = float(retry_after or "")
     except ValueError:
-        return None
+        return _seconds_until(retry_after or "")
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _seconds_until(http_date: str) -> float | None:
+    try:
+        date = parsedate_to_datetime(http_date)
+    except ValueError:
+        return None
+    aware_date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max((aware_date - datetime.now(UTC)).total_seconds(), 0.0)

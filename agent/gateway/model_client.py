@@ -25,6 +25,7 @@ class FailureKind(StrEnum):
     UNREACHABLE = "the connection failed"
     BROKEN_REPLY = "unreadable reply"  # the server answered, but not as the API says
     TIMED_OUT = "timed out"
+    NO_PRICE = "its price is unknown, and spending is capped"  # the server was not asked
     NO_SLOT = "too many calls at once"  # of our own; the server was not asked
     CUT = "stopped in the middle"
 

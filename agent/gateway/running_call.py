@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agent.errors import PriceUnknown, SpendingCapReached
+from agent.errors import SpendingCapReached
 from agent.gateway.circuit_breaker import CircuitBreaker
 from agent.gateway.model_client import CallFailed, FailureKind, TokenUsage
 from agent.gateway.options import ModelPrice
@@ -77,8 +77,8 @@ async def account_for_call(
 ) -> AsyncGenerator[RunningCall]:
     """Waits for a slot and reserves the cost, and when the call is over settles it, tells the circuit and the log.
 
-    Raises `SpendingCapReached` and `PriceUnknown`, and `CallFailed` if no slot becomes free in time; then there was no
-    call.
+    Raises `SpendingCapReached`, and `CallFailed` if no slot becomes free in time or a price is missing; then there was
+    no call.
     """
     most_usage = TokenUsage(input_tokens=account.input_tokens, output_tokens=account.max_output_tokens)
     call = RunningCall(input_tokens=account.input_tokens)
@@ -88,7 +88,7 @@ async def account_for_call(
         has_slot = True
         reservation = await account.spending.reserve(cost_of(most_usage, account.price))
         if reservation is None and account.price is None:
-            raise PriceUnknown(f"spending is capped, and the price of {model_try.model} is unknown")
+            raise CallFailed(FailureKind.NO_PRICE)
         if reservation is None:
             raise SpendingCapReached("the spending cap is reached")
     except BaseException:

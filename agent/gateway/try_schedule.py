@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.errors import ModelUnavailable
+from agent.errors import ModelUnavailable, PriceUnknown
 from agent.gateway.circuit_breaker import CircuitBreaker
 from agent.gateway.model_client import CallFailed, FailureKind
 from agent.gateway.options import CallLimits
@@ -58,6 +58,7 @@ class TrySchedule:
         self._failed_tries = 0  # of the model at the head
         self._pause_s = 0.0
         self._reasons: dict[str, str] = {}
+        self._unpriced_models: list[str] = []
 
     @property
     def time_left_s(self) -> float:
@@ -88,6 +89,8 @@ class TrySchedule:
         model = self._models[0]
         self._reasons[model] = describe_failure(failure)
         self._failed_tries += 1
+        if failure.kind is FailureKind.NO_PRICE:
+            self._unpriced_models.append(model)
         if failure.kind is FailureKind.REFUSED_REQUEST:
             self._models.clear()
         elif self._is_worth_a_retry(failure):
@@ -98,7 +101,10 @@ class TrySchedule:
             self._go_to_next_model()
 
     def unavailability(self) -> ModelUnavailable:
-        """The error that says why no model answered."""
+        """The error that says why no model answered: `PriceUnknown` if only missing prices kept them from it."""
+        if self._unpriced_models and len(self._unpriced_models) == len(self._reasons):
+            names = " and ".join(self._unpriced_models)
+            return PriceUnknown(f"spending is capped, and the price of {names} is unknown")
         if not self._reasons:
             return ModelUnavailable("no time was left to ask a model")
         return ModelUnavailable("; ".join(f"{model}: {reason}" for model, reason in self._reasons.items()))

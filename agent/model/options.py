@@ -28,5 +28,6 @@ class ModelOptions:
     completeness: float = 0.8  # 0 to 1, from which evidence is enough
     max_rounds: int = 3  # of searches
     max_calls: int = 4
+    simple_calls: int = 2  # for a question of one part: no further search whose answer would be a third call
     max_sub_queries: int = 5
     call_timeout_s: float = 30.0  # for a call with all its retries and fallbacks

@@ -51,6 +51,7 @@ class ModelReasoner:
                 completeness=options.completeness,
                 max_rounds=options.max_rounds,
                 max_calls=options.max_calls,
+                simple_calls=options.simple_calls,
                 timeout_s=options.call_timeout_s,
             ),
         )
@@ -139,6 +140,7 @@ class ModelReasoner:
                     decisions[index],
                     is_last_round=is_last_round,
                     may_ask_again=calls_left >= 2 * len(affordable),
+                    is_simple=len(reviews) == 1,
                 )
                 for index in affordable
             )
@@ -147,19 +149,12 @@ class ModelReasoner:
         return [by_index.get(index, decision) for index, decision in enumerate(decisions)]
 
     async def _answer_leg(
-        self, review: LegReview, decision: Decision, *, is_last_round: bool, may_ask_again: bool
+        self, review: LegReview, decision: Decision, *, is_last_round: bool, may_ask_again: bool, is_simple: bool
     ) -> Decision:
         if isinstance(decision, More):
             return decision
         return await self._answerer.answer_leg(
-            review,
-            decision,
-            review.question_context.reasoning_log,
-            round_=1 if review.draft is None else 2,
-            is_last_round=is_last_round,
-            may_ask_again=may_ask_again,
-            language=review.language,
-            summary=review.question_context.conversation_summary,
+            review, decision, is_last_round=is_last_round, may_ask_again=may_ask_again, is_simple=is_simple
         )
 
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
@@ -182,6 +177,7 @@ def _choose_plan(
         log.record_fallback(_DECOMPOSE, "the model's plan names nothing that exists")
         return by_rules
     planned = linked.planned
+    log.leaves_topic = not (linked.continues_conversation or _continues_conversation(by_rules))
     if len(planned.plan.legs) > 1:
         log.complexity = linked.reasoning
         log.sub_queries = [
@@ -204,6 +200,10 @@ def _choose_plan(
     if rules_are_complete and not linked.problems:
         return offer_other_reading(planned, by_rules)
     return planned
+
+
+def _continues_conversation(by_rules: Decomposition) -> bool:
+    return isinstance(by_rules, PlannedQuestion) and by_rules.is_followup
 
 
 def _is_certain(planned: PlannedQuestion, leg_id: LegId) -> bool:

@@ -87,11 +87,12 @@ class AccessResolver:
         return self._build_scope(await self._grants.list_for_subjects(subjects), subjects)
 
     async def _scope_for_channel(self, audience: ChannelAudience) -> Scope:
+        channels = {audience.channel, *filter(is_channel_subject, audience.also_known_as)}
         if audience.outsiders is OutsiderPresence.NONE:
-            subjects = {EVERYONE, audience.channel}
+            subjects = {EVERYONE, *channels}
             return self._build_scope(await self._grants.list_for_subjects(subjects), subjects)
-        granted = await self._grants.list_for_subjects({audience.channel})
-        return self._build_scope((grant for grant in granted if grant.include_external), {audience.channel})
+        granted = await self._grants.list_for_subjects(channels)
+        return self._build_scope((grant for grant in granted if grant.include_external), channels)
 
     def _build_scope(self, granted: Iterable[Grant], subjects: Iterable[Subject]) -> Scope:
         return Scope(

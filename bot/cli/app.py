@@ -16,6 +16,7 @@ from bot.cli.commands import (
     export,
     grants,
     ingest,
+    packages,
     prompts,
     serve,
     sources,
@@ -69,6 +70,7 @@ app.command()(grants.revoke)
 app.command()(grants.grants)
 app.add_typer(grants.group_app, name="group")
 app.add_typer(prompts.app, name="prompts")
+app.add_typer(packages.app, name="teams")
 app.command()(doctor.doctor)
 
 

@@ -175,12 +175,13 @@ class ClarificationOffers:
     ) -> ChoiceId | None:
         """The choice of the newest open clarification that a message names by its label, else by its position.
 
-        Without `allow_ordinals` only by its label: after an answer, "the second one" means a document.
+        Without `allow_ordinals` only a bare number names a position: after an answer, "the second one" is a document.
         """
         newest = await self._store.find_open_clarification(inbound.conversation, scope_key)
         if newest is None or not have_same_readers(audience_from_json(newest.audience), inbound.audience):
             return None
-        chosen = _find_by_label(text, newest) or (_find_by_position(text, newest) if allow_ordinals else None)
+        may_name_position = allow_ordinals or _normalise_text(text).isdecimal()
+        chosen = _find_by_label(text, newest) or (_find_by_position(text, newest) if may_name_position else None)
         return None if chosen is None else ChoiceId(chosen.id)
 
     async def find_choosers(self, turns: Sequence[TurnId]) -> list[TurnId]:

@@ -68,6 +68,15 @@ class PastExport:
     expires_at: datetime | None = None  # of the link
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOfTurn:
+    """A finished export. `expires_at`: when its file is deleted."""
+
+    id: ExportId
+    person: PersonId
+    expires_at: datetime
+
+
 class ExportFiles:
     """Writes export files below `folder` and checks who may download them."""
 
@@ -112,7 +121,14 @@ class ExportFiles:
 
         Raises `LinkRefused`.
         """
-        export = await self._store.find_export(self._signer.verify_link(signed, self._now()))
+        return await self.find_file(self._signer.verify_link(signed, self._now()))
+
+    async def find_file(self, export_id: ExportId) -> ServedFile:
+        """The file of an export, if its audience may still see all of it and the asker still belongs to the audience.
+
+        Raises `LinkRefused`.
+        """
+        export = await self._store.find_export(export_id)
         if export is None or export.status is not ExportStatus.DONE or export.path is None:
             raise FileGone()
         path = self._folder / export.path
@@ -124,6 +140,17 @@ class ExportFiles:
         if not is_reader:
             raise FileGone()
         return ServedFile(path=path, name=_download_name(_search_and_order(export)[0], export.rows))
+
+    async def find_export_of_turn(self, turn: TurnId) -> ExportOfTurn | None:
+        """The finished export of a turn, if there is one."""
+        export = await self._store.find_newest_of_turn(turn)
+        if export is None or export.status is not ExportStatus.DONE:
+            return None
+        return ExportOfTurn(id=ExportId(export.id), person=PersonId(export.person), expires_at=export.expires_at)
+
+    async def make_link(self, export_id: ExportId) -> FilePart:
+        """The file with a new link. Raises `FileGone` for an unknown export."""
+        return self._file_part_of(await self._load_export(export_id))
 
     async def list_exports_of(self, person: PersonId, scope: Scope, limit: int) -> list[PastExport]:
         """The person's exports of all conversations, newest first. `scope` is what the person alone may see.

@@ -29,6 +29,12 @@ TOO_SLOW_NOTICE: Final = mark_message("This took too long, so I stopped. Please 
 INDEX_CHANGED_NOTICE: Final = mark_message("The documents changed while I was looking. Please ask again.")
 INTERNAL_ERROR_NOTICE: Final = mark_message("Something went wrong here, and I could not answer. Please ask again.")
 FILE_NOT_SENT_NOTICE: Final = mark_message("All of it could not be sent as a file. Please press “Show all” again.")
+FULL_TEXT_COMING_NOTICE: Final = mark_message("All of it is on its way, as a file.")
+FULL_TEXT_SENT_NOTICE: Final = mark_message("All of it is here already, as a file.")
+FULL_TEXT_FAILED_NOTICE: Final = mark_message(
+    "All of it could not be sent as a file here. Please ask your question again."
+)
+DEAD_BUTTON_NOTICE: Final = mark_message("This button does nothing any more. Please ask again.")
 NOT_DELIVERED_NOTICE: Final = mark_message("The answer could not be delivered.")
 OFFER_EXPIRED_NOTICE: Final = mark_message("This offer has expired; ask again for a new one.")
 QUESTION_DELETED_NOTICE: Final = mark_message("The question was deleted, and its answer with it.")

@@ -41,7 +41,7 @@ def reasoning_to_json(log: ReasoningLog) -> JsonObject:
     if not (log.calls or log.fallbacks or log.plan_difference):
         return {}
     return {
-        "calls": [_call_to_json(call) for call in log.calls],
+        "calls": [_call_to_json(call, _stage_of(call, log)) for call in log.calls],
         "fallbacks": dict(log.fallbacks),
         "unavailable": None if log.unavailability is None else str(log.unavailability),
         "complexity": log.complexity,
@@ -51,9 +51,15 @@ def reasoning_to_json(log: ReasoningLog) -> JsonObject:
     }
 
 
-def _call_to_json(call: ModelCallRecord) -> JsonObject:
+def _stage_of(call: ModelCallRecord, log: ReasoningLog) -> str:
+    """The stage in which the call was made: the first that ended after it; empty for a call after the last stage."""
+    return next((stage.name for stage in log.stages if stage.ended_at >= call.ended_at), "")
+
+
+def _call_to_json(call: ModelCallRecord, stage: str) -> JsonObject:
     return {
         "prompt": call.prompt,
+        "stage": stage,
         "model": call.model,
         "ms": round(call.ms, 1),
         "waited_ms": round(call.waited_ms, 1),
@@ -84,11 +90,14 @@ def debug_fields_of(reasoning: Mapping[str, Json]) -> JsonObject:
 
 
 def describe_stages(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
-    """Yields lines of raw text: the stages with their times, and which of them the rules took over.
+    """Yields lines of raw text: the stages with their times, the tokens and cost of their model calls, and which of
+    them the rules took over.
 
     `result` has the format of `parley ask --json`. `reasoning` may be empty.
     """
-    yield from (_describe_stage(stage) for stage in result["stages"])
+    calls = reasoning.get("calls", ())
+    for name, stages in _by_name(result["stages"]).items():
+        yield _describe_stage(name, stages, [call for call in calls if call.get("stage") == name])
     names = {stage["name"] for stage in result["stages"]}
     for name, reason in reasoning.get("fallbacks", {}).items():
         if name not in names:
@@ -133,9 +142,28 @@ def _describe_completeness(review: Mapping[str, Json]) -> str:
     return f"evidence{question}: {review['completeness']:.0%} complete"
 
 
-def _describe_stage(stage: Mapping[str, Json]) -> str:
-    fallback = f", {_describe_fallback(stage['fallback'])}" if stage["fallback"] else ""
-    return f"{stage['name']}: {format_ms(stage['ms'])}{fallback}"
+def _by_name(stages: Sequence[Mapping[str, Json]]) -> Mapping[str, Sequence[Mapping[str, Json]]]:
+    """The stages by name, in the order of their first round."""
+    by_name = dict[str, list[Mapping[str, Json]]]()
+    for stage in stages:
+        by_name.setdefault(stage["name"], []).append(stage)
+    return by_name
+
+
+def _describe_stage(name: str, rounds: Sequence[Mapping[str, Json]], calls: Sequence[Mapping[str, Json]]) -> str:
+    """`rounds`: the stage once for each round of the search."""
+    parts = [format_ms(sum(stage["ms"] for stage in rounds))]
+    parts += [f"in {len(rounds)} rounds"] if len(rounds) > 1 else []
+    parts += [_describe_tokens(_usage_of(calls))] if calls else []
+    parts += [_describe_fallback(reason) for reason in dict.fromkeys(stage["fallback"] for stage in rounds) if reason]
+    return f"{name}: {', '.join(parts)}"
+
+
+def _usage_of(calls: Sequence[Mapping[str, Json]]) -> JsonObject:
+    """The sum of the tokens and costs; the cost is None if that of one call is."""
+    costs = [call["cost_usd"] for call in calls]
+    tokens = {name: sum(call["tokens"][name] for call in calls) for name in ("in", "out")}
+    return {"tokens": tokens, "cost_usd": None if None in costs else sum(costs)}
 
 
 def _describe_fallback(reason: str) -> str:

@@ -97,6 +97,18 @@ def reason_for_unsupported_kind() -> str:
     return translate_message("I have no reader for files of its kind")
 
 
+def reason_for_expired_link() -> str:
+    return translate_message("the link to it no longer works; attach it again")
+
+
+def reason_for_missing_content() -> str:
+    return translate_message("its content is not where I can read it")
+
+
+def reason_for_unreachable_host(product: str) -> str:
+    return translate_message("{product} did not hand it over; attach it again a little later", product=product)
+
+
 def file_kind_of(name: str, media_type: str = "") -> str:
     """One of `FILE_KINDS`, by the extension of the name or else by the media type; the extension itself for an
     unsupported kind.

@@ -1,4 +1,6 @@
-"""The checkup of a chat product's configuration, which `parley doctor` runs."""
+"""What a chat product offers the command line: a checkup of its configuration for `parley doctor`, and the package of
+its app.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,4 +27,21 @@ class SurfaceCheckup(Protocol):
         """The findings, in the order in which a person would fix them. A product that cannot be reached
         is one finding.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppPackage:
+    """What an admin uploads to install the app. `notes`: sentences about what should be set before that."""
+
+    content: bytes
+    file_name: str
+    notes: tuple[str, ...] = ()
+
+
+class AppPackager(Protocol):
+    """The entry point in `parley.packages` under the product's name."""
+
+    def __call__(self, settings: "Settings") -> AppPackage:
+        """Raises `InvalidSettings` where the settings name no app."""
         ...

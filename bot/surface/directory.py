@@ -13,11 +13,15 @@ from bot.surface.inbound import ChannelAudience, PrivateAudience
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonProfile:
-    """A person's name as the product writes it (data, to be escaped), and their locale and time zone."""
+    """A person's name as the product writes it (data, to be escaped), and their locale and time zone.
+
+    None: the product says them with each message alone, so those of the inbound hold.
+    """
 
     name: str
-    locale: str
-    time_zone: str  # IANA
+    locale: str | None = None
+    time_zone: str | None = None  # IANA
+    verified_email: str = ""  # of a full member, whose address the product or its administrators have verified
 
 
 class Directory(Protocol):

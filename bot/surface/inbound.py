@@ -32,8 +32,9 @@ class PrivateAudience:
 class ChannelAudience:
     """Everyone who reads the channel reads the reply."""
 
-    channel: Subject  # `channel:slack:T1:C1`, `team:teams:TENANT:ID`
+    channel: Subject  # `channel:slack:T1:C1`, `channel:teams:TENANT:ID`
     outsiders: OutsiderPresence
+    also_known_as: frozenset[Subject] = frozenset()  # whose grants count here too: the channel's team in Teams
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,9 @@ def audience_to_json(audience: Audience) -> JsonObject:
         case PrivateAudience(person=person, is_guest=is_guest, subjects=subjects, is_deactivated=is_deactivated):
             gone = {"gone": True} if is_deactivated else {}
             return {"kind": "private", "person": person, "guest": is_guest, "subjects": sorted(subjects), **gone}
-        case ChannelAudience(channel=channel, outsiders=outsiders):
-            return {"kind": "shared", "channel": channel, "outsiders": outsiders.value}
+        case ChannelAudience(channel=channel, outsiders=outsiders, also_known_as=also_known_as):
+            aliases = {"aliases": sorted(also_known_as)} if also_known_as else {}
+            return {"kind": "shared", "channel": channel, "outsiders": outsiders.value, **aliases}
         case _:
             assert_never(audience)
 
@@ -58,7 +59,11 @@ def audience_from_json(data: Mapping[str, Json]) -> Audience:
                 is_deactivated=bool(data.get("gone", False)),
             )
         case _:
-            return ChannelAudience(channel=Subject(data["channel"]), outsiders=OutsiderPresence(data["outsiders"]))
+            return ChannelAudience(
+                channel=Subject(data["channel"]),
+                outsiders=OutsiderPresence(data["outsiders"]),
+                also_known_as=frozenset(map(Subject, data.get("aliases", ()))),
+            )
 
 
 def body_to_json(body: InboundBody) -> JsonObject:

@@ -51,6 +51,10 @@ _TOKEN_PATTERN = re.compile(
     r"|\[(?P<marker>[0-9A-Za-z]{1,8})\](?!\()"
 )
 
+# Control characters and direction overrides: both could corrupt the display of the text around them.
+_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 def parse_blocks(markdown: str) -> tuple[MarkdownBlock, ...]:
     """The blocks in order. Blank lines separate blocks and are dropped."""
@@ -87,6 +91,11 @@ def strip_markup(markdown: str) -> str:
             case BulletList(items=parsed):
                 lines += ["- " + "".join(map(_visible_text, line)) for line in parsed]
     return "\n".join(lines)
+
+
+def strip_control_characters(text: str) -> str:
+    """Remove control characters and direction overrides, and replace lone surrogates."""
+    return _LONE_SURROGATE.sub("\ufffd", _CONTROL_CHARACTERS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _visible_text(piece: MarkdownRun | CitationMarker) -> str:

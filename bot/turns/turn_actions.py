@@ -16,8 +16,15 @@ from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.json_result import result_to_json
 from bot.conversation.reasoning_record import describe_reasoning, describe_stages
 from bot.conversation.turn_result import TurnResult, result_request_of, turn_result_from_json
-from bot.errors import AnswerNoLongerVisible, AnswerNotFound, DocumentsUnreachable, NotYourAnswer, TurnAlreadyEnded
-from bot.ids import ConversationId, PersonId, TurnId
+from bot.errors import (
+    AnswerNoLongerVisible,
+    AnswerNotFound,
+    DocumentsUnreachable,
+    NotYourAnswer,
+    TurnActionRefused,
+    TurnAlreadyEnded,
+)
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.surface.inbound import Audience, Inbound, have_same_readers
 from bot.surface.json_codec import audience_from_json
 from bot.surface.replies import FullTextPart, Reply
@@ -29,6 +36,7 @@ from storage.search.errors import IndexUnavailable
 from storage.search.ids import BucketId
 from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.schema import Schema
+from storage.sql.errors import SqlError
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.turns import Turn
 
@@ -103,6 +111,16 @@ class TurnActionHandler:
         if not await self._stop_requests.request_stop(turn, actor.name):
             raise TurnAlreadyEnded()
 
+    async def try_stop_turn(self, turn: TurnId, actor: TurnActor) -> bool:
+        """The same for a stop that nobody waits for. False where the turn was not stopped, also because the database
+        does not answer.
+        """
+        try:
+            await self.stop_turn(turn, actor)
+        except (TurnActionRefused, SqlError):
+            return False
+        return True
+
     async def stop_conversation(self, actor: TurnActor) -> None:
         """Stop the running turns of the conversation. The chat product guarantees that the person can read it."""
         await self._stop_requests.stop_conversation(actor.conversation, actor.name)
@@ -111,6 +129,11 @@ class TurnActionHandler:
         """Record the person's rating in place of an earlier one. Raises `TurnActionRefused`."""
         await self._load_addressed_turn(turn, actor)
         await self._feedback.record_verdict(turn, actor.person, verdict, reason)
+
+    async def find_turn_of_reply(self, conversation: ConversationId, message: MessageId) -> TurnId | None:
+        """The turn whose reply is in this message; None for any other message."""
+        turn = await self._inbox.find_by_reply(conversation, message)
+        return None if turn is None else TurnId(turn)
 
     async def load_steps(self, turn: TurnId, actor: TurnActor) -> TurnSteps:
         """The searches behind the turn's answer. Raises `TurnActionRefused`."""

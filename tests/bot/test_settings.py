@@ -134,7 +134,3 @@ def test_processes_that_start_at_the_same_time_share_one_key(tmp_path: Path) -> 
     assert len(keys) == 8
     assert len(set(keys)) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["secret.key"]
-
-
-def test_variables_that_this_version_does_not_read_are_reported(tmp_path: Path) -> None:
-    assert load_from(tmp_path, PARLEY_TEAMS_ISSUER="me").unsupported == ("PARLEY_TEAMS_ISSUER",)

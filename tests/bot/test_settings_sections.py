@@ -17,7 +17,7 @@ from tests.cli.conftest import run_parley
 class SampleTeamsSettings(SettingsSection):
     app_secret: Annotated[SecretStr | None, Field(validation_alias="TEAMS_APP_SECRET")] = None
     teams_seats: Annotated[int, Field(ge=1)] = 5
-    issuer: Annotated[str | None, Field(validation_alias="PARLEY_TEAMS_ISSUER")] = None
+    issuer: Annotated[str | None, Field(validation_alias="PARLEY_TEAMS_SAMPLE")] = None
 
     def find_problems(self) -> list[str]:
         return ["Teams needs TEAMS_APP_SECRET"] if self.issuer and self.app_secret is None else []
@@ -66,12 +66,12 @@ def load_from(home: Path, toml: str, **environ: str) -> LoadedSettings:
 def test_a_section_is_read_from_the_environment_and_the_file(home: Path, install_adapter: InstallAdapter) -> None:
     install_adapter(SampleTeamsSettings)
 
-    loaded = load_from(home, "teams_seats = 9\nparley_teams_issuer = 'file'", PARLEY_TEAMS_ISSUER="environment")
+    loaded = load_from(home, "teams_seats = 9\nparley_teams_sample = 'file'", PARLEY_TEAMS_SAMPLE="environment")
     section = loaded.settings.section(SampleTeamsSettings)
 
     assert (section.teams_seats, section.issuer, section.app_secret) == (9, "environment", None)
     assert loaded.sources["PARLEY_TEAMS_SEATS"] == "parley.toml"
-    assert loaded.sources["PARLEY_TEAMS_ISSUER"] == "environment"
+    assert loaded.sources["PARLEY_TEAMS_SAMPLE"] == "environment"
     assert loaded.sources["TEAMS_APP_SECRET"] == "default"
 
 
@@ -80,7 +80,7 @@ def test_an_invalid_setting_of_a_section_is_named_and_the_others_are_kept(
 ) -> None:
     install_adapter(SampleTeamsSettings)
 
-    loaded = survey_settings(home, {"PARLEY_TEAMS_SEATS": "0", "PARLEY_TEAMS_ISSUER": "me", "PARLEY_PORT": "x"})
+    loaded = survey_settings(home, {"PARLEY_TEAMS_SEATS": "0", "PARLEY_TEAMS_SAMPLE": "me", "PARLEY_PORT": "x"})
     section = loaded.settings.section(SampleTeamsSettings)
 
     assert [error.setting for error in loaded.errors] == ["PARLEY_PORT", "PARLEY_TEAMS_SEATS"]
@@ -117,9 +117,9 @@ def test_the_keys_of_an_uninstalled_adapter_are_refused(home: Path) -> None:
 def test_doctor_lists_a_section_and_its_problems(home: Path, install_adapter: InstallAdapter) -> None:
     site = install_adapter(SampleTeamsSettings)
 
-    ended = run_parley(home, "doctor", "--json", PYTHONPATH=str(site), PARLEY_TEAMS_ISSUER="me")
+    ended = run_parley(home, "doctor", "--json", PYTHONPATH=str(site), PARLEY_TEAMS_SAMPLE="me")
     rows = {row["name"]: (row["value"], row["source"]) for row in ended.json["settings"]}
 
-    assert rows["PARLEY_TEAMS_ISSUER"] == ("me", "environment")
+    assert rows["PARLEY_TEAMS_SAMPLE"] == ("me", "environment")
     assert rows["PARLEY_TEAMS_SEATS"] == ("5", "default")
     assert ended.json["problems"] == ["Teams needs TEAMS_APP_SECRET"]

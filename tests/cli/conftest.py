@@ -40,7 +40,9 @@ Parley = Callable[..., ProcessResult]
 
 
 def environment_for(home: Path, **more: str) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PARLEY_", "SLACK_"))}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PARLEY_", "SLACK_", "MICROSOFT_"))
+    }
     return inherited | {"PARLEY_HOME": str(home), "PARLEY_EMBEDDER": "none"} | more
 
 

@@ -96,6 +96,25 @@ def test_a_grant_opens_a_bucket_until_it_is_revoked(tmp_path: Path) -> None:
     assert run_parley(tmp_path, "revoke", "notes", "group:staff").status == 1
 
 
+def test_a_grant_of_one_id_counts_for_a_linked_one(tmp_path: Path) -> None:
+    source = tmp_path / "notes.jsonl"
+    source.write_text(json.dumps({"doc_id": "n", "title": "Note", "text": "The gate code is on file."}), "utf-8")
+    run_parley(tmp_path, "ingest", str(source), "--bucket", "notes")
+    run_parley(tmp_path, "grant", "notes", "user:slack:T1:U1")
+    ask = ("ask", "List all notes", "--as", "ada", "--json")
+    assert run_parley(tmp_path, *ask).json["outcome"] == "refused"
+
+    linked = run_parley(tmp_path, "group", "link", "slack:T1:U1", "ada")
+    assert (linked.status, linked.stdout.strip()) == (0, "slack:T1:U1 and local:ada are one person")
+    assert run_parley(tmp_path, *ask).json["outcome"] != "refused"
+    assert run_parley(tmp_path, "group", "links", "--json").json == [["local:ada", "slack:T1:U1"]]
+
+    assert run_parley(tmp_path, "group", "unlink", "slack:T1:U1").status == 0
+    assert run_parley(tmp_path, *ask).json["outcome"] == "refused"
+    assert run_parley(tmp_path, "group", "unlink", "slack:T1:U1").status == 1
+    assert run_parley(tmp_path, "group", "link", "ada", "local:ada").status == 1
+
+
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [

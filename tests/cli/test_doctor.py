@@ -1,6 +1,8 @@
-"""`parley doctor --surface slack`, run as a process."""
+"""`parley doctor --surface slack` and `--surface teams`, run as a process."""
 
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import run_parley
 
@@ -43,3 +45,27 @@ def test_slack_is_called_only_on_request(tmp_path: Path) -> None:
 
     assert ended.status == 0
     assert "Everything answers." in ended.stdout
+
+
+@pytest.mark.parametrize("words", [("--surface", "teams"), ("--teams",)])
+def test_a_teams_without_settings_is_reported_with_advice(tmp_path: Path, words: tuple[str, ...]) -> None:
+    ended = run_parley(tmp_path, "doctor", *words)
+
+    assert ended.status == 1
+    assert "Teams: app: nothing is set: create an Azure Bot" in ended.stdout
+
+
+def test_an_unreachable_microsoft_is_reported_without_secrets(tmp_path: Path) -> None:
+    app = {
+        "MICROSOFT_APP_ID": "2f9d7a4e-60cb-4d65-9d3c-7f2d1a0b9c8d",
+        "MICROSOFT_APP_PASSWORD": "hush",
+        "MICROSOFT_APP_TENANT_ID": "6f5f7c0e-1d2b-4c3a-8e9f-0a1b2c3d4e5f",
+        "PARLEY_TEAMS_TOKEN_URL": NOBODY,
+        "PARLEY_TEAMS_OPENID_URL": NOBODY,
+    }
+    ended = run_parley(tmp_path, "doctor", "--surface", "teams", "--json", **app)
+
+    faults = [finding["fault"] for finding in ended.json["teams"] if finding["fault"]]
+    assert ended.status == 1
+    assert [fault.partition(" ")[0] for fault in faults] == ["127.0.0.1:9", "127.0.0.1:9", "PARLEY_PUBLIC_URL"]
+    assert "hush" not in ended.stdout + ended.stderr

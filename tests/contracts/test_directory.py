@@ -1,22 +1,63 @@
-"""The contract of `Directory`, for Slack and for the fakes in `tests/bot`."""
+"""The contract of `Directory`, for Slack, for Teams and for the fakes in `tests/bot`."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Protocol
 
 import pytest
+import structlog
 
 from adapters.slack.app import SlackSurface
+from adapters.teams.addresses import channel_subject_of, person_id_of
+from adapters.teams.connector.client import TeamsConnectorClient
+from adapters.teams.directory.teams_directory import TeamsDirectory
 from bot.ids import PersonId, Subject
 from bot.surface.directory import Directory
 from bot.surface.inbound import ChannelAudience, OutsiderPresence, PrivateAudience
 from tests.adapters.slack.conftest import ada, api, bob, bot, general, pauses, slack, surface
+from tests.adapters.teams.conftest import (
+    access_tokens,
+    address_in,
+    alan,
+    beth,
+    connector,
+    personal_chat,
+    team_channel,
+    teams,
+    teams_settings,
+    waits,
+)
+from tests.adapters.teams.rosters import NotedAddresses
 from tests.bot.access.test_audience_scope import LookupCountingDirectory
 from tests.bot.admin.test_administration import MembershipDirectory
 from tests.bot.conversation.test_exports import ChangingDirectory
+from tests.bot.fakes import Clock
 from tests.stand_ins.slack.server import Fault, SlackServer
 from tests.stand_ins.slack.workspace import TEAM, SlackChannel, SlackMember
+from tests.stand_ins.teams.faults import TeamsFault
+from tests.stand_ins.teams.server import TeamsServer
+from tests.stand_ins.teams.tenancy import TENANT as TEAMS_TENANT
+from tests.stand_ins.teams.tenancy import TenantConversation, TenantPerson
 
-__all__ = ["ada", "api", "bob", "bot", "general", "pauses", "slack", "surface"]
+__all__ = [
+    "access_tokens",
+    "ada",
+    "alan",
+    "api",
+    "beth",
+    "bob",
+    "bot",
+    "connector",
+    "general",
+    "pauses",
+    "personal_chat",
+    "slack",
+    "surface",
+    "team_channel",
+    "teams",
+    "teams_settings",
+    "waits",
+]
 
 _SLACK_LOOKUPS = ("users.info", "users.list", "conversations.info", "conversations.members", "usergroups.list")
 
@@ -86,6 +127,53 @@ class SlackPeople:
             self.server.plan_faults(method, *[Fault(status=500)] * 20)
 
 
+@dataclass(frozen=True)
+class TeamsPeople:
+    directory: Directory
+    server: TeamsServer
+    member: TenantPerson
+    room: TenantConversation
+
+    @property
+    def person(self) -> PersonId:
+        return person_id_of(TEAMS_TENANT, self.member.object_id)
+
+    @property
+    def channel(self) -> Subject:
+        return channel_subject_of(TEAMS_TENANT, self.room.id)
+
+    def deactivate_person(self) -> None:
+        self.server.tenant.deactivate_person(self.member)
+
+    def stop_answering(self) -> None:
+        for call in ("member", "members"):
+            self.server.plan_faults(call, *[TeamsFault(status=500)] * 20)
+
+
+@pytest.fixture
+def teams_people(
+    teams: TeamsServer,
+    connector: TeamsConnectorClient,
+    alan: TenantPerson,
+    personal_chat: TenantConversation,
+    team_channel: TenantConversation,
+) -> TeamsPeople:
+    """Alan has written in his chat with the app and in a channel."""
+    addresses = NotedAddresses()
+    directory = TeamsDirectory(
+        calls=connector,
+        addresses=addresses,
+        service_urls=addresses,
+        accepted_tenants=[TEAMS_TENANT],
+        clock=Clock(datetime(2031, 5, 9, tzinfo=UTC)),
+        log=structlog.get_logger(),
+    )
+    people = TeamsPeople(directory, teams, alan, team_channel)
+    for conversation in (personal_chat, team_channel):
+        addresses.addresses.append((people.person, address_in(teams, conversation, alan)))
+    return people
+
+
 @pytest.fixture
 def counting_people() -> FakePeople:
     return FakePeople(LookupCountingDirectory())
@@ -106,17 +194,17 @@ def slack_people(slack: SlackServer, surface: SlackSurface, ada: SlackMember, ge
     return SlackPeople(surface.directory, slack, ada, general)
 
 
-@pytest.fixture(params=["slack", "office", "export", "counting"])
+@pytest.fixture(params=["slack", "teams", "office", "export", "counting"])
 def known_people(request: pytest.FixtureRequest) -> KnownPeople:
     return request.getfixturevalue(f"{request.param}_people")
 
 
-@pytest.fixture(params=["slack", "office", "export"])
+@pytest.fixture(params=["slack", "teams", "office", "export"])
 def changing_people(request: pytest.FixtureRequest) -> ChangingPeople:
     return request.getfixturevalue(f"{request.param}_people")
 
 
-@pytest.fixture(params=["slack", "export"])
+@pytest.fixture(params=["slack", "teams", "export"])
 def silenced_people(request: pytest.FixtureRequest) -> SilencedPeople:
     return request.getfixturevalue(f"{request.param}_people")
 

@@ -1,5 +1,6 @@
-"""The contract of `AttachmentSource`, for Slack and for the fake in `tests/bot`."""
+"""The contract of `AttachmentSource`, for Slack, for Teams and for the fake in `tests/bot`."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,15 +9,21 @@ from typing import Protocol
 import pytest
 
 from adapters.slack.app import SlackSurface
+from adapters.teams.files.attachment_download import TeamsFiles, attached_files_of, sealed_locations_of
+from adapters.teams.files.file_hosts import FileHosts
+from adapters.teams.payloads.activities import ActivityAttachment
 from bot.ids import ConversationId, MessageId, PersonId
 from bot.surface.attachments import AttachmentSource, FileUnavailable
 from bot.surface.inbound import AttachedFile, Inbound, PrivateAudience, TextMessage
+from bot.surface.secret_sealing import SecretSeal
 from tests.adapters.slack.conftest import ada, api, bob, bot, general, pauses, slack, surface
 from tests.bot.attachments.test_attachments import InMemoryAttachmentSource
 from tests.stand_ins.slack.server import SlackServer
 from tests.stand_ins.slack.workspace import SlackMember
+from tests.stand_ins.teams.conftest import teams
+from tests.stand_ins.teams.server import TeamsServer
 
-__all__ = ["ada", "api", "bob", "bot", "general", "pauses", "slack", "surface"]
+__all__ = ["ada", "api", "bob", "bot", "general", "pauses", "slack", "surface", "teams"]
 
 CONTENT = b"twelve bytes"
 
@@ -61,6 +68,25 @@ class SlackFileShelf:
         self.server.workspace.files[file.id].mode = "tombstone"
 
 
+@dataclass
+class TeamsFileShelf:
+    source: AttachmentSource
+    server: TeamsServer
+    seal: SecretSeal
+    address: dict[str, str] = field(default_factory=dict[str, str])
+    keys: dict[str, str] = field(default_factory=dict[str, str])  # of the server's files, by the ids of attached files
+
+    def add_file(self, name: str, content: bytes) -> AttachedFile:
+        attachments = [ActivityAttachment.model_validate(self.server.upload_attachment(name, content, "text/plain"))]
+        [file] = attached_files_of(attachments)
+        self.address |= sealed_locations_of(attachments, self.seal)
+        self.keys[file.id] = next(reversed(self.server.files.sent))
+        return file
+
+    def delete_file(self, file: AttachedFile) -> None:
+        del self.server.files.sent[self.keys[file.id]]
+
+
 @pytest.fixture
 def fake_shelf() -> FakeFileShelf:
     return FakeFileShelf()
@@ -72,7 +98,14 @@ def slack_shelf(slack: SlackServer, surface: SlackSurface, ada: SlackMember) -> 
     return SlackFileShelf(surface.files, slack, ada, {"channel": slack.workspace.direct_channel_of(ada.id).id})
 
 
-@pytest.fixture(params=["slack", "fake"])
+@pytest.fixture
+async def teams_shelf(teams: TeamsServer) -> AsyncIterator[TeamsFileShelf]:
+    hosts, seal = FileHosts(allows_loopback=True), SecretSeal([b"key"])
+    yield TeamsFileShelf(TeamsFiles(hosts, seal), teams, seal)
+    await hosts.close()
+
+
+@pytest.fixture(params=["slack", "teams", "fake"])
 def file_shelf(request: pytest.FixtureRequest) -> FileShelf:
     return request.getfixturevalue(f"{request.param}_shelf")
 

@@ -11,6 +11,9 @@ import pytest
 from rich.console import Console
 
 from adapters.slack.app import SlackSurface
+from adapters.teams.addresses import conversation_id_of as teams_conversation_id_of
+from adapters.teams.addresses import person_id_of
+from adapters.teams.posting.outbox import TeamsOutbox
 from adapters.terminal.app import TerminalOutbox
 from adapters.terminal.render import renderables_for
 from adapters.web.outbox import WebOutbox, conversation_id_of, conversation_key_of
@@ -30,12 +33,32 @@ from bot.surface.replies import (
     TextPart,
 )
 from tests.adapters.slack.conftest import ada, api, bob, bot, general, pauses, slack, surface
+from tests.adapters.teams.conftest import (
+    access_tokens,
+    address_in,
+    alan,
+    beth,
+    connector,
+    personal_chat,
+    stops,
+    stream_pace,
+    team_channel,
+    teams,
+    teams_log,
+    teams_outbox,
+    teams_settings,
+    waits,
+)
 from tests.bot.diary import Diary
 from tests.bot.fakes import FakeChat
 from tests.stand_ins.slack.server import Fault, SlackServer
 from tests.stand_ins.slack.workspace import TEAM, SlackMember, SlackMessage
+from tests.stand_ins.teams.server import TeamsFault, TeamsServer
+from tests.stand_ins.teams.tenancy import TenantConversation, TenantPerson
 
 __all__ = ["ada", "api", "bob", "bot", "general", "pauses", "slack", "surface"]
+__all__ += ["access_tokens", "alan", "beth", "connector", "personal_chat", "stops", "stream_pace", "team_channel"]
+__all__ += ["teams", "teams_log", "teams_outbox", "teams_settings", "waits"]
 
 NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
 TURN, OTHER_TURN = TurnId("turn-1"), TurnId("turn-2")
@@ -161,6 +184,37 @@ class SlackConversation:
         self.server.plan_faults("chat.postMessage", Fault(error="not_in_channel"))
 
 
+@dataclass
+class TeamsConversation:
+    """A personal chat, or a thread of a channel (`thread`: its first message), as `asker` reads it."""
+
+    outbox: TeamsOutbox
+    server: TeamsServer
+    place: TenantConversation
+    asker: TenantPerson
+    thread: str = ""
+
+    @property
+    def address(self) -> Mapping[str, str]:
+        return address_in(self.server, self.place, self.asker, thread=self.thread).to_mapping()
+
+    @property
+    def conversation(self) -> ConversationId:
+        return teams_conversation_id_of(self.server.tenant.id, self.address["conversation"])
+
+    @property
+    def person(self) -> PersonId:
+        return person_id_of(self.asker.tenant, self.asker.object_id)
+
+    async def shown_texts(self) -> list[str]:
+        tenant = self.server.tenant
+        places = {self.place.id, tenant.personal_chat_of(self.asker).id}
+        return [message.visible_text() for message in tenant.bot_messages() if message.conversation in places]
+
+    def fail_next_call(self) -> None:
+        self.server.plan_faults("send", TeamsFault(status=403, code="MessageWritesBlocked"))
+
+
 @pytest.fixture
 def terminal_conversation() -> TerminalConversation:
     output = io.StringIO()
@@ -189,12 +243,28 @@ async def slack_conversation(slack: SlackServer, ada: SlackMember, surface: Slac
     return SlackConversation(surface.outbox, slack, question, PersonId(f"slack:{TEAM}:{ada.id}"))
 
 
-@pytest.fixture(params=["terminal", "web", "slack", "fake", "diary"])
+@pytest.fixture
+def teams_chat_conversation(
+    teams: TeamsServer, alan: TenantPerson, personal_chat: TenantConversation, teams_outbox: TeamsOutbox
+) -> TeamsConversation:
+    return TeamsConversation(teams_outbox, teams, personal_chat, alan)
+
+
+@pytest.fixture
+async def teams_channel_conversation(
+    teams: TeamsServer, alan: TenantPerson, team_channel: TenantConversation, teams_outbox: TeamsOutbox
+) -> TeamsConversation:
+    teams.tenant.personal_chat_of(alan).has_app = True  # where a private reply goes
+    question, _ = await teams.say(alan, team_channel, "a question", mention=False)
+    return TeamsConversation(teams_outbox, teams, team_channel, alan, thread=question.thread)
+
+
+@pytest.fixture(params=["terminal", "web", "slack", "teams_chat", "teams_channel", "fake", "diary"])
 def read_conversation(request: pytest.FixtureRequest) -> ReadConversation:
     return request.getfixturevalue(f"{request.param}_conversation")
 
 
-@pytest.fixture(params=["web", "slack", "fake"])
+@pytest.fixture(params=["web", "slack", "teams_chat", "teams_channel", "fake"])
 def failing_conversation(request: pytest.FixtureRequest) -> FailingConversation:
     return request.getfixturevalue(f"{request.param}_conversation")
 

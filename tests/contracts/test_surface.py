@@ -10,18 +10,23 @@ import pytest
 from rich.console import Console
 
 from adapters.slack.posting.api import SlackApi
+from adapters.teams.app import surface as build_teams_surface
 from adapters.terminal.app import TerminalSurface
 from adapters.web.access_guard import AccessGuard
 from adapters.web.app import WebChat
 from adapters.web.transcript import WebTranscript
+from bot.bootstrap import open_application
 from bot.errors import AnswerNotFound
 from bot.ids import ConversationId, TurnId
+from bot.settings import load_settings
 from bot.surface.inbound import Inbound
 from bot.surface.surface import Surface
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.turns.turn_actions import TurnActor, TurnSteps
 from tests.adapters.slack.conftest import InboxBot, api, bot, build_surface, pauses, slack
-from tests.bot.fakes import FakeChat, PartialSurface
+from tests.adapters.teams.office import environment_of
+from tests.bot.fakes import NO_REASONER, FakeChat, PartialSurface
+from tests.stand_ins.teams.server import TeamsServer
 
 __all__ = ["api", "bot", "pauses", "slack"]
 
@@ -66,7 +71,17 @@ def partial_surface() -> Surface:
     return PartialSurface(outbox=FakeChat())
 
 
-@pytest.fixture(params=["slack", "web", "terminal", "partial"])
+@pytest.fixture
+async def teams_surface(tmp_path: Path) -> AsyncIterator[Surface]:
+    async with TeamsServer() as teams:
+        settings = load_settings(tmp_path / "teams", environment_of(teams)).settings
+        async with open_application(settings, reasoner=NO_REASONER) as teams_bot:
+            surface = build_teams_surface(teams_bot)
+            assert surface is not None
+            yield surface
+
+
+@pytest.fixture(params=["slack", "teams", "web", "terminal", "partial"])
 def selected_surface(request: pytest.FixtureRequest) -> Surface:
     return request.getfixturevalue(f"{request.param}_surface")
 
@@ -90,7 +105,10 @@ async def test_each_part_is_the_same_object_at_every_access(built_surface: Surfa
 
 
 async def test_a_thread_is_made_before_the_surface_starts(built_surface: Surface) -> None:
-    address = {"channel": "C1", "thread_ts": "1.0", "ts": "1.0"}
+    slack_address = {"channel": "C1", "thread_ts": "1.0", "ts": "1.0"}
+    teams_address = {"service_url": "https://smba.example/", "tenant": "t", "conversation": "a:1", "kind": "personal"}
+    teams_address |= {"bot_id": "28:b", "asker_id": "29:a", "reply_to": "1", "team": ""}
+    address = slack_address | teams_address
 
     assert built_surface.outbox.thread_for(ConversationId(f"{built_surface.name}:c"), address)
 

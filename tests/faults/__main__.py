@@ -11,20 +11,21 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.faults.home import build_home
+from tests.faults.products import STORM_PRODUCTS, open_storm_product
 from tests.faults.storm import FaultStorm, StormOutcome
-from tests.stand_ins.slack.server import SlackServer
 
 SETTLING_TIMEOUT_S = 300.0  # three attempts of a turn, each after the lease of a killed worker
 
 
-async def run_storm(home: Path, seed: int, faults: int) -> StormOutcome:
-    async with SlackServer() as slack:
-        return await FaultStorm(home=home, seed=seed, fault_target=faults, slack=slack).run(SETTLING_TIMEOUT_S)
+async def run_storm(surface: str, home: Path, seed: int, faults: int) -> StormOutcome:
+    async with open_storm_product(surface) as product:
+        return await FaultStorm(home=home, seed=seed, fault_target=faults, product=product).run(SETTLING_TIMEOUT_S)
 
 
-def build_table(outcome: StormOutcome, seconds: float, seed: int) -> Table:
+def build_table(outcome: StormOutcome, surface: str, seconds: float, seed: int) -> Table:
     report = Table(
-        title=f"{sum(outcome.faults.values()):,} faults in {seconds:,.0f} s, seed {seed}", title_justify="left"
+        title=f"{surface}: {sum(outcome.faults.values()):,} faults in {seconds:,.0f} s, seed {seed}",
+        title_justify="left",
     )
     report.add_column("fault")
     report.add_column("times", justify="right")
@@ -34,7 +35,7 @@ def build_table(outcome: StormOutcome, seconds: float, seed: int) -> Table:
     for name in ("accepted", "answered", "apologies"):
         report.add_row(f"messages {name}", f"{getattr(outcome, name):,}")
     report.add_row("streams", f"{outcome.streamed:,}")
-    for name in ("lost", "doubled", "unfinished"):
+    for name in ("lost", "doubled", "unfinished", "explained"):
         report.add_row(name, f"{len(getattr(outcome, name)):,}")
     return report
 
@@ -43,14 +44,24 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="tests.faults", description=__doc__)
     options.add_argument("--faults", type=int, default=1_000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--surface", choices=STORM_PRODUCTS, action="append", help="all of them if none is named")
     arguments = options.parse_args()
-    started_s = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="parley-faults-") as name:
-        outcome = asyncio.run(run_storm(build_home(Path(name)), arguments.seed, arguments.faults))
-    Console(width=120).print(build_table(outcome, time.monotonic() - started_s, arguments.seed))
-    problems = (*outcome.lost, *outcome.doubled, *outcome.unfinished)
+    problems = [
+        problem
+        for surface in arguments.surface or STORM_PRODUCTS
+        for problem in report_storm(surface, arguments.seed, arguments.faults)
+    ]
     Console(width=200, stderr=True).print("\n".join(problems))
     sys.exit(1 if problems else 0)
+
+
+def report_storm(surface: str, seed: int, faults: int) -> list[str]:
+    """Prints what became of every message. Returns what went wrong."""
+    started_s = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="parley-faults-") as name:
+        outcome = asyncio.run(run_storm(surface, build_home(Path(name)), seed, faults))
+    Console(width=120).print(build_table(outcome, surface, time.monotonic() - started_s, seed))
+    return [*outcome.lost, *outcome.doubled, *outcome.unfinished]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`parley serve` for Slack alone, in which every turn that is not answered at once is streamed.
+"""`parley serve` for one chat product alone, in which every turn that is not answered at once is streamed.
 
 With the real pace there would be almost no streams to break, because the storm's questions are answered in
 milliseconds.
@@ -9,7 +9,6 @@ import os
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
 
 from aiohttp import web
 
@@ -18,19 +17,21 @@ from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.streams import StreamPace
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
+from adapters.teams.app import TeamsSurface
+from adapters.teams.posting.streams import TeamsStreamPace
+from adapters.teams.settings import TeamsSettings
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.http_server import build_web_app
 from bot.settings import load_settings
+from bot.surface.surface import Surface
 from bot.turns.metrics import TurnMetrics
 
-AT_ONCE: Final = StreamPace(patience_s=0, per_minute=600, burst=60)
 
-
-async def serve_slack(home: Path) -> None:
+async def serve_product(name: str, home: Path) -> None:
     async with AsyncExitStack() as stack:
         bot = await stack.enter_async_context(open_application(load_settings(home, os.environ).settings))
-        surface = build_impatient_surface(bot)
+        surface = build_impatient_slack(bot) if name == "slack" else build_impatient_teams(bot)
         bot.register_surface(surface)
         await surface.start()
         stack.push_async_callback(surface.close)
@@ -41,7 +42,7 @@ async def serve_slack(home: Path) -> None:
         await bot.run_until_stopped(asyncio.Event(), warm_up=True)
 
 
-def build_impatient_surface(bot: Application) -> SlackSurface:
+def build_impatient_slack(bot: Application) -> Surface:
     slack = bot.settings.section(SlackSettings)
     token, secret = slack.bot_token, slack.signing_secret
     api = SlackApi(token=token.get_secret_value() if token else None, base_url=slack.api_url)
@@ -60,5 +61,10 @@ def build_impatient_surface(bot: Application) -> SlackSurface:
     )
 
 
+def build_impatient_teams(bot: Application) -> Surface:
+    settings = bot.settings.section(TeamsSettings)
+    return TeamsSurface(bot, settings, settings.app_id or "", pace=TeamsStreamPace(patience_s=0.0))
+
+
 if __name__ == "__main__":
-    asyncio.run(serve_slack(Path(sys.argv[1])))
+    asyncio.run(serve_product(sys.argv[1], Path(sys.argv[2])))

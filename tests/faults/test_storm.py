@@ -2,16 +2,18 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.faults.home import build_home
+from tests.faults.products import STORM_PRODUCTS, open_storm_product
 from tests.faults.storm import FaultKind, FaultStorm
-from tests.stand_ins.slack.server import SlackServer
 
 
-async def test_every_message_is_answered_once_despite_faults(tmp_path: Path) -> None:
-    async with SlackServer() as slack:
-        outcome = await FaultStorm(home=build_home(tmp_path), seed=1, fault_target=100, slack=slack).run(
-            settling_timeout_s=120
-        )
+@pytest.mark.parametrize("name", STORM_PRODUCTS)
+async def test_every_message_is_answered_once_despite_faults(name: str, tmp_path: Path) -> None:
+    async with open_storm_product(name) as product:
+        storm = FaultStorm(home=build_home(tmp_path), seed=1, fault_target=100, product=product)
+        outcome = await storm.run(settling_timeout_s=120)
 
     assert (outcome.lost, outcome.doubled, outcome.unfinished) == ((), (), ())
     assert outcome.accepted == outcome.answered

@@ -1,28 +1,28 @@
-"""Files to attach, and a Slack workspace in which people attach them. One channel may see some receipts."""
+"""Files to attach, and an office in which people attach them where some receipts may be seen."""
 
 import csv
 import io
 import json
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import docx
 from reportlab.pdfgen.canvas import Canvas  # pyright: ignore[reportMissingTypeStubs]
 
-from adapters.slack.posting.api import SlackApi
-from agent.reasoner import Reasoner
-from bot.application import Application, Clock
-from bot.bootstrap import open_application, utc_now
-from bot.conversation.dialogue import QuestionAgent
-from bot.ids import BucketId, Subject, TurnId
-from bot.settings import load_settings
+from bot.ids import BucketId
 from storage.ingest.pipeline import ingest_files
-from tests.adapters.slack.conftest import RecordedPauses, build_surface, serve_surface
-from tests.bot.conftest import running_workers, wait_until_finished
-from tests.stand_ins.slack.server import TOKEN, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage, StoredFile
+from tests.scenarios.surfaces.office import (
+    BotSetup,
+    ChatOffice,
+    ChatPlace,
+    ChatProduct,
+    OfferedFile,
+    OfficePerson,
+    SentMessage,
+    ShownAnswer,
+)
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -100,105 +100,64 @@ def write_receipts(folder: Path, count: int = 24) -> Path:
     return path
 
 
-@dataclass(kw_only=True)
-class AttachmentDesk:
-    """Ada and Bob, their channel that may see the receipts (`general`), and one that may see nothing (`lobby`)."""
+RECEIPTS_BUCKET = BucketId("receipts")
 
-    slack: SlackServer
-    bot: Application
-    ada: SlackMember
-    bob: SlackMember
-    general: SlackChannel
-    lobby: SlackChannel
-    pauses: RecordedPauses = field(default_factory=RecordedPauses)
+
+@dataclass(kw_only=True)
+class FileDesk:
+    """Ada attaches files in `place`, which may see the receipts. No other place may see anything."""
+
+    office: ChatOffice
+
+    @property
+    def place(self) -> ChatPlace:
+        return self.office.attaching_place
+
+    @property
+    def colleague(self) -> OfficePerson:
+        """A second person at the place, where others can be there."""
+        return self.place.owner or self.office.bob
 
     async def ask(
         self,
         text: str,
-        *files: StoredFile,
-        in_thread_of: SlackMessage | None = None,
-        user: SlackMember | None = None,
-        channel: SlackChannel | None = None,
-    ) -> SlackMessage:
-        """Ask and return the finished answer. By default Ada asks in `general`. `of`: ask in this answer's thread."""
-        target_channel = channel or self.general
-        mention = "" if target_channel.kind == "im" else f"<@{BOT_USER}> "
-        answer_count, thread = len(self.answers()), in_thread_of.thread_ts if in_thread_of is not None else None
-        await self.slack.post_as_person(
-            user or self.ada, target_channel, f"{mention}{text}", thread_ts=thread, files=files
-        )
-        return await self.answer_after(answer_count)
+        *files: OfferedFile,
+        by: OfficePerson | None = None,
+        place: ChatPlace | None = None,
+        in_thread_of: ShownAnswer | SentMessage | None = None,
+    ) -> ShownAnswer:
+        """By default Ada asks at the place of the desk, in a conversation of its own where there can be several."""
+        target = place or (in_thread_of.place if in_thread_of is not None else self.place)
+        return await self.office.ask(text, *files, by=by, place=target, in_thread_of=in_thread_of)
 
-    async def click(self, message: SlackMessage, label: str, user: SlackMember | None = None) -> SlackMessage:
-        answer_count = len(self.answers())
-        await self.slack.click_button(user or self.ada, message, label)
-        return await self.answer_after(answer_count)
+    async def upload(
+        self, name: str, content: bytes, media_type: str = "text/plain", *, by: OfficePerson | None = None
+    ) -> OfferedFile:
+        file = OfferedFile(name=name, content=content, media_type=media_type)
+        return await self.office.driver.upload_file(by or self.office.ada, file)
 
-    async def answer_after(self, answer_count: int) -> SlackMessage:
-        await self.slack.wait_until(lambda: len(self.answers()) > answer_count, within_s=30)
-        answer = self.answers()[answer_count]
-        await wait_until_finished(self.bot, TurnId((answer.metadata or {})["event_payload"]["turn"]))
-        return answer
+    async def upload_table(
+        self, name: str = "sales.csv", count: int = SALES_COUNT, *, by: OfficePerson | None = None
+    ) -> OfferedFile:
+        return await self.upload(name, a_csv(sales_rows(count)), CSV, by=by)
 
-    def answers(self) -> list[SlackMessage]:
-        """The bot's messages that belong to a turn."""
-        messages = self.slack.workspace.bot_messages()
-        return [message for message in messages if (message.metadata or {}).get("event_type") == "parley_turn"]
-
-    def upload_table(
-        self, name: str = "sales.csv", count: int = SALES_COUNT, user: SlackMember | None = None
-    ) -> StoredFile:
-        return self.slack.upload_file(user or self.ada, name, a_csv(sales_rows(count)), CSV)
-
-    def upload_lease(self, user: SlackMember | None = None) -> StoredFile:
-        return self.slack.upload_file(user or self.ada, "Harbour lease.pdf", LEASE, PDF)
-
-    def direct_channel_of(self, user: SlackMember) -> SlackChannel:
-        return self.slack.workspace.direct_channel_of(user.id)
+    async def upload_lease(self, *, by: OfficePerson | None = None) -> OfferedFile:
+        return await self.upload("Harbour lease.pdf", LEASE, PDF, by=by)
 
 
 @asynccontextmanager
-async def a_desk(
-    slack: SlackServer,
-    home: Path,
-    *,
-    agent: QuestionAgent | None = None,
-    reasoner: Reasoner | None = None,
-    clock: Clock = utc_now,
-    with_worker: bool = True,
-    **environ: str,
-) -> AsyncGenerator[AttachmentDesk]:
-    """Parley with the right to read files. A new `home` is filled with receipts.
-
-    Without `with_worker` the bot receives messages but does not answer them.
-    """
-    slack.scopes |= {"files:read"}
-    defaults = {"PARLEY_EMBEDDER": "none", "PARLEY_OVERLOAD_LIMIT": "20"}
-    async with AsyncExitStack() as stack:
-        settings = load_settings(home, defaults | environ).settings
-        bot = await stack.enter_async_context(open_application(settings, agent=agent, reasoner=reasoner, clock=clock))
-        if not await bot.index.load_bucket_states():
-            await ingest_files(bot.index, [write_receipts(home)], extractor=bot.extractor, bucket=BucketId("receipts"))
-        desk = _prepare_desk(slack, bot)
-        await bot.grants.grant_bucket_access(
-            BucketId("receipts"), Subject(f"channel:slack:{TEAM}:{desk.general.id}"), by="operator"
-        )
-        surface = build_surface(bot, SlackApi(token=TOKEN, base_url=slack.api_url, sleep=desk.pauses))
-        bot.register_surface(surface)
-        await stack.enter_async_context(serve_surface(surface, slack))
-        if with_worker:
-            await stack.enter_async_context(running_workers(bot))
+async def open_desk(product: ChatProduct, home: Path, setup: BotSetup | None = None) -> AsyncGenerator[FileDesk]:
+    """A new `home` is filled with receipts."""
+    async with product.connect_bot(home, with_room_for_offers(setup or BotSetup())) as office:
+        desk = FileDesk(office=office)
+        if not await office.bot.index.load_bucket_states():
+            await ingest_files(
+                office.bot.index, [write_receipts(home)], extractor=office.bot.extractor, bucket=RECEIPTS_BUCKET
+            )
+            await office.grant(RECEIPTS_BUCKET, desk.place)
         yield desk
 
 
-def _prepare_desk(slack: SlackServer, bot: Application) -> AttachmentDesk:
-    workspace = slack.workspace
-    ada, bob = (
-        workspace.add_user(SlackMember(id="U1ADA", name="Ada")),
-        workspace.add_user(SlackMember(id="U2BOB", name="Bob")),
-    )
-    channels = [
-        workspace.channels.get(name) or workspace.add_channel(SlackChannel(id=name, members=[ada.id, bob.id, BOT_USER]))
-        for name in ("C1GENERAL", "C2LOBBY")
-    ]
-    return AttachmentDesk(slack=slack, bot=bot, ada=ada, bob=bob, general=channels[0], lobby=channels[1])
+def with_room_for_offers(setup: BotSetup) -> BotSetup:
+    """The setup with clarifications from 20 documents on, so that small sets are offered with choices."""
+    return replace(setup, environ={"PARLEY_OVERLOAD_LIMIT": "20", **setup.environ})

@@ -18,6 +18,16 @@ from tests.contracts.conftest import joined as joined
 from tests.contracts.conftest import opener as opener
 from tests.contracts.conftest import opensearch as opensearch
 from tests.scenarios.clicking import RestartOfferingAgent, ScriptedReasoner
+from tests.scenarios.surfaces.office import ChatProduct
+from tests.scenarios.surfaces.selection import SURFACES, open_product, skip_without_abilities
+
+
+@pytest.fixture(params=SURFACES)
+async def product(request: pytest.FixtureRequest) -> AsyncIterator[ChatProduct]:
+    """Each chat product in turn. A test whose `needs` marker names what a product lacks is skipped there."""
+    async with open_product(request.param) as product:
+        skip_without_abilities(product, request.node)
+        yield product
 
 
 @pytest.fixture

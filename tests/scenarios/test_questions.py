@@ -26,7 +26,7 @@ from storage.text.snowball_analyser import analyser_for
 from tests.scenarios.alternative_naming import ALTERNATIVE_NAMING
 from tests.scenarios.checking import fault_in
 from tests.scenarios.questions import QuestionNeed, questions
-from tests.scenarios.slack_messages import slack_fault_of
+from tests.scenarios.surfaces.rendering import rendering_fault_of
 
 TENANT = TenantId("default")
 GOLDEN_FORMS = Path(__file__).parents[1] / "golden" / "forms" / "recognised.txt"
@@ -92,7 +92,7 @@ async def _faults_of(index: SearchIndex, corpus: DemoCorpus, reasoner: RuleReaso
     for question in questions(corpus):
         context = AgentContext(index=index.within_scope(scope), reasoner=reasoner, now=NOW)
         outcome = await answer(question.text, context)
-        fault = fault_in(outcome, question) or slack_fault_of(outcome)
+        fault = fault_in(outcome, question) or rendering_fault_of(outcome)
         if fault is not None:
             faults.append(f"{question.id}: {question.text}\n    {fault}")
     return faults

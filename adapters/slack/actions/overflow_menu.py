@@ -9,10 +9,11 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.actions.interactions import ButtonPress, PressReader
 from adapters.slack.events.messages import SURFACE, DeliveryReader
 from adapters.slack.events.questions import AcceptInbound, AckInteraction
-from adapters.slack.home.blocks import count_with_noun, input_block, modal_view, option_object, plain_text_object
+from adapters.slack.home.blocks import input_block, modal_view, option_object, plain_text_object
 from adapters.slack.payloads.interactions import MenuSelection
 from adapters.slack.posting.render import MORE_ACTION, Json, button_text_for, split_choices_to_fit
 from adapters.slack.workspaces.workspace_registry import address_fields_of
+from bot.admin.sentences import count_with_noun
 from bot.conversation.clarifications import ClarificationOffers
 from bot.ids import ChoiceId, ClarificationId, MessageId
 from bot.surface.inbound import ButtonClick, Inbound

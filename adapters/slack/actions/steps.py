@@ -11,12 +11,12 @@ from adapters.slack.events.questions import AckInteraction
 from adapters.slack.home.blocks import (
     bullet_list_block,
     context_note_block,
-    count_with_noun,
     modal_view,
     plain_lines_block,
     rich_text_element,
 )
 from adapters.slack.posting.render import STEPS_ACTION, Block, Json
+from bot.admin.sentences import count_with_noun
 from bot.ids import TurnId
 from bot.turns.turn_actions import SearchStep, TurnActionHandler, TurnSteps
 

@@ -4,16 +4,15 @@ Data goes into plain and rich text, which Slack shows verbatim. To show a person
 mrkdwn that contains only Parley's own entities and escaped text.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, tzinfo
 from typing import Final
 
 from adapters.slack.posting.render import Block, Json, escape_as_mrkdwn
-from adapters.slack.posting.styled_lines import strip_control_characters
 from bot.admin.administration import local_group_of
-from bot.ids import EVERYONE, Subject
+from bot.admin.sentences import name_subject
+from bot.ids import Subject
+from bot.surface.markdown import strip_control_characters
 
 MAX_BUTTON_UNITS, MAX_OPTION_UNITS, MAX_TITLE_UNITS, MAX_HEADER_UNITS, MAX_LINE_UNITS = (
     75,
@@ -25,11 +24,6 @@ MAX_BUTTON_UNITS, MAX_OPTION_UNITS, MAX_TITLE_UNITS, MAX_HEADER_UNITS, MAX_LINE_
 _SUBJECT_PATTERN: Final = re.compile(r"(?P<kind>user|channel|group):slack:(?P<home>[^:]+):(?P<id>[A-Z][A-Z0-9]+)")
 _ENTITY_TEMPLATES: Final = {"user": "<@{}>", "channel": "<#{}>", "group": "<!subteam^{}>"}
 _LIVE_ENTITY: Final = re.compile("<(?=[!@#])")
-
-
-def opaque_key_of(text: str) -> str:
-    """Returns a hash for a button's value. The id itself may be long and is not for Slack."""
-    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
 
 
 def fit_on_one_line(text: str, max_units: int) -> str:
@@ -176,20 +170,6 @@ def subject_as_mrkdwn(subject: Subject, account_ids: frozenset[str]) -> str:
     match = _SUBJECT_PATTERN.fullmatch(subject)
     if match is not None and match["home"] in account_ids:
         return _ENTITY_TEMPLATES[match["kind"]].format(match["id"])
-    if subject == EVERYONE:
-        return "Everyone in the organisation, guests not included"
-    group = local_group_of(subject)
-    return (
-        f"Group {escape_as_mrkdwn(fit_on_one_line(group, 100), 300)}"
-        if group is not None
-        else escape_as_mrkdwn(fit_on_one_line(subject, 200), 600)
-    )
-
-
-def format_local_time(time: datetime, zone: tzinfo) -> str:
-    """Returns the time with the zone's name, because not every client shows the zone of its other times."""
-    return f"{time.astimezone(zone):%d %b %Y, %H:%M %Z}"
-
-
-def count_with_noun(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    if local_group_of(subject) is not None:
+        return escape_as_mrkdwn(fit_on_one_line(name_subject(subject), 106), 306)
+    return escape_as_mrkdwn(fit_on_one_line(name_subject(subject), 200), 600)

@@ -11,14 +11,11 @@ from adapters.slack.home.blocks import (
     bullet_list_block,
     button_element,
     context_note_block,
-    count_with_noun,
     divider_block,
     fit_on_one_line,
-    format_local_time,
     header_block,
     link_element,
     mrkdwn_section_block,
-    opaque_key_of,
     pager_blocks,
     plain_lines_block,
     rich_text_element,
@@ -26,36 +23,29 @@ from adapters.slack.home.blocks import (
     trusted_text_element,
 )
 from adapters.slack.posting.render import Block, Json
-from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, QuestionLimit
-from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
+from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview
+from bot.admin.sentences import (
+    CLOSED_EXPORT,
+    HELP_SENTENCES,
+    INTRODUCTION,
+    NO_ADMINS,
+    NO_BUCKETS,
+    NO_BUCKETS_AT_ALL,
+    NO_EXPORTS,
+    NO_QUESTIONS,
+    count_with_noun,
+    describe_bucket,
+    describe_limits,
+    ending_label_of,
+    export_label_of,
+    format_local_time,
+    opaque_key_of,
+)
+from bot.conversation.personal_history import PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import Subject
 
 OWN_BUCKETS_PER_PAGE, ALL_BUCKETS_PER_PAGE, ADMINS_SHOWN, QUESTIONS_SHOWN = 12, 12, 20, 5
 MAX_NAMES_UNITS: Final = 2_900  # UTF-16 units of all names together; a section takes 3,000
-_ENDING_LABELS: Final = {
-    None: "being answered",
-    "answer": "answered",
-    "overload": "asked back",
-    "ambiguous": "asked back",
-    "no_results": "nothing found",
-    "refused": "nothing you may see",
-    "failed": "failed",
-    "limited": "put off",
-    "stopped": "stopped",
-}
-_EXPORT_STATUS_LABELS: Final = {
-    ExportStatus.QUEUED: "waiting",
-    ExportStatus.RUNNING: "being written",
-    ExportStatus.DONE: "done",
-    ExportStatus.FAILED: "stopped",
-    ExportStatus.EXPIRED: "expired; ask for it again",
-}
-LIMIT_LABELS: Final = {
-    QuestionLimit.PERSON_HOUR: "per person in an hour",
-    QuestionLimit.PERSON_DAY: "per person in 24 hours",
-    QuestionLimit.TENANT_HOUR: "by everyone together in an hour",
-    QuestionLimit.TENANT_DAY: "by everyone together in 24 hours",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +74,7 @@ def home_tab_view(
     """Returns the Home tab. `overview`: for admins only. `account_ids`: the account ids of this installation."""
     blocks = [
         header_block("Parley"),
-        plain_lines_block(
-            "I answer questions about your company's documents, and ask back where a question can mean several things."
-        ),
+        plain_lines_block(INTRODUCTION),
         *_own_bucket_blocks(history, pages),
         *_recent_question_blocks(history, zone),
         *_past_export_blocks(history, zone),
@@ -96,10 +84,6 @@ def home_tab_view(
     if overview is not None:
         blocks += [divider_block(), *_administration_blocks(overview, pages, zone, account_ids)]
     return {"type": "home", "callback_id": "home", "blocks": blocks}
-
-
-def ending_label_of(question: PastQuestion) -> str:
-    return _ENDING_LABELS.get(question.ending, "answered")
 
 
 def _own_bucket_blocks(history: PersonalOverview, pages: BucketPages) -> list[Block]:
@@ -115,7 +99,7 @@ def _own_bucket_blocks(history: PersonalOverview, pages: BucketPages) -> list[Bl
 def _no_buckets_text(history: PersonalOverview, pages: BucketPages) -> str:
     if pages.own_first and history.bucket_count:
         return "There are no more. Open this tab again to see the list from its beginning."
-    return "No documents are open to you alone yet. In channels you may see more: ask me there, or ask an admin."
+    return NO_BUCKETS
 
 
 def _visible_bucket_elements(bucket: VisibleBucket) -> list[Json]:
@@ -131,7 +115,7 @@ def _visible_bucket_elements(bucket: VisibleBucket) -> list[Json]:
 
 def _recent_question_blocks(history: PersonalOverview, zone: tzinfo) -> list[Block]:
     if not history.questions:
-        return [header_block("Your recent questions"), plain_lines_block("You have not asked anything yet.")]
+        return [header_block("Your recent questions"), plain_lines_block(NO_QUESTIONS)]
     items = [
         [
             rich_text_element(question.text, 150),
@@ -146,7 +130,7 @@ def _past_export_blocks(history: PersonalOverview, zone: tzinfo) -> list[Block]:
     if not history.exports:
         return [
             header_block("Your exports"),
-            plain_lines_block("You have not asked for a file yet. Under any list there is a button for it."),
+            plain_lines_block(NO_EXPORTS),
         ]
     return [
         header_block("Your exports"),
@@ -157,18 +141,14 @@ def _past_export_blocks(history: PersonalOverview, zone: tzinfo) -> list[Block]:
 def _past_export_elements(export: PastExport, zone: tzinfo) -> list[Json]:
     asked_at = f" · {format_local_time(export.asked_at, zone)} · "
     if export.name is None:
-        return [rich_text_element("A file"), trusted_text_element(f"{asked_at}what it lists is not open to you now")]
+        return [rich_text_element("A file"), trusted_text_element(f"{asked_at}{CLOSED_EXPORT}")]
     rows = "" if export.rows is None else f" · {count_with_noun(export.rows, 'row')}"
     name_elements: list[Json] = [
         rich_text_element(export.name, 120, bold=True),
         trusted_text_element(f"{rows}{asked_at}"),
     ]
     if export.url is None or export.expires_at is None:
-        state = _EXPORT_STATUS_LABELS[export.status]
-        return [
-            *name_elements,
-            trusted_text_element(state if state != "done" else "in the conversation where you asked"),
-        ]
+        return [*name_elements, trusted_text_element(export_label_of(export))]
     until = trusted_text_element(f" until {format_local_time(export.expires_at, zone)}")
     return [*name_elements, link_element(export.url, "Download"), until]
 
@@ -176,9 +156,7 @@ def _past_export_elements(export: PastExport, zone: tzinfo) -> list[Json]:
 def _help_block() -> Block:
     sentences = (
         "Write to me in the Messages tab, or mention me in a channel: there I answer from what the channel may see.",
-        "Narrow down as you would with a colleague: “only 2024”, “and from Acme?”. “Start over” forgets what was said.",
-        "Where there is too much, I offer buttons. Each says how many documents it leads to.",
-        "“As CSV” makes a file of any list, whole, however long it is.",
+        *HELP_SENTENCES,
     )
     return bullet_list_block([[rich_text_element(sentence)] for sentence in sentences])
 
@@ -190,9 +168,7 @@ def _administration_blocks(
     overview: AdminOverview, pages: BucketPages, zone: tzinfo, account_ids: frozenset[str]
 ) -> list[Block]:
     page = overview.buckets[pages.all_first : pages.all_first + ALL_BUCKETS_PER_PAGE]
-    bucket_blocks = [_managed_bucket_block(bucket, zone) for bucket in page] or [
-        plain_lines_block("There are no buckets here.")
-    ]
+    bucket_blocks = [_managed_bucket_block(bucket, zone) for bucket in page] or [plain_lines_block(NO_BUCKETS_AT_ALL)]
     return [
         header_block("Administration: buckets"),
         *bucket_blocks,
@@ -205,7 +181,7 @@ def _administration_blocks(
         ),
         header_block("Administration: limits"),
         plain_lines_block(
-            *_question_limit_lines(overview.limits), accessory=button_element("Change", "admin:limits", "open")
+            *describe_limits(overview.limits), accessory=button_element("Change", "admin:limits", "open")
         ),
         header_block("Administration: questions of the last 30 days"),
         *_past_question_blocks("Without an answer", overview.unanswered),
@@ -225,19 +201,12 @@ def bucket_lines(bucket: BucketOverview, zone: tzinfo) -> tuple[str, str]:
     """Returns the bucket's title, and a line with its counts."""
     short_title = fit_on_one_line(bucket.title, 120)
     title = short_title if bucket.title == bucket.id else f"{short_title} ({fit_on_one_line(bucket.id, 100)})"
-    if bucket.document_count is None:
-        return title, f"this bucket is gone · {count_with_noun(len(bucket.grants), 'grant')}"
-    synced = "" if bucket.synced_at is None else f" · synced {format_local_time(bucket.synced_at, zone)}"
-    return (
-        title,
-        f"{count_with_noun(bucket.document_count, 'document')}{synced} · "
-        f"{count_with_noun(len(bucket.grants), 'grant')}",
-    )
+    return title, describe_bucket(bucket, zone)
 
 
 def _admin_names_mrkdwn(admins: Sequence[AdminEntry], account_ids: frozenset[str]) -> str:
     if not admins:
-        return "Nobody yet but the owner of the machine. Name the first in PARLEY_ADMINS."
+        return NO_ADMINS
     names = _names_within_section(
         [subject_as_mrkdwn(Subject(f"user:{admin.person}"), account_ids) for admin in admins[:ADMINS_SHOWN]]
     )
@@ -249,15 +218,6 @@ def _names_within_section(names: Sequence[str]) -> Sequence[str]:
     """Returns the first names that fit. Slack's names are short; those from the settings may be long."""
     ends = accumulate(len(name.encode("utf-16-le")) // 2 + len(", ") for name in names)
     return names[: sum(name_end <= MAX_NAMES_UNITS for name_end in ends)]
-
-
-def _question_limit_lines(limits: Mapping[QuestionLimit, int]) -> list[str]:
-    lines = [
-        f"{count_with_noun(limits[limit], 'question')} {label}"
-        for limit, label in LIMIT_LABELS.items()
-        if limit in limits
-    ]
-    return lines or ["Any number of questions may be asked."]
 
 
 def _past_question_blocks(title: str, questions: Sequence[PastQuestion]) -> list[Block]:

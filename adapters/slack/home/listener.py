@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRefusal
-from adapters.slack.home.blocks import opaque_key_of, subject_as_mrkdwn
+from adapters.slack.home.blocks import subject_as_mrkdwn
 from adapters.slack.home.home_tab import OWN_BUCKETS_PER_PAGE, BucketPages, home_tab_view
 from adapters.slack.home.home_tab import QUESTIONS_SHOWN as QUESTIONS_IN_TAB
 from adapters.slack.home.modals import (
@@ -39,18 +39,31 @@ from adapters.slack.payloads.interactions import FieldState, ViewInteraction
 from adapters.slack.payloads.responses import OkResponse
 from adapters.slack.posting.render import Json
 from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
-from bot.access.limits import MAX_LIMIT
 from bot.access.subjects import parse_subject
 from bot.admin.administration import AdminOperations, BucketOverview, QuestionLimit
+from bot.admin.sentences import (
+    CHANNEL_MISSING,
+    GROUP_MISSING,
+    LIMIT_INVALID,
+    LIMITS_SAVED,
+    NO_LONGER_ADMIN,
+    SUBJECT_MISSING,
+    added_admin_notice,
+    granted_notice,
+    opaque_key_of,
+    parse_limit,
+    stale_notice,
+    unknown_action_notice,
+)
 from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError, ConcurrentChange, NotAdmin
 from bot.ids import EVERYONE, PersonId, Subject
 from bot.surface.inbound import PrivateAudience
 
 _RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
-_STALE_NOTICE: Final = "This is no longer as it was shown. Nothing was changed; please open the Home tab again."
-_NOT_UNDERSTOOD_NOTICE: Final = "I do not know what this is. Nothing was changed; please open the Home tab again."
-_NO_LONGER_ADMIN_NOTICE: Final = "You are no longer an admin."
+_REOPEN: Final = "open the Home tab again"
+_STALE_NOTICE: Final = stale_notice(_REOPEN)
+_NOT_UNDERSTOOD_NOTICE: Final = unknown_action_notice(_REOPEN)
 _OWN_CALLBACKS: Final = re.compile(r"\A(?:home|admin|grant)(?::|\Z)")  # anchored, because Bolt uses `search`
 _CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]+")
 _USER_ID: Final = re.compile(r"[UW][A-Z0-9]+")
@@ -268,7 +281,7 @@ class HomeTabListener:
                 await self._administration.remove_admin(admin.person, by=viewer.person)
         await self._publish_home_view(viewer, BucketPages())
         if person_key == opaque_key_of(viewer.person):
-            await self._show_notice(viewer, interaction, _NO_LONGER_ADMIN_NOTICE)
+            await self._show_notice(viewer, interaction, NO_LONGER_ADMIN)
         else:
             await self._refresh_modal_view(viewer, interaction, state)
 
@@ -296,9 +309,9 @@ class HomeTabListener:
         subjects, errors = await self._chosen_subjects(viewer, fields)
         include_external = fields.is_ticked(EXTERNAL_FIELD)
         if include_external and not fields.field_text_of(CHANNEL_FIELD):
-            errors[EXTERNAL_FIELD] = "Choose the channel that this is for, or leave it out."
+            errors[EXTERNAL_FIELD] = CHANNEL_MISSING
         if not subjects and not errors:
-            errors[PERSON_FIELD] = "Choose somebody who may see this bucket."
+            errors[PERSON_FIELD] = SUBJECT_MISSING
         if errors:
             return field_errors_response({state.block_id_for(name): sentence for name, sentence in errors.items()})
         for name, subject in subjects.items():
@@ -313,7 +326,7 @@ class HomeTabListener:
                 return field_errors_response({state.block_id_for(name): str(exc)})
         names = " · ".join(subject_as_mrkdwn(subject, viewer.account_ids) for subject in subjects.values())
         view = await self._load_bucket_view(
-            viewer, state.bucket, state.with_empty_fields(), notice=f"{names} may see this bucket now."
+            viewer, state.bucket, state.with_empty_fields(), notice=granted_notice(names)
         )
         return replace_view_response(view)
 
@@ -363,7 +376,7 @@ class HomeTabListener:
         for group in await self._administration.list_groups(viewer.person):
             if key_or_id in (opaque_key_of(group.id), group.id):
                 return parse_subject(f"group:{group.id}")
-        return _InvalidChoice("There is no such group any more.")
+        return _InvalidChoice(GROUP_MISSING)
 
     async def _add_chosen_admin(self, viewer: ViewerContext, state: ModalState, fields: "_SubmittedFields") -> ViewJson:
         user = fields.field_text_of(PERSON_FIELD)
@@ -377,7 +390,7 @@ class HomeTabListener:
         except BotError as exc:
             return field_errors_response({state.block_id_for(PERSON_FIELD): str(exc)})
         name = subject_as_mrkdwn(Subject(f"user:{person}"), viewer.account_ids)
-        notice = f"{name} is an admin now." if added else f"{name} was an admin already."
+        notice = added_admin_notice(name, is_new=added)
         return replace_view_response(await self._load_admins_view(viewer, state.with_empty_fields(), notice=notice))
 
     async def _save_submitted_limits(
@@ -386,17 +399,16 @@ class HomeTabListener:
         new_limits: dict[QuestionLimit, int] = {}
         errors: dict[str, str] = {}
         for limit in QuestionLimit:
-            text = fields.field_text_of(limit.value).strip()
-            number = int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else 0
-            if text and not 1 <= number <= MAX_LIMIT:
-                errors[state.block_id_for(limit.value)] = "A whole number from 1 on; leave it empty for any number."
-            elif text:
+            number = parse_limit(fields.field_text_of(limit.value))
+            if number is None:
+                errors[state.block_id_for(limit.value)] = LIMIT_INVALID
+            elif number:
                 new_limits[limit] = number
         if errors:
             return field_errors_response(errors)
         try:
             await self._administration.change_limits(state.limits, new_limits, by=viewer.person)
-            notice = "Saved; it holds from the next question on."
+            notice = LIMITS_SAVED
         except ConcurrentChange as exc:
             notice = str(exc)
         return replace_view_response(

@@ -20,17 +20,29 @@ from adapters.slack.home.blocks import (
     input_block,
     modal_view,
     mrkdwn_section_block,
-    opaque_key_of,
     option_object,
     pager_blocks,
     plain_lines_block,
     plain_text_object,
     subject_as_mrkdwn,
 )
-from adapters.slack.home.home_tab import LIMIT_LABELS, bucket_lines, past_question_elements
+from adapters.slack.home.home_tab import bucket_lines, past_question_elements
 from adapters.slack.posting.render import Block, Json
 from bot.access.limits import MAX_LIMIT
 from bot.admin.administration import AdminEntry, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.admin.sentences import (
+    ADMIN_FROM_SETTINGS,
+    CHANNEL_HINT,
+    EVERYONE_NAME,
+    EXTERNAL_NOTE,
+    EXTERNAL_OPTION,
+    LIMIT_LABELS,
+    NO_GRANTS,
+    REMOVE_ADMIN_WARNING,
+    REVOKE_WARNING,
+    opaque_key_of,
+    past_questions_heading,
+)
 from bot.conversation.personal_history import PastQuestion
 from bot.ids import Subject
 
@@ -106,7 +118,7 @@ def bucket_grants_view(
         *([mrkdwn_section_block(f":white_check_mark: {notice}"), divider_block()] if notice else []),
         plain_lines_block(*bucket_lines(bucket, zone)),
         *[_grant_block(grant, account_ids) for grant in bucket.grants[first : first + GRANTS_PER_PAGE]],
-        *([] if bucket.grants else [context_note_block("Nobody may see this bucket yet.")]),
+        *([] if bucket.grants else [context_note_block(NO_GRANTS)]),
         *pager_blocks("grant:page", first, GRANTS_PER_PAGE, len(bucket.grants)),
     ]
     if bucket.document_count is None:
@@ -116,19 +128,18 @@ def bucket_grants_view(
 
 
 def _grant_block(grant: Grant, account_ids: frozenset[str]) -> Block:
-    external = " · guests and other organisations included" if grant.include_external else ""
-    warning = "They no longer see this bucket from their next question on."
+    external = f" · {EXTERNAL_NOTE}" if grant.include_external else ""
     return mrkdwn_section_block(
         f"{subject_as_mrkdwn(grant.subject, account_ids)}{external}",
-        button_element("Remove", "grant:remove", opaque_key_of(grant.subject), confirm=warning, style="danger"),
+        button_element("Remove", "grant:remove", opaque_key_of(grant.subject), confirm=REVOKE_WARNING, style="danger"),
     )
 
 
 def _grant_form_blocks(
     state: ModalState, usergroups: Sequence[UsergroupChoice], groups: Sequence[LocalGroup]
 ) -> list[Block]:
-    everyone = option_object("Everyone in the organisation, guests not included", TICKED_VALUE)
-    external = option_object("Also where guests or other organisations read along", TICKED_VALUE)
+    everyone = option_object(EVERYONE_NAME, TICKED_VALUE)
+    external = option_object(EXTERNAL_OPTION, TICKED_VALUE)
     channels: Json = {
         "type": "conversations_select",
         "action_id": CHANNEL_FIELD,
@@ -145,9 +156,7 @@ def _grant_form_blocks(
     return [
         input_block(state.block_id_for(EVERYONE_FIELD), "Everyone", _checkbox_element(EVERYONE_FIELD, everyone)),
         input_block(state.block_id_for(PERSON_FIELD), "A person", person, hint="Counts in direct messages alone."),
-        input_block(
-            state.block_id_for(CHANNEL_FIELD), "A channel", channels, hint="Whoever can read it may ask there."
-        ),
+        input_block(state.block_id_for(CHANNEL_FIELD), "A channel", channels, hint=CHANNEL_HINT),
         input_block(state.block_id_for(EXTERNAL_FIELD), "For the channel", _checkbox_element(EXTERNAL_FIELD, external)),
         input_block(
             state.block_id_for(GROUP_FIELD),
@@ -214,10 +223,12 @@ def admins_view(
 def _admin_block(admin: AdminEntry, account_ids: frozenset[str]) -> Block:
     name = subject_as_mrkdwn(Subject(f"user:{admin.person}"), account_ids)
     if admin.is_from_settings:
-        return mrkdwn_section_block(f"{name} · named in PARLEY_ADMINS")
-    warning = "They can no longer change who may see what."
+        return mrkdwn_section_block(f"{name} · {ADMIN_FROM_SETTINGS}")
     return mrkdwn_section_block(
-        name, button_element("Remove", "admin:remove", opaque_key_of(admin.person), confirm=warning, style="danger")
+        name,
+        button_element(
+            "Remove", "admin:remove", opaque_key_of(admin.person), confirm=REMOVE_ADMIN_WARNING, style="danger"
+        ),
     )
 
 
@@ -246,8 +257,7 @@ def _limit_input_block(limit: QuestionLimit, label: str, value: int | None, stat
 def past_questions_view(unanswered: Sequence[PastQuestion], badly_rated: Sequence[PastQuestion]) -> Mapping[str, Json]:
     blocks: list[Block] = []
     for title, questions in (("Without an answer", unanswered), ("Rated badly", badly_rated)):
-        newest = f", the newest {QUESTIONS_PER_LIST}" if len(questions) >= QUESTIONS_PER_LIST else ""
-        blocks.append(context_note_block(f"{title} in the last 30 days{newest}" if questions else f"{title}: none"))
+        blocks.append(context_note_block(past_questions_heading(title, len(questions), QUESTIONS_PER_LIST)))
         blocks += [
             bullet_list_block([past_question_elements(question) for question in questions[start : start + 10]])
             for start in range(0, len(questions), 10)

@@ -13,7 +13,6 @@ from adapters.slack.errors import SlackError
 from adapters.slack.home.modals import UsergroupChoice
 from adapters.slack.payloads.interactions import ViewInteraction
 from adapters.slack.payloads.responses import BotIdentity, UsergroupListResponse
-from adapters.slack.workspaces.cache import SingleFlightTtlCache
 from adapters.slack.workspaces.workspace_registry import (
     InstallationKey,
     SlackWorkspace,
@@ -22,6 +21,7 @@ from adapters.slack.workspaces.workspace_registry import (
     installation_key_of,
 )
 from bot.ids import PersonId, Subject
+from bot.surface.lookup_cache import SingleFlightTtlCache
 
 _USERGROUPS_TTL: Final = timedelta(seconds=60)
 _LOOKUP_TIMEOUT_S: Final = 1.0  # a trigger expires after three seconds

@@ -92,6 +92,7 @@ class ChannelMembersResponse(PagedResponse):
 class UserProfile(BaseModel):
     display_name: str = ""
     real_name: str = ""
+    email: str = ""  # only with the scope `users:read.email`
 
 
 class EnterpriseUser(BaseModel):
@@ -109,6 +110,7 @@ class SlackUser(BaseModel):
     is_restricted: bool = False
     is_ultra_restricted: bool = False
     is_stranger: bool = False
+    is_email_confirmed: bool = False
     profile: UserProfile = UserProfile()
     enterprise_user: EnterpriseUser | None = None
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from adapters.slack.posting.source_quotes import quote_lines_of
-from adapters.slack.posting.styled_lines import StyledLine, StyledSpan, strip_control_characters, styled_lines_of
+from adapters.slack.posting.styled_lines import StyledLine, StyledSpan, styled_lines_of
 from bot.ids import ClarificationId, TurnId
+from bot.surface.markdown import strip_control_characters
 from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from adapters.slack.posting.styled_lines import StyledLine, StyledSpan, strip_control_characters, styled_lines_of
+from adapters.slack.posting.styled_lines import StyledLine, StyledSpan, styled_lines_of
+from bot.surface.markdown import strip_control_characters
 from bot.surface.replies import ShownCitation
 
 MAX_QUOTES: Final = 5

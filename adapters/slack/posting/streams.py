@@ -17,9 +17,9 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.errors import SlackError, SlackRateLimited, SlackRefusal
 from adapters.slack.payloads.responses import OkResponse, PostedMessageResponse
 from adapters.slack.posting.api import SlackApi
-from adapters.slack.posting.styled_lines import strip_control_characters
 from adapters.slack.posting.token_bucket import TokenBucket
 from bot.ids import PersonId
+from bot.surface.markdown import strip_control_characters
 
 MAX_OPEN_STREAMS: Final = 8  # together with `per_minute`, fewer than the 20 stream ends that Slack allows in a minute
 APPENDS_PER_MINUTE, APPENDS_BURST = 60, 20

@@ -1,13 +1,16 @@
 """Converts Markdown to lines of styled spans for Slack, without control characters."""
 
-import re
 from dataclasses import dataclass
 
-from bot.surface.markdown import BulletList, CitationMarker, MarkdownLine, MarkdownRun, ParagraphBlock, parse_blocks
-
-# Control characters and direction overrides: both could corrupt the display of the text around them.
-_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+from bot.surface.markdown import (
+    BulletList,
+    CitationMarker,
+    MarkdownLine,
+    MarkdownRun,
+    ParagraphBlock,
+    parse_blocks,
+    strip_control_characters,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +28,6 @@ class StyledSpan:
 class StyledLine:
     spans: tuple[StyledSpan, ...]
     is_bullet: bool = False
-
-
-def strip_control_characters(text: str) -> str:
-    """Remove control characters and direction overrides, and replace lone surrogates."""
-    return _LONE_SURROGATE.sub("\ufffd", _CONTROL_CHARACTERS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def styled_lines_of(markdown: str) -> list[StyledLine]:

@@ -21,7 +21,6 @@ from adapters.slack.payloads.responses import (
 )
 from adapters.slack.posting.api import MAX_ATTEMPTS
 from adapters.slack.posting.render import escape_as_mrkdwn
-from adapters.slack.posting.styled_lines import strip_control_characters
 from adapters.slack.workspaces.workspace_registry import (
     SlackWorkspace,
     WorkspaceRegistry,
@@ -31,6 +30,7 @@ from adapters.slack.workspaces.workspace_registry import (
 )
 from bot.ids import MessageId, TurnId
 from bot.surface.inbound import Inbound, PrivateAudience, TextMessage
+from bot.surface.markdown import strip_control_characters
 from bot.surface.outbox import OutboxFailed
 from bot.surface.replies import Reply
 

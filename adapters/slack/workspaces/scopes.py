@@ -6,4 +6,4 @@ REQUIRED_SCOPES: Final = frozenset(
     """app_mentions:read assistant:write channels:read chat:write commands files:write groups:read im:history im:write
     mpim:read usergroups:read users:read""".split()
 )
-OPTIONAL_SCOPES: Final = frozenset({"channels:history", "files:read", "groups:history"})
+OPTIONAL_SCOPES: Final = frozenset({"channels:history", "files:read", "groups:history", "users:read.email"})

@@ -25,7 +25,12 @@ class SlackDirectory:
         return (
             None
             if slack_person is None
-            else PersonProfile(name=slack_person.name, locale=slack_person.locale, time_zone=slack_person.time_zone)
+            else PersonProfile(
+                name=slack_person.name,
+                locale=slack_person.locale,
+                time_zone=slack_person.time_zone,
+                verified_email=slack_person.verified_email,
+            )
         )
 
     async def refresh_private_audience(self, audience: PrivateAudience) -> PrivateAudience:

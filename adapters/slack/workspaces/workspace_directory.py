@@ -24,9 +24,9 @@ from adapters.slack.payloads.responses import (
     UserListResponse,
 )
 from adapters.slack.posting.api import SlackApi
-from adapters.slack.workspaces.cache import SingleFlightTtlCache
 from bot.ids import PersonId, Subject
 from bot.surface.inbound import OutsiderPresence
+from bot.surface.lookup_cache import SingleFlightTtlCache
 
 CACHE_TTL: Final = timedelta(seconds=60)
 MAX_READERS: Final = 10_000  # members of a channel or people of a workspace; more count as unknown
@@ -52,6 +52,7 @@ class SlackPerson:
     is_guest: bool
     is_deactivated: bool
     team_ids: frozenset[str] = frozenset()  # the person's workspaces in an Enterprise Grid
+    verified_email: str = ""  # of a full member, who has confirmed it; empty without the scope `users:read.email`
 
     def is_member_of(self, team: str) -> bool:
         """Whether the person is a full member of that workspace, who may read its public channels."""
@@ -316,13 +317,15 @@ def _groups_by_user(team: str, groups: Iterable[UsergroupInfo]) -> Mapping[str, 
 
 
 def _person_from_user(user: SlackUser, identity: BotIdentity) -> SlackPerson:
+    is_guest = _is_outsider(user, identity)
     return SlackPerson(
         account_id=_account_id_of(user) or identity.enterprise_id or identity.team_id,
         name=user.profile.display_name or user.profile.real_name or user.name or user.id,
         locale=user.locale,
         time_zone=user.tz or "UTC",
-        is_guest=_is_outsider(user, identity),
+        is_guest=is_guest,
         is_deactivated=user.deleted,
+        verified_email=user.profile.email if user.is_email_confirmed and not is_guest else "",
         team_ids=frozenset(user.enterprise_user.teams if user.enterprise_user else ()),
     )
 

@@ -26,14 +26,15 @@ from agent.gateway.structured_output import (
 from agent.model.answering.answer_prompts import EvidenceQuestion, render_answer_prompt
 from agent.model.answering.citations import locate_cited_values
 from agent.model.answering.claim_checks import ClaimChecker
-from agent.model.answering.evidence import collect_evidence
+from agent.model.answering.evidence import LegEvidence, collect_evidence
 from agent.model.answering.leg_call import VERDICTS, LegCall, ShownSentences, layout_of
 from agent.outcome import OutcomeKind, SearchRoute
-from agent.reasoning_log import EvidenceReview, ReasoningLog
+from agent.reasoning_log import EvidenceReview
 from agent.retrieval.search_context import ignore_partial_answer
 from agent.review.leg_review import Enough, LegClarification, LegDraft, LegReview, More, build_leg_result
 from agent.review.written_answer import AnswerLayout, UnansweredFacts, WrittenAnswerFacts, WrittenSentence
 from prompts.outputs.written_answer import OutputVerdict, WrittenAnswerOutput
+from prompts.prompt_library import RenderedPrompt
 from storage.search.analyser import fold_text
 from storage.search.plan import Leg
 
@@ -49,8 +50,10 @@ class AnswerOptions:
     """When evidence is enough, and the limits of a call."""
 
     completeness: float = 0.8  # 0 to 1, from which evidence is enough
+    floor: float = 0.2  # 0 to 1, under which what the evidence gives is no answer
     max_rounds: int = 3  # of searches
     max_calls: int = 4  # of models in one turn, those for planning included
+    simple_calls: int = 2  # the same for a question of one part; beyond it there is no further search, only repairs
     evidence_tokens: int = 3_000
     max_output_tokens: int = 1_500
     timeout_s: float | None = None  # None: that of the gateway
@@ -75,54 +78,36 @@ class EvidenceAnswerer:
         self,
         review: LegReview,
         decision: Enough | LegClarification,
-        log: ReasoningLog,
         *,
-        round_: int,
         is_last_round: bool,
         may_ask_again: bool = True,
-        language: str,
-        summary: str,
+        is_simple: bool = False,
     ) -> Enough | More | LegClarification:
         """Returns an answer, a further search, or a report of nothing found; `decision` where the model fails.
 
-        `decision` is that of the rules. `round_` counts from 1. `may_ask_again`: there are calls for a second request,
-        if the reply to the first cannot be used. `language` (ISO 639-1) is that of the reply; `summary`
-        is that of the conversation. Why the rules took over is in the log. Raises only the errors of the index.
+        `decision` is that of the rules. `may_ask_again`: there are calls for a second request, if the reply to the
+        first cannot be used. `is_simple`: the question has one part. Why the rules took over is in the log. Raises only
+        the errors of the index.
         """
-        draft = review.draft
+        draft, log = review.draft, review.question_context.reasoning_log
         evidence = await collect_evidence(review, decision, self._options.evidence_tokens)
         if not evidence.items:
             return decision
         if draft is not None and evidence.passages <= draft.seen_passages:  # the refined queries found nothing new
-            return draft.best_answer or _report_unanswered(review, decision, draft.missing, language)
+            return draft.best_answer or _report_unanswered(review, decision, draft.missing)
         if log.model_requests >= self._options.max_calls:
             log.record_fallback(_STAGE, _BUDGET_REASON)
             return (draft.best_answer if draft is not None else None) or decision
-        may_search_again = (
-            not is_last_round
-            and round_ < self._options.max_rounds
-            and log.model_requests + 1 < self._options.max_calls
-            and not review.alternatives.is_confined
-        )
-        asked = EvidenceQuestion(
-            question=review.leg.question,
-            language=language,
-            today=review.question_context.now.date(),
-            summary=summary,
-            searches=review.leg.probes,
-            missing=draft.missing if draft is not None else (),
-            may_search_again=may_search_again,
-        )
+        may_search_again = not is_last_round and self._may_search_again(review, is_simple=is_simple)
         call = LegCall(
             review=review,
             decision=decision,
             evidence=evidence,
-            checker=ClaimChecker(evidence=evidence, question=review.leg.question, language=language),
+            checker=ClaimChecker(evidence=evidence, question=review.leg.question, language=review.language),
             log=log,
-            prompt=render_answer_prompt(asked, evidence.items, self._options.completeness),
+            prompt=self._render_prompt(review, evidence, may_search_again=may_search_again),
             may_search_again=may_search_again,
             may_ask_again=may_ask_again,
-            language=language,
         )
         try:
             received = await self._ask(call)
@@ -130,6 +115,27 @@ class EvidenceAnswerer:
             log.record_failure(_STAGE, exc)
             return self._withdraw(call)
         return await self._decide(call, received)
+
+    def _may_search_again(self, review: LegReview, *, is_simple: bool) -> bool:
+        """Whether there are a round and a call for the answer to a further search."""
+        round_ = 1 if review.draft is None else 2
+        max_calls = min(self._options.max_calls, self._options.simple_calls if is_simple else self._options.max_calls)
+        requests_until_now = review.question_context.reasoning_log.model_requests
+        has_round = round_ < self._options.max_rounds and not review.alternatives.is_confined
+        return has_round and requests_until_now + 1 < max_calls
+
+    def _render_prompt(self, review: LegReview, evidence: LegEvidence, *, may_search_again: bool) -> RenderedPrompt:
+        context = review.question_context
+        asked = EvidenceQuestion(
+            question=review.leg.question,
+            language=review.language,
+            today=context.now.date(),
+            summary="" if context.reasoning_log.leaves_topic else context.conversation_summary,
+            searches=review.leg.probes,
+            missing=review.draft.missing if review.draft is not None else (),
+            may_search_again=may_search_again,
+        )
+        return render_answer_prompt(asked, evidence.items, self._options.completeness)
 
     # -- asking
 
@@ -140,7 +146,7 @@ class EvidenceAnswerer:
         call.review.session.context.report_progress(WRITING_PROGRESS)
         if call.review.session.context.report_partial_answer is ignore_partial_answer:
             return _ReceivedReply(await self._request_whole(call, allows_repair=call.may_ask_again))
-        shown = ShownSentences(call=call, threshold=self._options.completeness)
+        shown = ShownSentences(call=call, threshold=self._options.completeness, floor=self._options.floor)
         stream, pieces = JsonArrayStream("sentences"), list[str]()
         request = build_structured_request(
             call.prompt,
@@ -198,7 +204,8 @@ class EvidenceAnswerer:
         if 2 * len(sentences) < len(verified) or (is_procedure and len(sentences) < len(verified)):
             call.log.record_fallback(_STAGE, _UNSUPPORTED_REASON)
             return self._withdraw(call)
-        answer = await self._build_answer(call, received, sentences, missing) if sentences else None
+        is_above_floor = received.is_cut_short or reply.completeness >= self._options.floor
+        answer = await self._build_answer(call, received, sentences, missing) if sentences and is_above_floor else None
         is_complete = reply.completeness >= self._options.completeness
         may_search_again = call.may_search_again and not is_complete and not received.is_cut_short
         queries = _select_queries(reply.queries, call.review.leg) if may_search_again else ()
@@ -214,7 +221,9 @@ class EvidenceAnswerer:
             )
         if answer is None and draft is not None and draft.best_answer is not None:
             return draft.best_answer
-        return answer or _report_unanswered(call.review, call.decision, missing, call.language)
+        if answer is None:
+            call.review.session.context.report_partial_answer(call.review.leg.id, "")
+        return answer or _report_unanswered(call.review, call.decision, missing)
 
     async def _build_answer(
         self,
@@ -228,7 +237,7 @@ class EvidenceAnswerer:
         columns = call.checker.verify_columns(reply.columns, sentences)
         facts = WrittenAnswerFacts(
             sentences=sentences,
-            language=call.language,
+            language=call.review.language,
             layout=layout_of(reply, call.review.leg, columns),
             columns=columns,
             verdict=VERDICTS.get(reply.verdict),
@@ -303,18 +312,18 @@ def _select_queries(queries: Sequence[str], leg: Leg) -> tuple[str, ...]:
 
 
 def _report_unanswered(
-    review: LegReview, decision: Enough | LegClarification, missing: tuple[str, ...], language: str
+    review: LegReview, decision: Enough | LegClarification, missing: tuple[str, ...]
 ) -> LegClarification:
     """Reports nothing found, without a quotation. The choices are those of the rules."""
     if isinstance(decision, LegClarification) and decision.kind is not OutcomeKind.NO_RESULTS:
         return decision
     if isinstance(decision, LegClarification):
-        facts = UnansweredFacts(rule_facts=decision.facts, missing=missing, language=language)
+        facts = UnansweredFacts(rule_facts=decision.facts, missing=missing, language=review.language)
         return replace(decision, facts=facts)
     return LegClarification(
         kind=OutcomeKind.NO_RESULTS,
         result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
-        facts=UnansweredFacts(rule_facts=NoAnswerFacts(unknown_words=()), missing=missing, language=language),
+        facts=UnansweredFacts(rule_facts=NoAnswerFacts(unknown_words=()), missing=missing, language=review.language),
         candidates=(),
         hits=decision.hits,
         assumptions=decision.assumptions,

@@ -32,7 +32,6 @@ class LegCall:
     prompt: RenderedPrompt
     may_search_again: bool
     may_ask_again: bool
-    language: str
 
 
 @dataclass(slots=True)
@@ -40,12 +39,13 @@ class ShownSentences:
     """The sentences of a stream that have passed; each is shown as soon as it has."""
 
     call: LegCall
-    threshold: float
+    threshold: float  # from which evidence is enough
+    floor: float  # under which there is no answer
     received: list[SentenceOutput] = field(default_factory=list[SentenceOutput])
     sentences: list[WrittenSentence] = field(default_factory=list[WrittenSentence])
 
     def add_element(self, element: Json, fields: Mapping[str, Json]) -> None:
-        """Verifies the next sentence. Nothing is shown of an answer that another search will replace."""
+        """Verifies the next sentence. Nothing is shown of an answer that will be withdrawn or replaced."""
         try:
             sentence = SentenceOutput.model_validate(element)
         except ValidationError:
@@ -56,11 +56,11 @@ class ShownSentences:
             return
         self.sentences.append(verified)
         reply = self.build_reply(fields)
-        if reply.completeness < self.threshold and self.call.may_search_again:
+        if reply.completeness < (self.threshold if self.call.may_search_again else self.floor):
             return
         facts = WrittenAnswerFacts(
             sentences=tuple(self.sentences),
-            language=self.call.language,
+            language=self.call.review.language,
             layout=AnswerLayout.LIST
             if reply.layout is OutputLayout.TABLE
             else layout_of(reply, self.call.review.leg, ()),

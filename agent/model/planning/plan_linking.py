@@ -45,6 +45,7 @@ class LinkedPlan:
     planned: PlannedQuestion | None  # None: no part of it can be searched
     problems: tuple[str, ...]
     wants_file: bool
+    continues_conversation: bool
     reasoning: str  # of the model
 
 
@@ -91,6 +92,7 @@ class PlanLinker:
             planned=self._join_legs(linked, output, notes) if linked else None,
             problems=tuple(dict.fromkeys(notes.problems)),
             wants_file=output.wants_file,
+            continues_conversation=output.continues_conversation,
             reasoning=output.reasoning,
         )
 

@@ -40,10 +40,11 @@ def doctor(
         typer.Option(
             metavar="NAME",
             callback=_check_surface_names,
-            help="Ask this chat product about its tokens, scopes and addresses: slack. Repeatable.",
+            help="Ask this chat product about its tokens, scopes and addresses: slack, teams. Repeatable.",
         ),
     ] = None,
     slack: Annotated[bool, typer.Option("--slack", help="The same as --surface slack.")] = False,
+    teams: Annotated[bool, typer.Option("--teams", help="The same as --surface teams.")] = False,
     json_: JsonOption = False,
     home: HomeOption = None,
     debug: DebugOption = False,
@@ -54,7 +55,7 @@ def doctor(
         problems = _find_setting_problems(loaded)
         if not loaded.errors:
             problems += asyncio.run(_find_unreachable_services(loaded.settings))
-        products = [*(surface or ()), *(["slack"] if slack else [])]
+        products = [*(surface or ()), *(["slack"] if slack else []), *(["teams"] if teams else [])]
         findings = asyncio.run(_run_checkups(loaded, products))
         if model_findings := asyncio.run(_check_models(loaded)):
             findings = {_MODEL: model_findings} | findings
@@ -129,7 +130,6 @@ def _print_setting_rows(rows: "list[dict[str, str | None]]") -> None:
 
 def _find_setting_problems(loaded: "LoadedSettings") -> list[str]:
     problems = [str(error).removesuffix(".") for error in loaded.errors]
-    problems += [f"{name} is set, but this version does not read it yet" for name in loaded.unsupported]
     problems += [f"{name} is no setting; is {setting} meant?" for name, setting in loaded.misspelled.items()]
     problems += [problem for section in loaded.settings.sections for problem in section.find_problems()]
     return problems

@@ -1,4 +1,4 @@
-"""`parley grant`, `revoke`, `grants` and `group`: who may see which bucket."""
+"""`parley grant`, `revoke`, `grants` and `group`: who may see which bucket, and which ids are one person."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -164,6 +164,56 @@ def remove_member(
         print_line(f"{member} is no longer in group:{id_}")
 
     run_with_bot(remove_person_from_group, home=home, debug=debug)
+
+
+@group_app.command("link")
+def link_persons(
+    person: PersonArgument, other: PersonArgument, home: HomeOption = None, debug: DebugOption = False
+) -> None:
+    """Two ids of the same person: what is granted to either counts for both."""
+
+    async def link_ids(bot: "Application") -> None:
+        from bot.access.subjects import parse_person
+
+        first, second = parse_person(person), parse_person(other)
+        if first == second:
+            raise CommandFailed(f"{first} is one id; name two")
+        linked = await bot.person_links.link_persons(first, second, by=OPERATOR)
+        print_line(f"{first} and {second} {'are' if linked else 'were already'} one person")
+
+    run_with_bot(link_ids, home=home, debug=debug)
+
+
+@group_app.command("unlink")
+def unlink_person(person: PersonArgument, home: HomeOption = None, debug: DebugOption = False) -> None:
+    """Takes an id out of its links."""
+
+    async def unlink_id(bot: "Application") -> None:
+        from bot.access.subjects import parse_person
+
+        parsed = parse_person(person)
+        if not await bot.person_links.unlink_person(parsed, by=OPERATOR):
+            raise CommandFailed(f"{parsed} is linked with nobody; parley group links shows who is")
+        print_line(f"{parsed} is a person of its own")
+
+    run_with_bot(unlink_id, home=home, debug=debug)
+
+
+@group_app.command("links")
+def list_links(json_: JsonOption = False, home: HomeOption = None, debug: DebugOption = False) -> None:
+    """The ids that are linked, a line a person."""
+
+    async def print_links(bot: "Application") -> None:
+        linked = await bot.person_links.list_linked_persons()
+        if json_:
+            print_line(json.dumps(linked, ensure_ascii=False))
+            return
+        for persons in linked:
+            print_line(" = ".join(persons))
+        if not linked:
+            print_line("Nobody is linked; parley group link PERSON PERSON does that.")
+
+    run_with_bot(print_links, home=home, debug=debug)
 
 
 async def _check_group_exists(bot: "Application", group_id: str) -> None:

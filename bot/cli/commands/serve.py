@@ -34,7 +34,7 @@ def serve(
     home: HomeOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Serve Slack, the web chat and downloads until the process is told to end."""
+    """Serve Slack, Teams, the web chat and downloads until the process is told to end."""
 
     def override_address(settings: "Settings") -> "Settings":
         address = {"host": host, "port": port}

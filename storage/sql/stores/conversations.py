@@ -1,4 +1,4 @@
-"""The state of a conversation, stored separately for each scope."""
+"""The state of a conversation, stored separately for each scope, and the service URL through which to write there."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,7 +27,16 @@ class ConversationRow(tables.TableRow, ConversationState, frozen=True, table=Tru
     changed_at: tables.UtcColumn
 
 
+class ServiceUrlRow(tables.TableRow, frozen=True, table=True):
+    __tablename__ = "service_urls"  # pyright: ignore[reportAssignmentType]
+
+    conversation: tables.KeyText
+    url: str
+    changed_at: tables.UtcColumn
+
+
 conversations: Final = ConversationRow.__table__
+service_urls: Final = ServiceUrlRow.__table__
 
 
 class ConversationStore:
@@ -71,6 +80,27 @@ class ConversationStore:
         return await self._database.run_write(replace_summary)
 
 
+class ServiceUrlStore:
+    """For chat products that name, with each message, the address of the service through which to write there."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def find_url(self, conversation: str) -> str | None:
+        """Returns the newest URL of the conversation."""
+        values = {"conversation_id": conversation}
+        return await self._database.run_read(
+            lambda connection: connection.execute(_SERVICE_URL, values).scalar_one_or_none()
+        )
+
+    async def replace_url(self, conversation: str, url: str) -> None:
+        """Not durable, since the next message there brings the URL again."""
+        updated_columns = {"url": url, "changed_at": self._database.utc_now()}
+        upsert = self._database.insert_into(service_urls).values(conversation=conversation, **updated_columns)
+        upsert = upsert.on_conflict_do_update(index_elements=["conversation"], set_=updated_columns)
+        await self._database.run_write(lambda connection: connection.execute(upsert), durable=False)
+
+
 def state_saver(database: SqlDatabase) -> Callable[[Connection, ConversationState], None]:
     """Returns a function that saves a state within the transaction of a connection."""
     insert = database.insert_into(conversations)
@@ -92,6 +122,7 @@ _REPLACE_SUMMARY = (
     )
     .values(summary=bindparam("new_summary"))
 )
+_SERVICE_URL = select(service_urls.c.url).where(service_urls.c.conversation == bindparam("conversation_id"))
 _STATES_OF_CONVERSATION = select(conversations).where(conversations.c.conversation == bindparam("conversation_id"))
 _STATE_OF_SCOPE = select(conversations).where(
     conversations.c.conversation == bindparam("conversation_id"),

@@ -1,6 +1,8 @@
-"""Exports: queued, run under a lease one at a time per person, resumed where they stopped, and expired.
+"""Exports: queued, run under a lease one at a time per person, resumed where they stopped, and expired. And offers of
+their files to people, each of which is answered once.
 
-Like a turn, a running export whose lease has run out is handed out again, with the cursor that was recorded last.
+Like a turn, a running export whose lease has run out is handed out again, with the cursor that was recorded last. So is
+the upload of an accepted offer.
 """
 
 from collections.abc import Sequence
@@ -9,7 +11,20 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Executable, Index, Update, and_, exists, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    Index,
+    Update,
+    and_,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Row
 from sqlmodel import AutoString, Field
 
@@ -230,3 +245,177 @@ def _update_while_leased(claimed: ClaimedExport) -> Update:
 
 def _export_from_row(row: Row[Any]) -> StoredExport:
     return replace(tables.value_from_row(StoredExport, row), status=ExportStatus(row.status))
+
+
+# Offers
+
+
+_OFFER_RETENTION: Final = timedelta(days=7)  # beyond the expiry: until then, a late answer is told why it is refused
+
+
+class FileOfferStatus(StrEnum):
+    OPEN = "open"
+    ACCEPTED = "accepted"  # being uploaded
+    DELIVERED = "delivered"
+    DECLINED = "declined"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewFileOffer:
+    """`file` names the file, once in a conversation. `language`: of the messages about it, ISO 639-1."""
+
+    file: str
+    turn: str
+    person: str
+    conversation: str
+    language: str
+    content: tables.OptionalPeopleText  # of a text; None for a file on the disk, and once the offer is over
+    expires_at: tables.UtcColumn
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredFileOffer(NewFileOffer):
+    id: tables.UniqueText
+    status: Annotated[FileOfferStatus, Field(sa_type=AutoString)]
+    message: str | None  # of the offer in the chat; None while it is unknown whether it was posted
+    upload: tables.OptionalPeopleText  # where the accepted file goes, as the caller has sealed it; None once it is over
+
+
+class FileOfferRow(tables.TableRow, StoredFileOffer, frozen=True, table=True):
+    __tablename__ = "file_offers"  # pyright: ignore[reportAssignmentType]
+    __table_args__ = (
+        Index("uq_file_offers_file", "file", "conversation", unique=True),
+        Index("ix_file_offers_accepted", "due_at", **tables.partial_index("status = 'accepted'")),
+        {"sqlite_autoincrement": True},
+    )
+
+    position: tables.RowNumber
+    worker: str | None
+    fence: int
+    due_at: tables.UtcColumn
+    created_at: tables.UtcColumn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedFileOffer:
+    offer: StoredFileOffer
+    fence: int
+
+
+file_offers: Final = FileOfferRow.__table__
+
+
+class FileOfferStore:
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def put_offer(self, new: NewFileOffer) -> StoredFileOffer:
+        """Store an offer; returns the existing one where the file was offered in the conversation before."""
+        now = self._database.utc_now()
+        values = tables.column_values_of(new) | {
+            "id": self._database.new_id(),
+            "status": FileOfferStatus.OPEN.value,
+            "message": None,
+            "upload": None,
+            "worker": None,
+            "fence": 0,
+            "due_at": now,
+            "created_at": now,
+        }
+        clean_up = delete(file_offers).where(file_offers.c.expires_at <= now - _OFFER_RETENTION)
+        statement = self._database.insert_into(file_offers).on_conflict_do_nothing()
+        query = select(file_offers).where(
+            file_offers.c.file == new.file, file_offers.c.conversation == new.conversation
+        )
+
+        def put_and_read(connection: Connection) -> Row[Any]:
+            connection.execute(clean_up)
+            connection.execute(statement, values)
+            return connection.execute(query).one()
+
+        return _offer_from_row(await self._database.run_write(put_and_read))
+
+    async def find_offer(self, offer_id: str) -> StoredFileOffer | None:
+        query = select(file_offers).where(file_offers.c.id == offer_id)
+        row = await self._database.run_read(lambda connection: connection.execute(query).one_or_none())
+        return None if row is None else _offer_from_row(row)
+
+    async def note_message(self, offer_id: str, message: str) -> None:
+        """Record the message that shows the offer."""
+        statement = update(file_offers).where(file_offers.c.id == offer_id).values(message=message)
+        await self._database.run_write(lambda connection: connection.execute(statement))
+
+    async def accept_offer(
+        self, offer_id: str, *, upload: str, message: str, worker: str, lease: timedelta
+    ) -> ClaimedFileOffer | None:
+        """Accept an open offer and claim its upload; None if it was answered before."""
+        statement = _answer_open_offer(offer_id).values(
+            status=FileOfferStatus.ACCEPTED.value,
+            upload=upload,
+            message=message,
+            worker=worker,
+            fence=file_offers.c.fence + 1,
+            due_at=self._database.utc_now() + lease,
+        )
+        return await self._claim_row(statement.returning(file_offers))
+
+    async def decline_offer(self, offer_id: str) -> bool:
+        """Decline an open offer; False if it was answered before."""
+        return await self._update_offer(
+            _answer_open_offer(offer_id).values(status=FileOfferStatus.DECLINED.value, content=None)
+        )
+
+    async def claim_abandoned_upload(self, worker: str, lease: timedelta) -> ClaimedFileOffer | None:
+        """Claim the upload whose worker lost its lease first, if there is one."""
+        now = self._database.utc_now()
+        is_abandoned = (file_offers.c.status == FileOfferStatus.ACCEPTED.value) & (file_offers.c.due_at <= now)
+        picked = select(file_offers.c.position).where(is_abandoned).order_by(file_offers.c.due_at).limit(1)
+        picked = (
+            picked.with_for_update(skip_locked=True).cte("picked").prefix_with("MATERIALIZED", dialect="postgresql")
+        )
+        statement = (
+            update(file_offers)
+            .where(file_offers.c.position.in_(select(picked.c.position)))
+            .values(worker=worker, fence=file_offers.c.fence + 1, due_at=now + lease)
+            .returning(file_offers)
+        )
+        return await self._claim_row(statement)
+
+    async def renew_upload(self, claimed: ClaimedFileOffer, lease: timedelta) -> bool:
+        """False if the lease was lost. A lease of no length gives the upload back."""
+        due_at = self._database.utc_now() + lease
+        return await self._update_offer(_update_claimed_offer(claimed).values(due_at=due_at))
+
+    async def finish_upload(self, claimed: ClaimedFileOffer, *, is_delivered: bool) -> bool:
+        """End the upload and forget where the file went; False if the lease was lost."""
+        status = FileOfferStatus.DELIVERED if is_delivered else FileOfferStatus.FAILED
+        return await self._update_offer(
+            _update_claimed_offer(claimed).values(status=status.value, upload=None, content=None, worker=None)
+        )
+
+    async def _claim_row(self, statement: Executable) -> ClaimedFileOffer | None:
+        row = await self._database.run_write(lambda connection: connection.execute(statement).one_or_none())
+        return None if row is None else ClaimedFileOffer(offer=_offer_from_row(row), fence=row.fence)
+
+    async def _update_offer(self, statement: Update) -> bool:
+        return await self._database.run_write(lambda connection: connection.execute(statement).rowcount == 1)
+
+
+def _answer_open_offer(offer_id: str) -> Update:
+    """Returns an update that matches no row once the offer was answered."""
+    is_open = (file_offers.c.id == offer_id) & (file_offers.c.status == FileOfferStatus.OPEN.value)
+    return update(file_offers).where(is_open)
+
+
+def _update_claimed_offer(claimed: ClaimedFileOffer) -> Update:
+    """Returns an update that matches no row once the lease is lost."""
+    return update(file_offers).where(
+        file_offers.c.id == claimed.offer.id,
+        file_offers.c.fence == claimed.fence,
+        file_offers.c.status == FileOfferStatus.ACCEPTED.value,
+    )
+
+
+def _offer_from_row(row: Row[Any]) -> StoredFileOffer:
+    return replace(tables.value_from_row(StoredFileOffer, row), status=FileOfferStatus(row.status))

@@ -1,11 +1,15 @@
-"""Grants of buckets to subjects, and local groups. Every change writes its audit entry in the same transaction."""
+"""Grants of buckets to subjects, local groups, and links between ids of the same person.
 
+Every change by a person writes its audit entry in the same transaction.
+"""
+
+import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final
 
-from sqlalchemy import Connection, Delete, Select, bindparam, delete, select, text
+from sqlalchemy import Connection, Delete, Select, bindparam, delete, insert, select, text, update
 from sqlalchemy.engine import Row
 from sqlmodel import AutoString, Field
 
@@ -42,9 +46,21 @@ class MemberRow(tables.TableRow, frozen=True, table=True):
     person: str = Field(primary_key=True, index=True)
 
 
+class PersonLinkRow(tables.TableRow, frozen=True, table=True):
+    """People with the same key are the same person. A person has at most one key of each kind: `link:…`, `email:…`."""
+
+    __tablename__ = "person_links"  # pyright: ignore[reportAssignmentType]
+
+    person: str = Field(primary_key=True)
+    key: str = Field(primary_key=True, index=True)
+    linked_by: str
+    linked_at: tables.UtcColumn
+
+
 grants: Final = GrantRow.__table__
 groups: Final = GroupRow.__table__
 members: Final = MemberRow.__table__
+person_links: Final = PersonLinkRow.__table__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +213,114 @@ class LocalGroupStore:
         )
 
 
+class PersonLinkStore:
+    """Ids that belong to the same person: linked by an admin, or seen with the same e-mail address."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def link_persons(self, first: str, second: str, *, by: str) -> bool:
+        """Link two ids, and with them those that each is linked with; False if they are linked already."""
+        return await self._database.run_write(lambda connection: self._link_persons(connection, first, second, by))
+
+    def _link_persons(self, connection: Connection, first: str, second: str, by: str) -> bool:
+        self._lock_links(connection)
+        first_key, second_key = _link_key_of(connection, first), _link_key_of(connection, second)
+        if first == second or (first_key is not None and first_key == second_key):
+            return False
+        key = first_key or second_key or f"{_LINK_PREFIX}{uuid.uuid4().hex}"
+        if first_key is not None and second_key is not None:
+            connection.execute(update(person_links).where(person_links.c.key == second_key).values(key=first_key))
+        for person, old_key in ((first, first_key), (second, second_key)):
+            if old_key is None:
+                self._insert_link(connection, person, key, by)
+        write_audit_entry(self._database, connection, "person.link", first, by=by, after={"person": second})
+        return True
+
+    async def unlink_person(self, person: str, *, by: str) -> bool:
+        """Take an id out of its links; False if it has none."""
+        return await self._database.run_write(lambda connection: self._unlink_person(connection, person, by))
+
+    def _unlink_person(self, connection: Connection, person: str, by: str) -> bool:
+        self._lock_links(connection)
+        key = _link_key_of(connection, person)
+        if key is None:
+            return False
+        linked = connection.execute(_PERSONS_OF_KEY, {"sought_key": key}).scalars().all()
+        gone = [person] if len(linked) > 2 else linked  # the last one alone is linked with nobody
+        connection.execute(delete(person_links).where(person_links.c.key == key, person_links.c.person.in_(gone)))
+        before = {"persons": sorted(linked)}
+        write_audit_entry(self._database, connection, "person.unlink", person, by=by, before=before)
+        return True
+
+    async def list_linked_persons(self) -> list[list[str]]:
+        """Returns the ids of each person whom an admin has linked, in order."""
+        rows = await self._database.run_read(lambda connection: connection.execute(_ALL_LINKS).all())
+        persons_by_key: dict[str, list[str]] = {}
+        for row in rows:
+            persons_by_key.setdefault(row.key, []).append(row.person)
+        return sorted(persons_by_key.values())
+
+    async def find_linked_persons(self, person: str) -> frozenset[str]:
+        """Returns the other ids that an admin has linked with this one."""
+        return await self._find_others(person, _LINK_PREFIX)
+
+    async def find_persons_of_same_email(self, person: str) -> frozenset[str]:
+        """Returns the other ids that were last seen with the same e-mail address."""
+        return await self._find_others(person, _EMAIL_PREFIX)
+
+    async def note_email(self, person: str, email_hash: str | None) -> None:
+        """Keep the hash of the person's present address, in place of an earlier one. None: there is none now."""
+        key = None if email_hash is None else f"{_EMAIL_PREFIX}{email_hash}"
+        values = {"person_id": person, "key_prefix": f"{_EMAIL_PREFIX}%"}
+        present = await self._database.run_read(
+            lambda connection: connection.execute(_KEY_OF_PERSON, values).scalar_one_or_none()
+        )
+        if present != key:
+            await self._database.run_write(lambda connection: self._replace_email_key(connection, person, key))
+
+    def _replace_email_key(self, connection: Connection, person: str, key: str | None) -> None:
+        self._lock_links(connection)
+        is_email_key = person_links.c.key.startswith(_EMAIL_PREFIX)
+        connection.execute(delete(person_links).where(person_links.c.person == person, is_email_key))
+        if key is not None:
+            self._insert_link(connection, person, key, by=person)
+
+    def _insert_link(self, connection: Connection, person: str, key: str, by: str) -> None:
+        values = {"person": person, "key": key, "linked_by": by, "linked_at": self._database.utc_now()}
+        connection.execute(insert(person_links).values(values))
+
+    def _lock_links(self, connection: Connection) -> None:
+        """Lock the table on PostgreSQL, so that a person has one key of a kind."""
+        if not self._database.is_file:
+            connection.execute(text("LOCK TABLE person_links IN SHARE ROW EXCLUSIVE MODE"))
+
+    async def _find_others(self, person: str, prefix: str) -> frozenset[str]:
+        values = {"person_id": person, "key_prefix": f"{prefix}%"}
+        return await self._database.run_read(
+            lambda connection: frozenset(connection.execute(_OTHERS_WITH_KEY, values).scalars())
+        )
+
+
+def _link_key_of(connection: Connection, person: str) -> str | None:
+    values = {"person_id": person, "key_prefix": f"{_LINK_PREFIX}%"}
+    return connection.execute(_KEY_OF_PERSON, values).scalar_one_or_none()
+
+
+_LINK_PREFIX: Final = "link:"
+_EMAIL_PREFIX: Final = "email:"
+_KEY_OF_PERSON = select(person_links.c.key).where(
+    person_links.c.person == bindparam("person_id"), person_links.c.key.like(bindparam("key_prefix"))
+)
+_PERSONS_OF_KEY = select(person_links.c.person).where(person_links.c.key == bindparam("sought_key"))
+_ALL_LINKS = (
+    select(person_links.c.key, person_links.c.person)
+    .where(person_links.c.key.startswith(_LINK_PREFIX))
+    .order_by(person_links.c.key, person_links.c.person)
+)
+_OTHERS_WITH_KEY = select(person_links.c.person).where(
+    person_links.c.key.in_(_KEY_OF_PERSON), person_links.c.person != bindparam("person_id")
+)
 _GRANTS_TO_SUBJECTS = select(grants).where(grants.c.subject.in_(bindparam("subjects", expanding=True)))
 _GROUPS_OF_PERSON = select(members.c.group).where(members.c.person == bindparam("person_id"))
 _PRESERVE_ROWCOUNT = {"preserve_rowcount": True}

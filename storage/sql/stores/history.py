@@ -1,13 +1,14 @@
-"""The question history: a person's own questions, unanswered questions, and badly rated ones.
+"""The question history: a person's own questions, unanswered questions, and badly rated ones; and where turns came
+from.
 
-This store only reads; the inbox and the feedback store write. Versions of a question that its author has edited or
-deleted are left out.
+These stores only read; the inbox and the feedback store write. Versions of a question that its author has edited or
+deleted are left out of the history.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Executable, exists, or_, select, text
+from sqlalchemy import Executable, bindparam, exists, or_, select, text
 
 from storage.sql.database import JsonMapping, SqlDatabase
 from storage.sql.stores.feedback import RATED_BADLY_CONDITION, feedback
@@ -54,6 +55,41 @@ class QuestionHistory:
         return [StoredQuestion(**row) for row in rows]
 
 
+class TurnOrigins:
+    """The bodies of earlier turns, which hold the addresses that they came from."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def list_bodies_of_person(self, surface: str, person: str, limit: int) -> list[JsonMapping]:
+        """Returns the bodies of the person's newest turns, newest first."""
+        return await self._list_bodies(
+            _BODIES_OF_PERSON, {"sought_surface": surface, "sought_person": person, "max_turns": limit}
+        )
+
+    async def find_newest_body(self, surface: str, conversation: str) -> JsonMapping | None:
+        """Returns the body of the newest turn of the conversation or of a thread in it, whose id follows after `;`."""
+        is_part = or_(
+            turns.c.conversation == conversation, turns.c.conversation.startswith(f"{conversation};", autoescape=True)
+        )
+        newest = (
+            select(turns.c.body).where(turns.c.surface == surface, is_part).order_by(turns.c.position.desc()).limit(1)
+        )
+        bodies = await self._list_bodies(newest, {})
+        return bodies[0] if bodies else None
+
+    async def _list_bodies(self, statement: Executable, values: JsonMapping) -> list[JsonMapping]:
+        return await self._database.run_read(
+            lambda connection: list(connection.execute(statement, values).scalars().all())
+        )
+
+
+_BODIES_OF_PERSON = (
+    select(turns.c.body)
+    .where(turns.c.surface == bindparam("sought_surface"), turns.c.person == bindparam("sought_person"))
+    .order_by(turns.c.received_at.desc(), turns.c.position.desc())
+    .limit(bindparam("max_turns"))
+)
 _later = turns.alias("later")
 _IS_LATEST_VERSION = ~exists().where(
     _later.c.conversation == turns.c.conversation,

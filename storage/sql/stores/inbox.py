@@ -290,6 +290,13 @@ class TurnInbox:
         )
         return None if row is None else tables.value_from_row(Turn, row)
 
+    async def find_by_reply(self, conversation: str, message_id: str) -> str | None:
+        """Returns the id of the turn whose reply is in the message; of several turns, the latest."""
+        values = {"conversation_id": conversation, "reply_message_id": message_id}
+        return await self._database.run_read(
+            lambda connection: connection.execute(_TURN_BY_REPLY, values).scalar_one_or_none()
+        )
+
     async def list_attempts(self, turn: str) -> list[StoredAttempt]:
         """Returns the searches of a turn, in the order of execution."""
         query = select(attempts).where(attempts.c.turn == turn).order_by(attempts.c.position)
@@ -377,6 +384,12 @@ def _is_predecessor_posting() -> ColumnElement[bool]:
 _TURN_BY_ID = select(*tables.columns_of(Turn, turns)).where(turns.c.id == bindparam("turn_id"))
 _TURN_BY_MESSAGE = select(*tables.columns_of(Turn, turns)).where(
     turns.c.conversation == bindparam("conversation_id"), turns.c.message_id == bindparam("sought_message_id")
+)
+_TURN_BY_REPLY = (
+    select(turns.c.id)
+    .where(turns.c.conversation == bindparam("conversation_id"), turns.c.placeholder == bindparam("reply_message_id"))
+    .order_by(turns.c.position.desc())
+    .limit(1)
 )
 _is_open = turns.c.finished_at.is_(None)
 _REQUEST_STOP = (

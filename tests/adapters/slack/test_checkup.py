@@ -118,7 +118,7 @@ async def test_optional_scopes_may_be_missing(
 
     assert await faults_of(settings, installations) == []
     scopes = (await findings_of(settings, installations))[1]
-    assert "without the optional channels:history, files:read, groups:history" in scopes
+    assert "without the optional channels:history, files:read, groups:history, users:read.email" in scopes
 
 
 @pytest.mark.parametrize("fault", [Fault(status=503), Fault(status=0)])

@@ -16,10 +16,10 @@ from bot.bootstrap import open_application
 from bot.ids import Subject, TurnId
 from bot.settings import load_settings
 from storage.search.plan import Plan
+from tests.adapters.slack.story_office import StoryOffice, an_office, serve_slack
 from tests.bot.conftest import wait_until_finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
-from tests.scenarios.test_slack_story import StoryOffice, an_office, serve_slack
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMessage, StoredFile
 from tests.stored_rows import list_feedback_of_turn

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from adapters.slack.app import SlackSurface
-from adapters.slack.home.blocks import opaque_key_of
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.admin.administration import QuestionLimit
+from bot.admin.sentences import opaque_key_of
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.ids import EVERYONE, OPERATOR, PersonId, Subject, TurnId

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.home.blocks import fit_on_one_line, opaque_key_of, subject_as_mrkdwn
-from adapters.slack.home.home_tab import BucketPages, ending_label_of, home_tab_view
+from adapters.slack.home.blocks import fit_on_one_line, subject_as_mrkdwn
+from adapters.slack.home.home_tab import BucketPages, home_tab_view
 from adapters.slack.home.messages_tab import prompts_from
 from adapters.slack.home.modals import (
     ModalState,
@@ -24,6 +24,7 @@ from adapters.slack.home.modals import (
 )
 from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, escape_as_mrkdwn
 from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.admin.sentences import ending_label_of, opaque_key_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.errors import ChoiceAlreadyMade
 from bot.ids import BucketId, PersonId, Subject

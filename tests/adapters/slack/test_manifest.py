@@ -21,6 +21,7 @@ from adapters.slack.events.dispatch import DeliveryListener
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from adapters.slack.home.listener import HomeTabListener
 from adapters.slack.home.messages_tab import MessagesTabListener
+from adapters.slack.payloads.responses import UserProfile
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.render import ACTION_PREFIX
 from adapters.slack.workspaces.oauth import REDIRECT_PATH
@@ -69,8 +70,9 @@ def test_an_installation_requests_the_scopes_of_the_manifest_and_uses_its_redire
     assert load_manifest().redirect_urls == {f"https://HOST{REDIRECT_PATH}"}
 
 
-def test_every_optional_scope_is_needed_by_an_event_or_by_an_optional_method() -> None:
+def test_every_optional_scope_is_needed_by_an_event_by_an_optional_method_or_for_a_field() -> None:
     optional = {scope for scope in SCOPES["files.info"] if "files.info" in CALLED_METHODS}
+    optional |= {"users:read.email"} if "email" in UserProfile.model_fields else set[str]()
 
     assert load_manifest().optional_scopes - NEEDED_BY_EVENTS == optional
 

@@ -8,13 +8,13 @@ import pytest
 
 from adapters.slack.app import SlackSurface
 from adapters.slack.posting.api import SlackApi
-from adapters.slack.workspaces.cache import SingleFlightTtlCache
 from adapters.slack.workspaces.slack_directory import SlackDirectory
 from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.access.audience_scope import AccessResolver
 from bot.ids import PersonId, Subject
 from bot.surface.inbound import ChannelAudience, OutsiderPresence, PrivateAudience
+from bot.surface.lookup_cache import SingleFlightTtlCache
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.surface_registry import SurfaceRegistry
 from storage.embedded.index import EmbeddedIndex
@@ -50,6 +50,29 @@ def add_crowd(slack: SlackServer, channel: SlackChannel, size: int) -> list[Slac
     crowd = [slack.workspace.add_user(SlackMember(id=f"U{n:05}", name=f"Person {n}")) for n in range(size)]
     channel.members += [user.id for user in crowd]
     return crowd
+
+
+async def email_of(surface: SlackSurface, user: SlackMember) -> str | None:
+    profile = await surface.directory.load_person_profile(PersonId(f"slack:{TEAM}:{user.id}"))
+    return None if profile is None else profile.verified_email
+
+
+async def test_only_a_confirmed_address_of_a_full_member_is_verified(surface: SlackSurface, slack: SlackServer) -> None:
+    members = [
+        SlackMember(id="UANN", name="Ann", email="ann@example.org"),
+        SlackMember(id="UBO", name="Bo", email="bo@example.org", has_confirmed_email=False),
+        SlackMember(id="UGIL", name="Gil", email="gil@example.org", is_guest=True),
+    ]
+    slack.scopes |= {"users:read.email"}
+
+    users = [slack.workspace.add_user(member) for member in members]
+    assert [await email_of(surface, user) for user in users] == ["ann@example.org", "", ""]
+
+
+async def test_without_the_optional_scope_no_address_is_known(surface: SlackSurface, slack: SlackServer) -> None:
+    ann = slack.workspace.add_user(SlackMember(id="UANN", name="Ann", email="ann@example.org"))
+
+    assert await email_of(surface, ann) == ""
 
 
 # Large channels

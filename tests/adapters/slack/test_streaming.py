@@ -26,8 +26,8 @@ from tests.adapters.slack.posting.test_workspace_outbox import (
     private,
     reply_of_turn,
 )
+from tests.adapters.slack.story_office import StoryOffice
 from tests.adapters.slack.test_handles import StallingAgent, agent, office
-from tests.scenarios.test_slack_story import StoryOffice
 from tests.stand_ins.slack.server import Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage
 

@@ -388,7 +388,7 @@ class RecordingGuard:
         self.settled: list[float | None] = []
 
     async def reserve(self, estimated_usd: float | None) -> SpendingReservation | None:
-        if (estimated_usd or 0.0) > self.cap_usd:
+        if estimated_usd is None or estimated_usd > self.cap_usd:
             return None
         self.reserved.append(estimated_usd)
         return SpendingReservation(id=ReservationId(str(len(self.reserved))), estimated_usd=estimated_usd)
@@ -423,13 +423,25 @@ async def test_past_the_cap_no_model_is_asked(open_gateway: GatewayFactory, mode
 async def test_with_a_cap_a_model_without_a_price_is_not_asked(
     open_gateway: GatewayFactory, model_server: ScriptedModelServer
 ) -> None:
-    gateway = open_gateway(spending=RecordingGuard(cap_usd=-1.0))
+    gateway = open_gateway(spending=RecordingGuard(cap_usd=1.0))
     log = ReasoningLog()
 
     with pytest.raises(PriceUnknown, match=f"the price of {MAIN} is unknown"):
         await gateway.complete(a_request(), log)
 
     assert (model_server.chat_requests, log.calls) == ([], [])
+
+
+async def test_with_a_cap_a_fallback_with_a_price_is_asked_instead(
+    open_gateway: GatewayFactory, model_server: ScriptedModelServer
+) -> None:
+    model_server.chat_replies = ["from the fallback"]
+    prices = {OTHER: ModelPrice(input_usd=1.0, output_usd=1.0)}
+    gateway = open_gateway(spending=RecordingGuard(cap_usd=1.0), prices=prices, models=WITH_FALLBACK)
+
+    reply = await gateway.complete(a_request(), ReasoningLog())
+
+    assert (reply.text, reply.model) == ("from the fallback", OTHER)
 
 
 async def test_a_cancelled_call_is_settled(open_gateway: GatewayFactory, model_server: ScriptedModelServer) -> None:

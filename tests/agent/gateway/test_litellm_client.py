@@ -4,6 +4,8 @@ import asyncio
 import inspect
 import os
 import sys
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -109,7 +111,7 @@ async def test_a_call_that_cannot_be_made_says_what_is_missing(
     assert (failure.value.kind, failure.value.status) == (kind, None)
 
 
-@pytest.mark.parametrize("retry_after", [None, "soon", "-1", "nan", "Wed, 21 Oct 2026 07:28:00 GMT"])
+@pytest.mark.parametrize("retry_after", [None, "soon", "-1", "nan", "Wed, 42 Oct 2026 07:28:00 GMT"])
 async def test_a_pause_that_is_no_number_of_seconds_is_none(
     litellm_client: LiteLlmClient, model_server: ScriptedModelServer, retry_after: str | None
 ) -> None:
@@ -119,6 +121,22 @@ async def test_a_pause_that_is_no_number_of_seconds_is_none(
         await litellm_client.complete_chat(a_call(model_server))
 
     assert failure.value.retry_after_s is None
+
+
+@pytest.mark.parametrize(
+    ("away", "least_s", "most_s"), [(timedelta(hours=1), 3_000.0, 3_600.0), (-timedelta(hours=1), 0.0, 0.0)]
+)
+async def test_a_pause_may_end_at_an_http_date(
+    litellm_client: LiteLlmClient, model_server: ScriptedModelServer, away: timedelta, least_s: float, most_s: float
+) -> None:
+    date = format_datetime(datetime.now(UTC) + away, usegmt=True)
+    model_server.chat_replies = [HttpFault(status=429, retry_after=date)]
+
+    with pytest.raises(CallFailed) as failure:
+        await litellm_client.complete_chat(a_call(model_server))
+
+    assert failure.value.retry_after_s is not None
+    assert least_s <= failure.value.retry_after_s <= most_s
 
 
 @pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "gpt-4o-mini", "azure/gpt-4o-mini", "gemini/gemini-2.5-flash"])

@@ -118,6 +118,15 @@ async def test_the_model_plans_what_the_rules_do_not_understand(home: MiningHome
     assert log.plan_difference.kind == "rules_incomplete"
 
 
+@pytest.mark.parametrize("continues", [True, False])
+async def test_the_log_notes_whether_the_model_leaves_the_topic(home: MiningHome, continues: bool) -> None:
+    output = OSTMARK.model_copy(update={"continues_conversation": continues})
+
+    _, log = await decompose(home, ScriptedModel(output.model_dump(mode="json")), UNCLEAR)
+
+    assert log.leaves_topic is not continues
+
+
 async def test_a_plan_with_a_mistake_is_corrected_once(home: MiningHome) -> None:
     wrong = a_plan_output(a_part("list", "mines", a_condition("county", "is", "Ostmark", words="mines")))
     model = ScriptedModel(wrong.model_dump(mode="json"), OSTMARK.model_dump(mode="json"))

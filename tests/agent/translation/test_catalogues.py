@@ -14,6 +14,7 @@ from agent.translation.languages import CATALOGUE_FOLDER, DEFAULT_LANGUAGE, list
 
 ROOT = Path(__file__).parents[3]
 CATALOGUES = {"agent": CATALOGUE_FOLDER, "bot": ROOT / "bot" / "catalogues"}
+SOURCES = {"agent": ("agent",), "bot": ("bot", "adapters")}  # the rooms whose messages are in the catalogue
 KEYWORDS = {
     "translate_message": None,
     "mark_message": None,
@@ -42,8 +43,13 @@ def forms_of(message: object) -> tuple[str, ...]:
 
 
 def messages_of_code(room: str) -> set[MessageKey]:
-    extracted = extract_from_dir(ROOT / room, method_map=[("**.py", "python")], keywords=KEYWORDS)
-    return {(context, forms_of(message)) for _, _, message, _, context in extracted}
+    return {
+        (context, forms_of(message))
+        for source in SOURCES[room]
+        for _, _, message, _, context in extract_from_dir(
+            ROOT / source, method_map=[("**.py", "python")], keywords=KEYWORDS
+        )
+    }
 
 
 def read_messages(room: str, language: str) -> list[CataloguedMessage]:

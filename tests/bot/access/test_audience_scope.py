@@ -19,6 +19,9 @@ from tests.bot.fakes import FakeChat, PartialSurface
 from tests.builders import RECEIPTS, a_scope
 
 CHANNEL = Subject("channel:slack:T1:C1")
+TEAMS_CHANNEL = Subject("channel:teams:tenant:19:channel@thread.tacv2")
+OTHER_CHANNEL = Subject("channel:teams:tenant:19:other@thread.tacv2")
+TEAM = Subject("team:teams:tenant:19:team@thread.tacv2")
 MEMBER = PrivateAudience(person=PersonId("slack:T1:U1"), subjects=frozenset({Subject("group:slack:T1:S1")}))
 
 
@@ -92,6 +95,44 @@ async def test_a_grant_may_include_the_outsiders_of_a_channel(bot: Application) 
     assert await sees_receipts(bot, channel_audience(OutsiderPresence.UNKNOWN))
     assert (await bot.access.scope_for_audience(channel_audience(OutsiderPresence.SOME))).subjects == {CHANNEL}
     assert (await bot.access.scope_for_audience(channel_audience())).subjects == {CHANNEL, "everyone"}
+
+
+def teams_channel(outsiders: OutsiderPresence = OutsiderPresence.NONE) -> ChannelAudience:
+    return ChannelAudience(channel=TEAMS_CHANNEL, outsiders=outsiders, also_known_as=frozenset({TEAM}))
+
+
+@pytest.mark.parametrize("subject", [TEAMS_CHANNEL, TEAM])
+async def test_a_grant_of_a_channel_or_of_its_team_opens_the_channel(bot: Application, subject: Subject) -> None:
+    await grant_receipts(bot, subject)
+
+    assert await sees_receipts(bot, teams_channel())
+    assert not await sees_receipts(bot, teams_channel(OutsiderPresence.SOME))
+    assert not await sees_receipts(bot, teams_channel(OutsiderPresence.UNKNOWN))
+    assert not await sees_receipts(bot, ChannelAudience(channel=OTHER_CHANNEL, outsiders=OutsiderPresence.NONE))
+
+
+@pytest.mark.parametrize("subject", [TEAMS_CHANNEL, TEAM])
+async def test_outsiders_of_a_channel_need_include_external_on_the_grant_that_counts(
+    bot: Application, subject: Subject
+) -> None:
+    await grant_receipts(bot, subject, include_external=True)
+    await bot.grants.grant_bucket_access(BucketId("contracts"), TEAMS_CHANNEL, by="test")
+    await bot.grants.grant_bucket_access(BucketId("contracts"), TEAM, by="test")
+
+    scope = await bot.access.scope_for_audience(teams_channel(OutsiderPresence.SOME))
+
+    assert (scope.buckets, scope.subjects) == ({RECEIPTS}, {TEAMS_CHANNEL, TEAM})
+    assert (await bot.access.scope_for_audience(teams_channel())).buckets == {RECEIPTS, "contracts"}
+
+
+async def test_only_channels_and_teams_count_as_another_name_of_a_channel(bot: Application) -> None:
+    await grant_receipts(bot, "user:teams:tenant:ann", "everyone")
+    names = frozenset({Subject("user:teams:tenant:ann"), Subject("everyone")})
+
+    audience = ChannelAudience(channel=TEAMS_CHANNEL, outsiders=OutsiderPresence.SOME, also_known_as=names)
+
+    assert (await bot.access.scope_for_audience(audience)).subjects == {TEAMS_CHANNEL}
+    assert not await sees_receipts(bot, audience)
 
 
 async def test_everyone_never_includes_outsiders_whatever_the_grant_says(bot: Application) -> None:

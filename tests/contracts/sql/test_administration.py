@@ -9,7 +9,7 @@ import pytest
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.admins import AdminRemoval, AdminStore
 from storage.sql.stores.feedback import FeedbackStore
-from storage.sql.stores.history import QuestionHistory
+from storage.sql.stores.history import QuestionHistory, TurnOrigins
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.limits import LimitStore, QuestionLimit
 from tests.contracts.sql.databases import SetClock
@@ -223,6 +223,34 @@ async def test_the_questions_of_a_person_are_listed_newest_first(
     assert [(question.turn, question.ending) for question in history] == [(second, None), (first, "answer")]
     assert history[1].body == {"said": "question 1"}
     assert [question.turn for question in await QuestionHistory(database).list_asked_by(ANN, 1)] == [second]
+
+
+async def test_the_bodies_of_a_persons_turns_are_listed_newest_first(
+    database: SqlDatabase, asker: QuestionAsker, clock: SetClock
+) -> None:
+    await asker.ask_question()
+    clock.forward(minutes=1)
+    await asker.ask_question(is_question=False)
+    await asker.ask_question(BOB)
+    origins = TurnOrigins(database)
+
+    assert await origins.list_bodies_of_person("slack", ANN, 9) == [{"said": "question 2"}, {"said": "question 1"}]
+    assert await origins.list_bodies_of_person("slack", ANN, 1) == [{"said": "question 2"}]
+    assert await origins.list_bodies_of_person("teams", ANN, 9) == []
+
+
+async def test_the_newest_turn_of_a_conversation_is_found_also_in_its_threads(
+    database: SqlDatabase, inbox: TurnInbox
+) -> None:
+    for number, conversation in enumerate(["room", "room;1", "room_;2", "roomy", "else"], start=1):
+        await accept_new_turn(inbox, a_turn(number, conversation))
+    origins = TurnOrigins(database)
+
+    assert await origins.find_newest_body("slack", "room") == {"said": "question 2"}
+    assert await origins.find_newest_body("slack", "room;1") == {"said": "question 2"}
+    assert await origins.find_newest_body("slack", "room_") == {"said": "question 3"}
+    assert await origins.find_newest_body("slack", "roo_") is None
+    assert await origins.find_newest_body("teams", "room") is None
 
 
 async def test_unanswered_questions_are_listed_since_a_given_time(

@@ -436,6 +436,16 @@ async def test_attempts_that_ended_in_a_killed_worker_count(inbox: TurnInbox, cl
     assert (await claim_one_turn(inbox)).is_exhausted
 
 
+async def test_the_turn_of_a_reply_is_found_by_its_message_in_its_conversation_alone(inbox: TurnInbox) -> None:
+    first = await accept_new_turn(inbox, a_turn(1))
+    claimed = await claim_one_turn(inbox)
+    assert await inbox.note_placeholder(claimed, "p1")
+
+    assert await inbox.find_by_reply(claimed.turn.conversation, "p1") == first
+    assert await inbox.find_by_reply("slack:T1:C2:1", "p1") is None
+    assert await inbox.find_by_reply(claimed.turn.conversation, "p2") is None
+
+
 async def claim_exhausted_turn(inbox: TurnInbox, clock: SetClock) -> ClaimedTurn:
     """Accept two turns and claim the first one as exhausted, after three killed workers."""
     await accept_new_turn(inbox, a_turn(1))

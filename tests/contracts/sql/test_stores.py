@@ -24,7 +24,7 @@ from storage.sql.stores.clarifications import (
 )
 from storage.sql.stores.conversations import ConversationState, ConversationStore
 from storage.sql.stores.exports import ClaimedExport, ExportStatus, ExportStore, NewExport
-from storage.sql.stores.grants import GrantStore, LocalGroup, LocalGroupStore
+from storage.sql.stores.grants import GrantStore, LocalGroup, LocalGroupStore, PersonLinkStore
 from storage.sql.stores.inbox import TurnInbox
 from tests.contracts.sql.databases import SetClock
 from tests.contracts.sql.test_inbox import a_turn
@@ -33,6 +33,52 @@ from tests.stored_rows import list_audit_entries
 LEASE = timedelta(seconds=30)
 RECEIPTS, MANUALS = BucketId("receipts"), BucketId("manuals")
 EVERYONE, CHANNEL, ANN = Subject("everyone"), Subject("channel:slack:T1:C1"), Subject("user:local:ann")
+
+
+async def test_linked_ids_are_one_person_until_they_are_unlinked(database: SqlDatabase) -> None:
+    links = PersonLinkStore(database)
+
+    assert await links.link_persons("slack:T1:U1", "teams:T:1", by="operator")
+    assert await links.link_persons("local:ann", "local:annie", by="operator")
+    assert await links.link_persons("local:ann", "teams:T:1", by="operator")
+    assert not await links.link_persons("local:annie", "slack:T1:U1", by="operator")
+
+    assert await links.find_linked_persons("local:annie") == {"local:ann", "slack:T1:U1", "teams:T:1"}
+    assert await links.list_linked_persons() == [["local:ann", "local:annie", "slack:T1:U1", "teams:T:1"]]
+    assert await links.unlink_person("teams:T:1", by="operator")
+    assert not await links.unlink_person("teams:T:1", by="operator")
+    assert await links.find_linked_persons("teams:T:1") == frozenset()
+    assert await links.find_linked_persons("slack:T1:U1") == {"local:ann", "local:annie"}
+    assert [entry.matter for entry in await list_audit_entries(database)] == [
+        "teams:T:1",
+        "local:ann",
+        "local:ann",
+        "slack:T1:U1",
+    ]
+
+
+async def test_the_newest_address_of_each_id_tells_whose_is_the_same(database: SqlDatabase) -> None:
+    links = PersonLinkStore(database)
+    for person, email_hash in (("slack:T1:U1", "h1"), ("teams:T:1", "h1"), ("teams:T:1", "h1"), ("teams:T:2", "h2")):
+        await links.note_email(person, email_hash)
+    assert await links.find_persons_of_same_email("slack:T1:U1") == {"teams:T:1"}
+    assert await links.find_linked_persons("slack:T1:U1") == frozenset()
+    assert await links.list_linked_persons() == []
+
+    await links.note_email("slack:T1:U1", "h2")
+    assert await links.find_persons_of_same_email("slack:T1:U1") == {"teams:T:2"}
+    await links.note_email("slack:T1:U1", None)
+    assert await links.find_persons_of_same_email("slack:T1:U1") == frozenset()
+    assert await links.find_persons_of_same_email("teams:T:2") == frozenset()
+
+
+async def test_two_ids_that_are_linked_at_once_have_one_link(database: SqlDatabase) -> None:
+    links = PersonLinkStore(database)
+
+    linked = await asyncio.gather(*[links.link_persons("local:a", "local:b", by="operator") for _ in range(5)])
+
+    assert sorted(linked) == [False] * 4 + [True]
+    assert await links.list_linked_persons() == [["local:a", "local:b"]]
 
 
 async def test_a_conversation_that_was_never_saved_is_empty(database: SqlDatabase) -> None:

@@ -18,6 +18,8 @@ class SlackMember:
     enterprise: str | None = None
     locale: str = "en-US"
     time_zone: str = "Europe/Berlin"
+    email: str = ""
+    has_confirmed_email: bool = True
     is_guest: bool = False
     is_stranger: bool = False
     deleted: bool = False

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -17,8 +16,9 @@ from adapters.slack.posting.render import (
     split_choices_to_fit,
     with_choices_settled,
 )
-from adapters.slack.posting.styled_lines import strip_control_characters, styled_lines_of
-from bot.ids import ChoiceId, ClarificationId
+from adapters.slack.posting.styled_lines import styled_lines_of
+from bot.ids import ChoiceId
+from bot.surface.markdown import strip_control_characters
 from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,
@@ -31,12 +31,12 @@ from bot.surface.replies import (
     ShownCitation,
     TablePart,
     TextPart,
-    TurnAction,
     TurnActionsPart,
     escape_markdown,
 )
 from bot.turns.turn_actions import SearchStep, TurnSteps
-from tests.adapters.slack.gallery import NOON, PARTS, choices_part_of, numbered_buttons, reply_with_parts
+from tests.adapters.reply_strategies import ANY_PART, BUTTONS, HOSTILE
+from tests.adapters.slack.gallery import PARTS, choices_part_of, numbered_buttons, reply_with_parts
 from tests.stand_ins.slack.checker import check_message, check_view, live_mentions, utf16_length
 from tests.stand_ins.slack.refusing import objects_in
 
@@ -201,67 +201,6 @@ def test_a_link_to_another_scheme_than_http_is_plain_text() -> None:
 
 def test_an_empty_reply_still_has_a_fallback_text() -> None:
     assert slack_message_for(reply_with_parts()).text == "…"
-
-
-HOSTILE = st.one_of(
-    st.text(max_size=200),
-    st.sampled_from(
-        ["<!channel>", "<@U1>", "</at>", "@here", "&amp;<", "*b* _i_ `c` ~s~", "<https://evil.example|x>", "",
-         "\u202eabc\u200f\u05d0\u05d1", "a\x00\x07\x1b[31mb", "\ud800", "😀" * 50, "x" * 20_000, "<!here|@here>",
-         "**_`" * 400, "- a\n- b\n\n\n-", "\\", "\u2028<!everyone>", "e\u0301\u0302\u0303" * 300, "../../a/b\\c.csv",
-         "javascript:alert(1)", "\u2066\u05d0\u2069 <#C1|x> <!subteam^S1>", "👩‍👩‍👧‍👦" * 40]
-    ),
-)  # fmt: skip
-MARKDOWN = st.lists(st.one_of(HOSTILE, HOSTILE.map(escape_markdown)), max_size=6).map("\n\n".join)
-SOURCES = st.builds(
-    ShownCitation,
-    marker=HOSTILE,
-    title=HOSTILE,
-    page=st.none() | st.integers(0, 10**6),
-    url=st.none() | HOSTILE | st.just("https://example.org/" + "x" * 4_000) | st.just("https://example.org"),
-    quote=HOSTILE,
-)
-BUTTONS = st.builds(
-    ChoiceButton,
-    id=st.uuids().map(lambda uuid: ChoiceId(uuid.hex)),
-    label=HOSTILE,
-    count=st.none() | st.integers(1, 10**9),
-    kind=st.just("filter"),
-)
-TABLES = st.integers(0, 25).flatmap(
-    lambda columns: st.builds(
-        TablePart,
-        caption=HOSTILE,
-        columns=st.tuples(*[HOSTILE] * columns),
-        rows=st.lists(st.tuples(*[HOSTILE] * min(columns, 4)), max_size=4).flatmap(
-            lambda rows: st.sampled_from([1, 80]).map(lambda times: tuple(rows * times))
-        ),
-    )
-)
-ANY_PART: st.SearchStrategy[ReplyPart] = st.one_of(
-    st.builds(TextPart, markdown=MARKDOWN, sources=st.lists(SOURCES, max_size=12).map(tuple)),
-    TABLES,
-    st.builds(
-        ChoicesPart,
-        clarification=st.just(ClarificationId("c")),
-        buttons=st.lists(BUTTONS, max_size=60).map(tuple),
-        expires=st.just(NOON + timedelta(hours=1)),
-    ),
-    st.builds(ChosenPart, label=HOSTILE, by=HOSTILE),
-    st.builds(
-        FilePart,
-        name=HOSTILE,
-        title=HOSTILE,
-        rows=st.integers(0, 10**7),
-        path=HOSTILE,
-        url=HOSTILE,
-        expires=st.just(NOON),
-    ),
-    st.builds(FullTextPart, name=HOSTILE, reply=st.just(reply_with_parts())),
-    st.builds(ProgressPart, text=HOSTILE),
-    st.builds(NoticePart, text=HOSTILE),
-    st.builds(TurnActionsPart, handles=st.lists(st.sampled_from(TurnAction), max_size=3).map(tuple)),
-)
 
 
 @settings(max_examples=150, deadline=None)

@@ -32,7 +32,7 @@ from bot.surface.replies import (
     TextPart,
 )
 from tests.adapters.slack.conftest import InboxBot, RecordedPauses
-from tests.adapters.slack.posting.test_render import NOON
+from tests.adapters.slack.gallery import NOON
 from tests.stand_ins.slack.server import TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import TEAM, SlackChannel, SlackMember, SlackMessage
 

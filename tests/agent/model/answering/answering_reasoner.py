@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any as Json
 
 from agent.model.answering.evidence_answerer import AnswerOptions, EvidenceAnswerer
@@ -25,28 +26,26 @@ class AnsweringReasoner(RuleReasoner):
         summary: str = "",
     ) -> None:
         super().__init__()
-        self._answerer, self._log, self._rounds = EvidenceAnswerer(model, options), log, 0
-        self._language, self._summary = language, summary
+        self._answerer = EvidenceAnswerer(model, options)
+        self._log, self._language, self._summary = log, language, summary
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
-        self._rounds += 1
         decisions = await super().review_legs(reviews, combination, is_last_round=is_last_round)
         return [
             decision
             if isinstance(decision, More)
             else await self._answerer.answer_leg(
-                review,
-                decision,
-                self._log,
-                round_=self._rounds,
-                is_last_round=is_last_round,
-                language=self._language,
-                summary=self._summary,
+                self._in_language(review), decision, is_last_round=is_last_round, is_simple=len(reviews) == 1
             )
             for review, decision in zip(reviews, decisions, strict=True)
         ]
+
+    def _in_language(self, review: LegReview) -> LegReview:
+        """The review in the language, with the summary and the log of the test."""
+        context = replace(review.question_context, reasoning_log=self._log, conversation_summary=self._summary)
+        return replace(review, language=self._language, question_context=context)
 
 
 def a_sentence(text: str, *evidence: int, quote: str = "") -> dict[str, Json]:

@@ -45,6 +45,7 @@ class AskSettings(TypedDict, total=False):
     options: AnswerOptions
     language: str
     summary: str
+    log: ReasoningLog
     is_watched: bool
 
 
@@ -57,7 +58,7 @@ class AskedShelf:
     shown: list[tuple[LegId, str]] = field(default_factory=list[tuple[LegId, str]])
 
     async def ask(self, model: ScriptedModel, *questions: str, **settings: Unpack[AskSettings]) -> Outcome:
-        self.log, self.shown = ReasoningLog(), []
+        self.log, self.shown = settings.get("log", ReasoningLog()), []
         form, search = settings.get("form", FindPassages()), settings.get("search")
         legs = tuple(_leg(letter, question, form, search) for letter, question in zip("abcd", questions, strict=False))
         combination = LegCombination.ONE if len(legs) == 1 else LegCombination.SIDE_BY_SIDE

@@ -7,7 +7,7 @@ import pytest
 from agent.errors import ModelUnavailable
 from agent.model.answering.evidence_answerer import AnswerOptions
 from agent.outcome import Answer, Clarify, OutcomeKind
-from agent.reasoning_log import EvidenceReview
+from agent.reasoning_log import EvidenceReview, ReasoningLog
 from storage.search.plan import CheckClaims, FindSteps
 from tests.agent.model.answering.answering_reasoner import a_reply, a_sentence
 from tests.agent.model.answering.conftest import AskedShelf
@@ -193,6 +193,37 @@ async def test_no_search_is_repeated_beyond_the_limits(shelf: AskedShelf, limit:
 
     assert "It lifts nine tonnes. [1]" in outcome.text
     assert "- queries: []" in model.requests[0].messages[0].content
+
+
+async def test_a_simple_question_is_not_searched_again_for_a_third_call(shelf: AskedShelf) -> None:
+    crane = await find_item(shelf, QUESTION, "nine tonnes")
+    reply = a_reply(a_sentence("It lifts nine tonnes.", crane), completeness=0.5, queries=["boom measures end to end"])
+    model = ScriptedModel(reply)
+
+    outcome = await shelf.answer_of(model, QUESTION, log=ReasoningLog(model_requests=1))  # the plan
+
+    assert "It lifts nine tonnes. [1]" in outcome.text
+    assert "- queries: []" in model.requests[0].messages[0].content
+
+
+async def test_the_summary_of_a_topic_that_was_left_is_not_in_the_prompt(shelf: AskedShelf) -> None:
+    model = ScriptedModel(a_reply(completeness=0))
+
+    await shelf.ask(model, QUESTION, summary="asked: ferries", log=ReasoningLog(leaves_topic=True))
+
+    assert "asked: ferries" not in model.user_text(0)
+
+
+async def test_evidence_under_the_floor_is_no_answer(shelf: AskedShelf) -> None:
+    crane = await find_item(shelf, QUESTION, "nine tonnes")
+    reply = a_reply(a_sentence("It lifts nine tonnes.", crane), completeness=0.1, missing=["what the crane weighs"])
+
+    outcome = await shelf.ask(ScriptedModel(reply), "How much does the crane weigh?", is_watched=True)
+
+    assert isinstance(outcome, Clarify)
+    assert outcome.kind is OutcomeKind.NO_RESULTS
+    assert "I did not find: what the crane weighs." in outcome.text
+    assert "nine tonnes" not in outcome.text + "".join(text for _, text in shelf.shown)
 
 
 async def test_without_calls_left_the_rules_answer(shelf: AskedShelf) -> None:

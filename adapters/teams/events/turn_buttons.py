@@ -1,0 +1,133 @@
+"""The other buttons on Parley's messages: stop, steps, the full text of an answer, and more choices.
+
+Teams can show a message to one person of a group only in a preview, so an answer to a click is a message there.
+"""
+
+import asyncio
+from typing import Final, Protocol
+
+from structlog.typing import FilteringBoundLogger
+
+from adapters.teams.connector.calls import ConnectorCalls
+from adapters.teams.errors import TeamsError
+from adapters.teams.events.listeners import AcceptInbound
+from adapters.teams.events.received_activity import ReceivedActivity
+from adapters.teams.payloads.json_values import JsonObject
+from adapters.teams.payloads.submissions import (
+    FullTextSubmission,
+    MoreSubmission,
+    StepsSubmission,
+    StopSubmission,
+    parse_submission,
+)
+from bot.conversation.clarifications import ClarificationOffers
+from bot.conversation.notices import FULL_TEXT_COMING_NOTICE, FULL_TEXT_FAILED_NOTICE, FULL_TEXT_SENT_NOTICE
+from bot.errors import BotError
+from bot.ids import ClarificationId, MessageId, TurnId
+from bot.surface.inbound import FullTextRequest, Inbound
+from bot.surface.replies import ChoicesPart
+from bot.translation import translate_message, use_language
+from bot.turns.turn_actions import (
+    MAX_FULL_TEXT_TRIES,
+    FullTextStatus,
+    TurnActionHandler,
+    TurnSteps,
+    full_text_id,
+)
+
+RESPONSE_TIMEOUT_S: Final = 10.0  # Teams waits 15 s
+
+
+class ReplyCards(Protocol):
+    """The messages that answer a click, as activities."""
+
+    def make_steps_activity(self, steps: TurnSteps) -> JsonObject:
+        """How an answer was found."""
+        ...
+
+    def make_choices_activity(self, choices: ChoicesPart) -> JsonObject:
+        """A menu of the choices that did not fit on the card of the clarification; it submits `pick`."""
+        ...
+
+    def make_notice_activity(self, sentence: str) -> JsonObject:
+        """One sentence, which is raw text."""
+        ...
+
+
+class TurnButtonListener:
+    """Fulfils `adapters.teams.events.listeners.ActivityListener`."""
+
+    def __init__(
+        self,
+        *,
+        turn_actions: TurnActionHandler,
+        clarifications: ClarificationOffers,
+        accept: AcceptInbound,
+        cards: ReplyCards,
+        connector: ConnectorCalls,
+        log: FilteringBoundLogger,
+    ) -> None:
+        self._turn_actions, self._clarifications, self._accept = turn_actions, clarifications, accept
+        self._cards, self._connector, self._log = cards, connector, log
+
+    async def handle_activity(self, received: ReceivedActivity) -> bool:
+        submission = parse_submission(received.activity.value)
+        if not isinstance(submission, (StopSubmission, StepsSubmission, FullTextSubmission, MoreSubmission)):
+            return False
+        try:
+            async with asyncio.timeout(RESPONSE_TIMEOUT_S):
+                with use_language(received.locale):
+                    reply = await self._answer_submission(received, submission)
+                if reply is not None:
+                    await self._send_reply(received, reply)
+        except (TeamsError, TimeoutError) as exc:
+            self._log.warning("teams click not answered", kind=submission.parley, error=type(exc).__name__)
+        return True
+
+    async def _answer_submission(
+        self,
+        received: ReceivedActivity,
+        submission: StopSubmission | StepsSubmission | FullTextSubmission | MoreSubmission,
+    ) -> JsonObject | None:
+        """Returns the message that answers the click; None where the turn's own message shows the effect."""
+        try:
+            match submission:
+                case StopSubmission(turn=turn):
+                    await self._turn_actions.stop_turn(TurnId(turn), received.actor)
+                    return None
+                case StepsSubmission(turn=turn):
+                    steps = await self._turn_actions.load_steps(TurnId(turn), received.actor)
+                    return self._cards.make_steps_activity(steps)
+                case FullTextSubmission(turn=turn):
+                    sentence = await self._send_full_text(received, TurnId(turn))
+                    return None if sentence is None else self._cards.make_notice_activity(sentence)
+                case MoreSubmission(clarification=clarification):
+                    choices = await self._clarifications.load_offered_choices(
+                        ClarificationId(clarification), received.conversation, received.audience
+                    )
+                    return self._cards.make_choices_activity(choices)
+        except BotError as exc:
+            return self._cards.make_notice_activity(str(exc))
+
+    async def _send_full_text(self, received: ReceivedActivity, turn: TurnId) -> str | None:
+        """Starts a turn that sends the full text, once for all readers. Returns what to say where there is one."""
+        await self._turn_actions.check_full_text(turn, received.actor)
+        for attempt in range(1, MAX_FULL_TEXT_TRIES + 1):
+            inbound = _inbound_for_full_text(received, turn, attempt)
+            if await self._accept(inbound) is not None:
+                return None
+            status = await self._turn_actions.full_text_status_of(inbound)
+            if status is FullTextStatus.OPEN:
+                return translate_message(FULL_TEXT_COMING_NOTICE)
+            if status is FullTextStatus.SHOWN:
+                return translate_message(FULL_TEXT_SENT_NOTICE)
+        return translate_message(FULL_TEXT_FAILED_NOTICE)
+
+    async def _send_reply(self, received: ReceivedActivity, reply: JsonObject) -> None:
+        address = received.address
+        await self._connector.send_activity(address.service_url, address.conversation, reply)
+
+
+def _inbound_for_full_text(received: ReceivedActivity, turn: TurnId, attempt: int) -> Inbound:
+    event_id = full_text_id(turn, attempt)
+    return received.make_inbound(event_id=event_id, message_id=MessageId(event_id), body=FullTextRequest(turn))

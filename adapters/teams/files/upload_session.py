@@ -1,0 +1,113 @@
+"""Uploads a file in pieces into an upload session of OneDrive
+(https://learn.microsoft.com/graph/api/driveitem-createuploadsession).
+
+Every piece but the last has a multiple of 320 KiB. After a cut, the session says which bytes it has.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import aiohttp
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from adapters.teams.files.errors import FileHostError, FileHostRefusal, FileHostUnreachable
+from adapters.teams.files.file_hosts import MAX_ATTEMPTS, FileHosts
+
+PIECE_UNIT_BYTES: Final = 320 * 1024
+PIECE_BYTES: Final = 16 * PIECE_UNIT_BYTES  # 5 MiB; a request may have 60 MiB
+PIECE_TIMEOUT_S: Final = 45.0
+_STATUS_TIMEOUT_S: Final = 15.0
+_MAX_STATUS_BYTES: Final = 64 * 1024
+_FINISHED_STATUSES: Final = (200, 201)
+_ACCEPTED_STATUS: Final = 202
+_RANGE_STATUS: Final = 416  # the session has these bytes already, or expects earlier ones
+_RANGE_PATTERN: Final = re.compile(r"(\d{1,15})(?:-\d*)?")
+
+ReadPiece = Callable[[int, int], Awaitable[bytes]]
+ReportProgress = Callable[[int], Awaitable[None]]
+
+
+class SessionStatus(BaseModel):
+    """The ranges that are missing, such as `["327680-"]`."""
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+    next_expected_ranges: list[str] = []
+
+
+class ResumableUpload:
+    def __init__(self, hosts: FileHosts, url: str, total_bytes: int) -> None:
+        """`total_bytes`: at least 1."""
+        self._hosts, self._url, self._total_bytes = hosts, url, total_bytes
+
+    async def upload_pieces(
+        self, read_piece: ReadPiece, report_progress: ReportProgress, *, is_resumed: bool = False
+    ) -> None:
+        """`read_piece(start, byte_count)` reads a piece of the file; `report_progress(sent_bytes)` follows each piece.
+
+        `is_resumed`: an earlier process may have sent some pieces. Raises `FileHostError` and what `read_piece` raises.
+        """
+        start = await self._hosts.call_with_retries(self._find_start) if is_resumed else 0
+        attempt = 1
+        while start < self._total_bytes:
+            piece = await read_piece(start, min(PIECE_BYTES, self._total_bytes - start))
+            if not piece:
+                raise FileHostRefusal("the file has become shorter")
+            try:
+                next_start = await self._put_piece(start, piece)
+            except FileHostUnreachable as exc:
+                if attempt >= MAX_ATTEMPTS:
+                    raise
+                await self._hosts.wait_before_retry(attempt, exc)
+                next_start = await self._hosts.call_with_retries(self._find_start)
+            attempt = 1 if next_start > start else attempt + 1
+            if attempt > MAX_ATTEMPTS:
+                raise FileHostRefusal("the session takes no piece")
+            start = next_start
+            await report_progress(start)
+
+    async def cancel_session(self) -> None:
+        """Discards what was sent. Failing to is no failure: the session expires by itself."""
+        try:
+            async with self._hosts.open_response("DELETE", self._url, timeout_s=_STATUS_TIMEOUT_S):
+                return
+        except FileHostError:
+            return
+
+    async def _put_piece(self, start: int, piece: bytes) -> int:
+        """Returns where the next piece starts. Raises `FileHostError`."""
+        end = start + len(piece)
+        headers = {
+            "Content-Range": f"bytes {start}-{end - 1}/{self._total_bytes}",
+            "Content-Type": "application/octet-stream",
+        }
+        async with self._hosts.open_response(
+            "PUT", self._url, timeout_s=PIECE_TIMEOUT_S, headers=headers, data=piece
+        ) as response:
+            if response.status in _FINISHED_STATUSES:
+                return self._total_bytes
+            if response.status == _ACCEPTED_STATUS:
+                return await self._read_start(response)
+        if response.status == _RANGE_STATUS:
+            return await self._hosts.call_with_retries(self._find_start)
+        raise FileHostRefusal(f"status {response.status}", status=response.status)
+
+    async def _find_start(self) -> int:
+        """Where the session goes on. Raises `FileHostError`; a session that is gone is a refusal."""
+        async with self._hosts.open_response("GET", self._url, timeout_s=_STATUS_TIMEOUT_S) as response:
+            if response.status != 200:
+                raise FileHostRefusal(f"status {response.status}", status=response.status)
+            return await self._read_start(response)
+
+    async def _read_start(self, response: aiohttp.ClientResponse) -> int:
+        body = await response.content.read(_MAX_STATUS_BYTES)
+        try:
+            ranges = SessionStatus.model_validate_json(body).next_expected_ranges
+        except ValidationError as exc:
+            raise FileHostRefusal("the answer makes no sense") from exc
+        found = _RANGE_PATTERN.fullmatch(ranges[0]) if ranges else None
+        if found is None or int(found[1]) > self._total_bytes:
+            raise FileHostRefusal("the answer names no range")
+        return int(found[1])

@@ -1,0 +1,43 @@
+"""What posting needs of the other rooms of the adapter."""
+
+from typing import Protocol
+
+from adapters.teams.addresses import TeamsAddress
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.surface.replies import FilePart
+
+
+class FileSender(Protocol):
+    """Hands files over in personal chats, with the person's consent (`adapters.teams.files.file_consent`)."""
+
+    async def offer_file(self, address: TeamsAddress, turn: TurnId, message: MessageId, file: FilePart) -> None:
+        """Asks the person whether to put the file into their OneDrive. A file that was offered for this message already
+        (same `path`) is not offered again. `message` shows the reply with the file.
+
+        Raises `TeamsError` and `OSError`; the message then shows a link instead.
+        """
+        ...
+
+    async def offer_text(
+        self, address: TeamsAddress, turn: TurnId, message: MessageId, *, name: str, text: str
+    ) -> None:
+        """The same for a text, as a UTF-8 file of that name. Not offered again for the same message and name."""
+        ...
+
+
+class ServiceUrlSource(Protocol):
+    """The service URLs of what was received (`adapters.teams.conversations`)."""
+
+    async def find_service_url(self, tenant: str, conversation: str) -> str | None:
+        """Where the conversation's newest activity came from; None where it is not known. `conversation` is the id in
+        Teams, in a channel with `;messageid=`. Does not raise.
+        """
+        ...
+
+
+class StreamStopListener(Protocol):
+    """Told when a person stops a message while it streams: the turn is then to be stopped."""
+
+    async def __call__(self, turn: TurnId, conversation: ConversationId, person: PersonId) -> None:
+        """Does not raise. `person` is the one person of a personal chat."""
+        ...

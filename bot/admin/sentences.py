@@ -1,0 +1,157 @@
+"""The sentences of a person's overview and of the administration, the same in every chat product.
+
+Names and texts of people are put in as they are: each product shortens and escapes them.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Final
+
+from bot.access.limits import MAX_LIMIT
+from bot.admin.administration import BucketOverview, QuestionLimit, local_group_of
+from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion
+from bot.ids import EVERYONE, Subject
+
+# -- a person's overview
+
+INTRODUCTION: Final = (
+    "I answer questions about your company's documents, and ask back where a question can mean several things."
+)
+NO_BUCKETS: Final = (
+    "No documents are open to you alone yet. In channels you may see more: ask me there, or ask an admin."
+)
+NO_QUESTIONS: Final = "You have not asked anything yet."
+NO_EXPORTS: Final = "You have not asked for a file yet. Under any list there is a button for it."
+CLOSED_EXPORT: Final = "what it lists is not open to you now"
+HELP_SENTENCES: Final = (
+    "Narrow down as you would with a colleague: “only 2024”, “and from Acme?”. “Start over” forgets what was said.",
+    "Where there is too much, I offer buttons. Each says how many documents it leads to.",
+    "“As CSV” makes a file of any list, whole, however long it is.",
+)
+_ENDING_LABELS: Final = {
+    None: "being answered",
+    "answer": "answered",
+    "overload": "asked back",
+    "ambiguous": "asked back",
+    "no_results": "nothing found",
+    "refused": "nothing you may see",
+    "failed": "failed",
+    "limited": "put off",
+    "stopped": "stopped",
+}
+_EXPORT_STATUS_LABELS: Final = {
+    ExportStatus.QUEUED: "waiting",
+    ExportStatus.RUNNING: "being written",
+    ExportStatus.DONE: "in the conversation where you asked",
+    ExportStatus.FAILED: "stopped",
+    ExportStatus.EXPIRED: "expired; ask for it again",
+}
+
+# -- administration
+
+LIMIT_LABELS: Final = {
+    QuestionLimit.PERSON_HOUR: "per person in an hour",
+    QuestionLimit.PERSON_DAY: "per person in 24 hours",
+    QuestionLimit.TENANT_HOUR: "by everyone together in an hour",
+    QuestionLimit.TENANT_DAY: "by everyone together in 24 hours",
+}
+NO_BUCKETS_AT_ALL: Final = "There are no buckets here."
+NO_GRANTS: Final = "Nobody may see this bucket yet."
+NO_ADMINS: Final = "Nobody yet but the owner of the machine. Name the first in PARLEY_ADMINS."
+NO_LIMITS: Final = "Any number of questions may be asked."
+EVERYONE_NAME: Final = "Everyone in the organisation, guests not included"
+EXTERNAL_NOTE: Final = "guests and other organisations included"
+EXTERNAL_OPTION: Final = "Also where guests or other organisations read along"
+CHANNEL_HINT: Final = "Whoever can read it may ask there."
+ADMIN_FROM_SETTINGS: Final = "named in PARLEY_ADMINS"
+REVOKE_WARNING: Final = "They no longer see this bucket from their next question on."
+REMOVE_ADMIN_WARNING: Final = "They can no longer change who may see what."
+CHANNEL_MISSING: Final = "Choose the channel that this is for, or leave it out."
+SUBJECT_MISSING: Final = "Choose somebody who may see this bucket."
+GROUP_MISSING: Final = "There is no such group any more."
+LIMIT_INVALID: Final = "A whole number from 1 on; leave it empty for any number."
+LIMITS_SAVED: Final = "Saved; it holds from the next question on."
+NO_LONGER_ADMIN: Final = "You are no longer an admin."
+
+
+def opaque_key_of(text: str) -> str:
+    """Returns a hash to put behind a button. The id itself may be long and is not for the chat product."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
+
+
+def count_with_noun(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def format_local_time(time: datetime, zone: tzinfo) -> str:
+    """Returns the time with the zone's name, because not every client shows the zone of its other times."""
+    return f"{time.astimezone(zone):%d %b %Y, %H:%M %Z}"
+
+
+def ending_label_of(question: PastQuestion) -> str:
+    return _ENDING_LABELS.get(question.ending, "answered")
+
+
+def export_label_of(export: PastExport) -> str:
+    """What has become of an export without a link."""
+    return _EXPORT_STATUS_LABELS[export.status]
+
+
+def describe_bucket(bucket: BucketOverview, zone: tzinfo) -> str:
+    """Returns the line below the title: how many documents and grants, and when its source was synced."""
+    grants = count_with_noun(len(bucket.grants), "grant")
+    if bucket.document_count is None:
+        return f"this bucket is gone · {grants}"
+    synced = "" if bucket.synced_at is None else f" · synced {format_local_time(bucket.synced_at, zone)}"
+    return f"{count_with_noun(bucket.document_count, 'document')}{synced} · {grants}"
+
+
+def name_subject(subject: Subject) -> str:
+    """Returns a subject that no product knows by name."""
+    if subject == EVERYONE:
+        return EVERYONE_NAME
+    group = local_group_of(subject)
+    return subject if group is None else f"Group {group}"
+
+
+def describe_limits(limits: Mapping[QuestionLimit, int]) -> list[str]:
+    """Returns a line for each limit that is set."""
+    lines = [
+        f"{count_with_noun(limits[limit], 'question')} {label}"
+        for limit, label in LIMIT_LABELS.items()
+        if limit in limits
+    ]
+    return lines or [NO_LIMITS]
+
+
+def parse_limit(text: str) -> int | None:
+    """Returns the number of a limit as it was typed; 0 for none, None where it is invalid."""
+    typed = text.strip()
+    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= 12 else 0
+    if not typed:
+        return 0
+    return number if 1 <= number <= MAX_LIMIT else None
+
+
+def stale_notice(reopen: str) -> str:
+    """`reopen`: what to do to see the present state, such as “open the Home tab again”."""
+    return f"This is no longer as it was shown. Nothing was changed; please {reopen}."
+
+
+def unknown_action_notice(reopen: str) -> str:
+    return f"I do not know what this is. Nothing was changed; please {reopen}."
+
+
+def granted_notice(names: str) -> str:
+    return f"{names} may see this bucket now."
+
+
+def added_admin_notice(name: str, *, is_new: bool) -> str:
+    return f"{name} is an admin now." if is_new else f"{name} was an admin already."
+
+
+def past_questions_heading(title: str, count: int, most: int) -> str:
+    """Returns the heading of a list of `count` questions, which has at most `most`."""
+    newest = f", the newest {most}" if count >= most else ""
+    return f"{title} in the last 30 days{newest}" if count else f"{title}: none"

@@ -1,0 +1,108 @@
+"""The bucket of the permission matrix in which every part is marked, and an open one beside it.
+
+A person who may not see the marked bucket must never see a mark: not its name, its fields or values, a title, a text, a
+file or a count.
+"""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, cast
+
+from bot.application import Application
+from bot.bootstrap import open_application
+from bot.settings import load_settings
+from storage.search.documents import Document
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType, Schema, SchemaField
+from tests.builders import a_document
+
+SECRET, OPEN = BucketId("kestrelvault"), BucketId("handbook")
+DOCUMENTS, RULES = 137, 5
+TOTAL = 987_654
+WORDS = (
+    "kestrelvault",
+    "gyrfalcon",
+    "goshawkclause",
+    "falconetnote",
+    "merlinworks",
+    "lannerhaus",
+    "harrierfirm",
+    "buzzardgrade",
+    "hobbysummary",
+    "kvdoc",
+)
+NUMBERS = re.compile(rf"\b(?:{DOCUMENTS}|{DOCUMENTS + RULES}|{TOTAL}|{TOTAL:,})\b")
+LINK = re.compile(r"http://[^\s|>\"]+/download/[\w.-]+")
+
+
+def secret_schema() -> Schema:
+    fields = (
+        SchemaField(name=FieldName("harrierfirm"), type=FieldType.CATEGORY, title="Harrierfirm", facet=True),
+        SchemaField(name=FieldName("buzzardgrade"), type=FieldType.MONEY, currency="EUR", synonyms=("amount", "total")),
+        SchemaField(name=FieldName("note"), type=FieldType.TEXT),
+    )
+    return Schema(bucket=SECRET, title="Ledger", description="Of a merchant", fields=fields)
+
+
+def secret_document(n: int) -> Document:
+    amount = TOTAL - (DOCUMENTS - 1) * 7_209 if n == 0 else 7_209
+    return a_document(
+        f"kvdoc-{n:03}",
+        "The goshawkclause allows hunting at dawn only, says this ledger.",
+        title=f"Gyrfalcon ledger {n}",
+        summary="A hobbysummary of hunting at dawn.",
+        harrierfirm="merlinworks" if n % 3 else "lannerhaus",
+        buzzardgrade=float(amount),
+        note="falconetnote about hunting",
+    )
+
+
+def open_document(n: int) -> Document:
+    return a_document(f"rule-{n}", "Lunch is at noon.", title=f"House rule {n}", topic="canteen")
+
+
+# Properties of a chat product's JSON whose values people read.
+SHOWN_PROPERTIES: Final = frozenset(
+    {"text", "title", "alt_text", "status", "name", "abstract", "label", "summary", "fallbackText"}
+)
+
+
+def marks_in(texts: list[str]) -> set[str]:
+    """Every mark of the secret bucket in these texts. Numbers are searched only in words, not in ids."""
+    found_words = {word for text in texts for word in WORDS if word in text.casefold()}
+    return found_words | {match for text in texts for words in _words_in(text) for match in NUMBERS.findall(words)}
+
+
+def _words_in(text: str) -> Iterator[str]:
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        yield text
+        return
+    yield from _texts_in(value)
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, member in cast(dict[str, object], value).items():
+            if name in SHOWN_PROPERTIES and isinstance(member, str):
+                yield member
+            yield from _texts_in(member)
+    elif isinstance(value, list):
+        for item in cast(list[object], value):
+            yield from _texts_in(item)
+
+
+@asynccontextmanager
+async def open_matrix_home(home: Path) -> AsyncGenerator[Application]:
+    """A bot with both buckets in its index."""
+    async with open_application(load_settings(home, {"PARLEY_EMBEDDER": "none"}).settings) as bot:
+        await bot.index.set_schema(secret_schema())
+        await bot.index.put(SECRET, [secret_document(n) for n in range(DOCUMENTS)])
+        topic = SchemaField(name=FieldName("topic"), type=FieldType.CATEGORY, facet=True)
+        await bot.index.set_schema(Schema(bucket=OPEN, title="Handbook", fields=(topic,)))
+        await bot.index.put(OPEN, [open_document(n) for n in range(RULES)])
+        yield bot
