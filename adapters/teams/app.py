@@ -21,7 +21,9 @@ from adapters.teams.events.dispatch import ActivityDispatcher
 from adapters.teams.events.feedback import FeedbackHandler
 from adapters.teams.events.listeners import ActivityListener
 from adapters.teams.events.questions import TeamsMessageReader, TeamsQuestionListener
+from adapters.teams.events.reply_sending import ReplySending
 from adapters.teams.events.turn_buttons import TurnButtonListener
+from adapters.teams.events.unknown_submissions import UnknownSubmissionListener
 from adapters.teams.files.attachment_download import TeamsFiles, attached_files_of, sealed_locations_of
 from adapters.teams.files.file_consent import FileConsents
 from adapters.teams.files.file_hosts import FileHosts
@@ -136,6 +138,7 @@ class TeamsSurface:
         self._sending = _build_sending_side(bot, settings, pace)
         self._seal = SecretSeal(bot.settings.secret_keys)
         self._files = TeamsFiles(self._sending.hosts, self._seal)
+        self._replies = ReplySending(self._sending.connector, bot.log)
         forwarding = DirectoryChangeForwarding()
         self._reply_only = ReplyOnlyTeams(
             tokens=self._sending.tokens,
@@ -169,17 +172,17 @@ class TeamsSurface:
                 clarifications=bot.clarifications,
                 accept=bot.accept_inbound,
                 cards=ClickReplyCards(),
-                connector=sending.connector,
-                log=bot.log,
+                replies=self._replies,
             ),
             MemberChangeListener(sending.directory.forget_members, forwarding),
             AdministrationListener(
                 administration=bot.administration,
                 personal_history=bot.personal_history,
                 directory=sending.directory,
-                connector=sending.connector,
+                replies=self._replies,
                 log=bot.log,
             ),
+            UnknownSubmissionListener(self._replies),
             TeamsQuestionListener(
                 bot.accept_inbound,
                 TeamsMessageReader(attached_files_of, partial(sealed_locations_of, seal=self._seal)),
@@ -217,6 +220,7 @@ class TeamsSurface:
 
     async def close(self) -> None:
         await self._keys.close()
+        await self._replies.close()
         await self._sending.conversations.close()
         await self._sending.uploads.close()
         await self._reply_only.close()

@@ -35,6 +35,7 @@ FULL_TEXT_FAILED_NOTICE: Final = mark_message(
     "All of it could not be sent as a file here. Please ask your question again."
 )
 DEAD_BUTTON_NOTICE: Final = mark_message("This button does nothing any more. Please ask again.")
+NOTHING_CHOSEN_NOTICE: Final = mark_message("Choose one of them first.")
 NOT_DELIVERED_NOTICE: Final = mark_message("The answer could not be delivered.")
 OFFER_EXPIRED_NOTICE: Final = mark_message("This offer has expired; ask again for a new one.")
 QUESTION_DELETED_NOTICE: Final = mark_message("The question was deleted, and its answer with it.")

@@ -19,6 +19,7 @@ WORDING = {
     "bot/attachments/attachments.py": "progress and reasons for a file",
     "bot/conversation/dialogue.py": "what is wrong with a question",
     "bot/conversation/exports.py": "progress",
+    "bot/conversation/file_offers.py": "how far a file is saved",
     "bot/conversation/notices.py": "sentences of the application",
     "bot/conversation/personal_history.py": "the export of a person's data",
     "bot/conversation/reasoning_record.py": "the steps of a turn",

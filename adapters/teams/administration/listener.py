@@ -4,7 +4,7 @@ Each step shows in the one card. Rights are checked again at each submission, be
 contents prove nothing. An unknown action changes nothing and says so.
 """
 
-import asyncio
+from functools import partial
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
@@ -14,17 +14,15 @@ from adapters.teams.administration.card_pages import AdminCards
 from adapters.teams.administration.card_parts import card_activity, notice_part
 from adapters.teams.administration.submissions import ADMIN_KIND, parse_admin_submission
 from adapters.teams.administration.viewers import AdminDirectory, CardViewer, viewer_of
-from adapters.teams.connector.calls import ConnectorCalls
-from adapters.teams.errors import TeamsError, TeamsRefusal
 from adapters.teams.events.received_activity import ReceivedActivity
+from adapters.teams.events.reply_sending import ReplySending
 from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.payloads.submissions import submission_kind_of
 from bot.admin.administration import AdminOperations
 from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError
-from bot.translation import translate_message, use_language
+from bot.translation import translate_message
 
-RESPONSE_TIMEOUT_S: Final = 10.0  # Teams waits 15 s
 _TEXT_COPY: Final = "text/html"  # Teams attaches each message's text once more as HTML
 COMMANDS: Final = ("help", "buckets", "grants")  # those of the manifest
 
@@ -38,28 +36,24 @@ class AdministrationListener:
         administration: AdminOperations,
         personal_history: PersonalHistory,
         directory: AdminDirectory,
-        connector: ConnectorCalls,
+        replies: ReplySending,
         log: FilteringBoundLogger,
     ) -> None:
         self._cards = AdminCards(administration, personal_history, directory)
         self._actions = AdminActions(administration, self._cards)
-        self._directory, self._connector, self._log = directory, connector, log
+        self._directory, self._replies, self._log = directory, replies, log
 
     async def handle_activity(self, received: ReceivedActivity) -> bool:
         is_submission = submission_kind_of(received.activity.value) == ADMIN_KIND
         command = _command_of(received)
         if not is_submission and command is None:
             return False
-        try:
-            async with asyncio.timeout(RESPONSE_TIMEOUT_S):
-                if not received.address.is_personal:
-                    await self._refuse_outside_personal_chat(received)
-                elif command is not None:
-                    await self._send_card(received, await self._load_command_card(received, command))
-                else:
-                    await self._show_card(received, await self._apply_submission(received))
-        except (TeamsError, TimeoutError) as exc:
-            self._log.warning("teams card not shown", error=type(exc).__name__)
+        if not received.address.is_personal:
+            await self._replies.answer_once(received, self._refuse_outside_personal_chat)
+        elif command is not None:
+            await self._replies.answer_once(received, partial(self._load_command_card, received, command))
+        else:
+            await self._replies.answer_once(received, partial(self._apply_submission, received), replaces_card=True)
         return True
 
     async def _load_command_card(self, received: ReceivedActivity, command: str) -> JsonObject:
@@ -88,25 +82,10 @@ class AdministrationListener:
         self._directory.note_address(received.person, received.address)
         return viewer_of(received)
 
-    async def _show_card(self, received: ReceivedActivity, card: JsonObject) -> None:
-        """In place of the card that was submitted; as a new message where that is gone."""
-        address = received.address
-        try:
-            if not address.reply_to:
-                raise TeamsRefusal(404, "the submission names no card")
-            await self._connector.update_activity(address.service_url, address.conversation, address.reply_to, card)
-        except TeamsRefusal:
-            await self._send_card(received, card)
-
-    async def _send_card(self, received: ReceivedActivity, card: JsonObject) -> None:
-        await self._connector.send_activity(received.address.service_url, received.address.conversation, card)
-
-    async def _refuse_outside_personal_chat(self, received: ReceivedActivity) -> None:
+    async def _refuse_outside_personal_chat(self) -> JsonObject:
         """A card of the administration is in personal chats alone, so the submission is forged."""
         self._log.warning("teams submission refused", reason="no personal chat")
-        with use_language(received.locale):
-            sentence = translate_message("I do this in our personal chat alone. Nothing was changed.")
-        await self._send_card(received, _notice_card(sentence))
+        return _notice_card(translate_message("I do this in our personal chat alone. Nothing was changed."))
 
 
 def _command_of(received: ReceivedActivity) -> str | None:

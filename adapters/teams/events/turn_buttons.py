@@ -3,15 +3,12 @@
 Teams can show a message to one person of a group only in a preview, so an answer to a click is a message there.
 """
 
-import asyncio
-from typing import Final, Protocol
+from functools import partial
+from typing import Protocol
 
-from structlog.typing import FilteringBoundLogger
-
-from adapters.teams.connector.calls import ConnectorCalls
-from adapters.teams.errors import TeamsError
 from adapters.teams.events.listeners import AcceptInbound
 from adapters.teams.events.received_activity import ReceivedActivity
+from adapters.teams.events.reply_sending import ReplySending
 from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.payloads.submissions import (
     FullTextSubmission,
@@ -26,7 +23,7 @@ from bot.errors import BotError
 from bot.ids import ClarificationId, MessageId, TurnId
 from bot.surface.inbound import FullTextRequest, Inbound
 from bot.surface.replies import ChoicesPart
-from bot.translation import translate_message, use_language
+from bot.translation import translate_message
 from bot.turns.turn_actions import (
     MAX_FULL_TEXT_TRIES,
     FullTextStatus,
@@ -34,8 +31,6 @@ from bot.turns.turn_actions import (
     TurnSteps,
     full_text_id,
 )
-
-RESPONSE_TIMEOUT_S: Final = 10.0  # Teams waits 15 s
 
 
 class ReplyCards(Protocol):
@@ -64,24 +59,16 @@ class TurnButtonListener:
         clarifications: ClarificationOffers,
         accept: AcceptInbound,
         cards: ReplyCards,
-        connector: ConnectorCalls,
-        log: FilteringBoundLogger,
+        replies: ReplySending,
     ) -> None:
         self._turn_actions, self._clarifications, self._accept = turn_actions, clarifications, accept
-        self._cards, self._connector, self._log = cards, connector, log
+        self._cards, self._replies = cards, replies
 
     async def handle_activity(self, received: ReceivedActivity) -> bool:
         submission = parse_submission(received.activity.value)
         if not isinstance(submission, (StopSubmission, StepsSubmission, FullTextSubmission, MoreSubmission)):
             return False
-        try:
-            async with asyncio.timeout(RESPONSE_TIMEOUT_S):
-                with use_language(received.locale):
-                    reply = await self._answer_submission(received, submission)
-                if reply is not None:
-                    await self._send_reply(received, reply)
-        except (TeamsError, TimeoutError) as exc:
-            self._log.warning("teams click not answered", kind=submission.parley, error=type(exc).__name__)
+        await self._replies.answer_once(received, partial(self._answer_submission, received, submission))
         return True
 
     async def _answer_submission(
@@ -122,10 +109,6 @@ class TurnButtonListener:
             if status is FullTextStatus.SHOWN:
                 return translate_message(FULL_TEXT_SENT_NOTICE)
         return translate_message(FULL_TEXT_FAILED_NOTICE)
-
-    async def _send_reply(self, received: ReceivedActivity, reply: JsonObject) -> None:
-        address = received.address
-        await self._connector.send_activity(address.service_url, address.conversation, reply)
 
 
 def _inbound_for_full_text(received: ReceivedActivity, turn: TurnId, attempt: int) -> Inbound:

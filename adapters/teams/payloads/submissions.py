@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias, cast
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
 KIND_FIELD: Final = "parley"  # names the kind of submission; no other app's card has it
+PICK_KIND: Final = "pick"
 
 _StoredId = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agent.model.answering.evidence import EvidenceItem, LegEvidence, cite_item, clean_text
 from agent.retrieval.quotations import CitedQuote
 from agent.review.written_answer import CELL_SEPARATOR, SourceText, SupportedClaim, WrittenSentence
+from agent.verification.claimed_names import find_unsupported_address
 from agent.verification.supported_claims import find_claim_fault
 from prompts.outputs.written_answer import SentenceOutput
 
@@ -70,6 +71,9 @@ class ClaimChecker:
         return WrittenSentence(claim=claim, quotes=_cite_items(items, text, claim.quote))
 
     def _is_supported_gap(self, gap: str) -> bool:
+        """A gap cites nothing, so an address must be the asker's: one of the evidence would be shown without source."""
+        if find_unsupported_address(gap, self.question) is not None:
+            return False
         claim = SupportedClaim(
             text=gap,
             sources=(*(item.source for item in self.evidence.items), SourceText(title="", text=self.question)),

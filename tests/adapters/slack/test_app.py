@@ -18,7 +18,7 @@ from bot.surface.replies import ChoiceButton, ChoicesPart, Reply, TextPart
 from bot.surface.surface import SurfaceFactory
 from bot.surface.surface_registry import SurfaceRegistry
 from tests.adapters.slack.conftest import InboxBot, RecordedPauses, SlackTestSettings, build_surface, serve_surface
-from tests.adapters.slack.posting.test_render import NOON
+from tests.adapters.slack.gallery import NOON
 from tests.stand_ins.slack.server import TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_ID, BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage
 

@@ -277,6 +277,29 @@ async def test_a_forged_choice_is_refused_in_words(office: TeamsOffice, teams: T
     await office.wait_for_text("I do not know this choice")
 
 
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ({"parley": "pick"}, "Choose one of them first."),
+        ({"parley": "pick", "choice": ""}, "Choose one of them first."),
+        ({"parley": "choice"}, "This button does nothing any more."),
+        ({"parley": "of an older version", "id": "c1"}, "This button does nothing any more."),
+    ],
+)
+async def test_a_submission_without_a_choice_or_of_an_older_card_is_answered_in_words(
+    office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, value: dict[str, str], sentence: str
+) -> None:
+    question, _ = await teams.say(ada, None, "List every receipt")
+    card = await office.wait_for_text("Which?")
+
+    delivery = await teams.submit_card(ada, card, value)
+    await teams.deliver_activity(delivery.activity)
+
+    assert delivery.statuses == [202]
+    [answer] = [message for message in office.posted_messages() if sentence in message.visible_text()]
+    assert answer.address == question.address
+
+
 async def test_a_turn_is_stopped_by_its_button(
     office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, channel: TenantConversation
 ) -> None:

@@ -11,6 +11,7 @@ from adapters.teams.administration.listener import AdministrationListener
 from adapters.teams.connector.client import TeamsConnectorClient
 from adapters.teams.conversations import TeamsConversations
 from adapters.teams.directory.teams_directory import TeamsDirectory
+from adapters.teams.events.reply_sending import ReplySending
 from bot.application import Application
 from bot.ids import OPERATOR, PersonId
 from bot.surface.known_addresses import KnownAddresses
@@ -84,15 +85,17 @@ async def reception(
     teams: TeamsServer, bot: Application, directory: TeamsDirectory, connector: TeamsConnectorClient
 ) -> AsyncIterator[TeamsReception]:
     reception = TeamsReception()
+    replies = ReplySending(connector, reception.log, pauses_s=(0.0, 0.0, 0.0))
     listener = AdministrationListener(
         administration=bot.administration,
         personal_history=bot.personal_history,
         directory=directory,
-        connector=connector,
+        replies=replies,
         log=reception.log,
     )
     async with serve_reception(reception, teams, listeners=[listener]):
         yield reception
+    await replies.close()
 
 
 @pytest.fixture

@@ -442,6 +442,18 @@ async def test_a_failure_of_teams_is_logged_and_the_activity_is_accepted(admin_c
     assert delivery.status == 202
 
 
+@pytest.mark.parametrize("failures", [1, 3])
+async def test_a_card_is_shown_once_though_teams_fails_for_a_while(admin_chat: AdminChat, failures: int) -> None:
+    admin_chat.teams.plan_faults("send", *[TeamsFault(status=500)] * failures)
+
+    _, [delivery] = await admin_chat.teams.say(admin_chat.person, None, "help")
+    await admin_chat.teams.deliver_activity(delivery.activity)
+
+    await admin_chat.teams.wait_until(lambda: len(admin_chat.cards) > 0)
+    assert delivery.statuses == [202]
+    assert len(admin_chat.cards) == 1
+
+
 async def test_every_call_of_the_adapter_is_sound(bot: Application, admin_chat: AdminChat, teams: TeamsServer) -> None:
     steps: list[Callable[[], Awaitable[str]]] = [
         lambda: admin_chat.send("help"),
