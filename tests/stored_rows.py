@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from storage.sql import tables
 from storage.sql.database import SqlDatabase
-from storage.sql.stores.audit import AuditEntry, audit
+from storage.sql.stores.audit import AuditEntry, AuditLog
 from storage.sql.stores.feedback import StoredFeedback, feedback
 from storage.sql.stores.model_calls import NewModelCall, model_calls
 from storage.sql.stores.model_spending import spending
@@ -12,9 +12,7 @@ from storage.sql.stores.model_spending import spending
 
 async def list_audit_entries(database: SqlDatabase) -> list[AuditEntry]:
     """Returns the entries, newest first."""
-    query = select(audit).order_by(audit.c.position.desc())
-    rows = await database.run_read(lambda connection: connection.execute(query).all())
-    return [tables.value_from_row(AuditEntry, row) for row in rows]
+    return await AuditLog(database).list_newest_entries(1_000)
 
 
 async def list_feedback_of_turn(database: SqlDatabase, turn: str) -> list[StoredFeedback]:

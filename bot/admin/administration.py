@@ -30,6 +30,7 @@ from bot.surface.product_directories import ProductDirectories
 from storage.search.index import BucketState, SearchIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.admins import AdminRemoval, AdminStore
+from storage.sql.stores.audit import AuditEntry, AuditLog
 from storage.sql.stores.grants import Grant, GrantStore, LocalGroup, LocalGroupStore
 from storage.sql.stores.history import QuestionHistory
 from storage.sql.stores.limits import LimitStore, QuestionLimit
@@ -38,6 +39,7 @@ __all__ = [
     "AdminEntry",
     "AdminOperations",
     "AdminOverview",
+    "AuditEntry",
     "BucketOverview",
     "Grant",
     "LocalGroup",
@@ -94,6 +96,7 @@ class AdminOperations:
         self._index, self._sources, self._directories = index, sources, directories
         self._grants, self._groups, self._admins = grants, groups, AdminStore(database)
         self._limits, self._history = LimitStore(database), QuestionHistory(database)
+        self._audit_log = AuditLog(database)
 
     async def is_admin(self, person: PersonId) -> bool:
         """Whether the person is an admin now. The operator always is; a person who has left the
@@ -206,6 +209,13 @@ class AdminOperations:
         """Badly rated questions of the last 30 days. Raises `NotAdmin`."""
         await self._check_admin(by)
         return await self._load_badly_rated_questions(limit)
+
+    # -- the audit log
+
+    async def list_changes(self, by: PersonId, limit: int) -> tuple[AuditEntry, ...]:
+        """What was changed and by whom, the newest first. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return tuple(await self._audit_log.list_newest_entries(limit))
 
     async def _check_admin(self, by: PersonId) -> None:
         if not await self.is_admin(by):

@@ -4,12 +4,13 @@ Names and texts of people are put in as they are: each product shortens and esca
 """
 
 import hashlib
+import json
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Final
 
 from bot.access.limits import MAX_LIMIT
-from bot.admin.administration import BucketOverview, QuestionLimit, local_group_of
+from bot.admin.administration import AuditEntry, BucketOverview, QuestionLimit, local_group_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion
 from bot.ids import EVERYONE, Subject
 
@@ -50,6 +51,21 @@ _EXPORT_STATUS_LABELS: Final = {
 
 # -- administration
 
+_CHANGE_LABELS: Final = {
+    "grant": "Granted",
+    "revoke": "Removed the grant",
+    "admin.add": "Added the admin",
+    "admin.remove": "Removed the admin",
+    "group.create": "Made the group",
+    "group.add": "Added to the group",
+    "group.remove": "Removed from the group",
+    "person.link": "Linked as one person",
+    "person.unlink": "Unlinked the person",
+    "limits": "Changed the limits",
+    "source.remove": "Removed the source",
+    "installation.add": "Installed in the workspace",
+    "installation.remove": "Removed from the workspace",
+}
 LIMIT_LABELS: Final = {
     QuestionLimit.PERSON_HOUR: "per person in an hour",
     QuestionLimit.PERSON_DAY: "per person in 24 hours",
@@ -72,6 +88,7 @@ SUBJECT_MISSING: Final = "Choose somebody who may see this bucket."
 GROUP_MISSING: Final = "There is no such group any more."
 LIMIT_INVALID: Final = "A whole number from 1 on; leave it empty for any number."
 LIMITS_SAVED: Final = "Saved; it holds from the next question on."
+NO_CHANGES: Final = "Nothing has been changed yet."
 NO_LONGER_ADMIN: Final = "You are no longer an admin."
 
 
@@ -155,3 +172,21 @@ def past_questions_heading(title: str, count: int, most: int) -> str:
     """Returns the heading of a list of `count` questions, which has at most `most`."""
     newest = f", the newest {most}" if count >= most else ""
     return f"{title} in the last 30 days{newest}" if count else f"{title}: none"
+
+
+def describe_change(entry: AuditEntry) -> str:
+    """Returns what was changed, with the values that differ before and after; without who did it."""
+    before, after = entry.before or {}, entry.after or {}
+    changed = [name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)]
+    values = [
+        f"{name.replace('_', ' ')} {_describe_new_value(before.get(name), after.get(name))}"
+        for name in changed
+        if not name.endswith("_by")
+    ]
+    label = _CHANGE_LABELS.get(entry.action, entry.action)
+    return f"{label}: {entry.matter}" + (f" ({', '.join(values)})" if values else "")
+
+
+def _describe_new_value(before: object, after: object) -> str:
+    shown = [value if isinstance(value, str) else json.dumps(value) for value in (before, after) if value is not None]
+    return " → ".join(shown)

@@ -71,6 +71,11 @@ def context_note_block(text: str) -> Block:
     return {"type": "context", "elements": [plain_text_object(text)]}
 
 
+def mrkdwn_note_block(mrkdwn: str) -> Block:
+    """Returns a small line of mrkdwn that is already escaped."""
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": mrkdwn}]}
+
+
 def bullet_list_block(items: Sequence[Sequence[Json]]) -> Block:
     """Returns a bullet list of items, each a list of inline elements. Needs at least one item."""
     sections: list[Json] = [{"type": "rich_text_section", "elements": list(item)} for item in items]

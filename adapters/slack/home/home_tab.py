@@ -186,7 +186,12 @@ def _administration_blocks(
         header_block("Administration: questions of the last 30 days"),
         *_past_question_blocks("Without an answer", overview.unanswered),
         *_past_question_blocks("Rated badly", overview.rated_badly),
-        actions_block([button_element("Show more questions", "admin:questions", "open")]),
+        actions_block(
+            [
+                button_element("Show more questions", "admin:questions", "open"),
+                button_element("Show changes", "admin:changes", "open"),
+            ]
+        ),
     ]
 
 

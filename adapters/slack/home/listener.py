@@ -18,6 +18,7 @@ from adapters.slack.home.blocks import subject_as_mrkdwn
 from adapters.slack.home.home_tab import OWN_BUCKETS_PER_PAGE, BucketPages, home_tab_view
 from adapters.slack.home.home_tab import QUESTIONS_SHOWN as QUESTIONS_IN_TAB
 from adapters.slack.home.modals import (
+    CHANGES_IN_VIEW,
     CHANNEL_FIELD,
     EVERYONE_FIELD,
     EXTERNAL_FIELD,
@@ -28,6 +29,7 @@ from adapters.slack.home.modals import (
     ModalState,
     admins_view,
     bucket_grants_view,
+    changes_view,
     field_errors_response,
     limits_view,
     notice_view,
@@ -197,6 +199,10 @@ class HomeTabListener:
                 await self._open_modal_view(viewer, interaction, limits_view(limits, ModalState()))
             case "admin:questions":
                 await self._open_modal_view(viewer, interaction, await self._load_questions_view(viewer.person))
+            case "admin:changes":
+                changes = await self._administration.list_changes(viewer.person, CHANGES_IN_VIEW)
+                view = changes_view(changes, viewer.time_zone, account_ids=viewer.account_ids)
+                await self._open_modal_view(viewer, interaction, view)
             case "grant:page:next" | "grant:page:back" | "admin:page:next" | "admin:page:back":
                 await self._turn_modal_page(viewer, interaction, value)
             case "grant:remove":

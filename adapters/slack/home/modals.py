@@ -19,6 +19,7 @@ from adapters.slack.home.blocks import (
     fit_on_one_line,
     input_block,
     modal_view,
+    mrkdwn_note_block,
     mrkdwn_section_block,
     option_object,
     pager_blocks,
@@ -29,7 +30,7 @@ from adapters.slack.home.blocks import (
 from adapters.slack.home.home_tab import bucket_lines, past_question_elements
 from adapters.slack.posting.render import Block, Json
 from bot.access.limits import MAX_LIMIT
-from bot.admin.administration import AdminEntry, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.admin.administration import AdminEntry, AuditEntry, BucketOverview, Grant, LocalGroup, QuestionLimit
 from bot.admin.sentences import (
     ADMIN_FROM_SETTINGS,
     CHANNEL_HINT,
@@ -37,23 +38,27 @@ from bot.admin.sentences import (
     EXTERNAL_NOTE,
     EXTERNAL_OPTION,
     LIMIT_LABELS,
+    NO_CHANGES,
     NO_GRANTS,
     REMOVE_ADMIN_WARNING,
     REVOKE_WARNING,
+    describe_change,
+    format_local_time,
     opaque_key_of,
     past_questions_heading,
 )
 from bot.conversation.personal_history import PastQuestion
 from bot.ids import Subject
 
-BUCKET_VIEW, ADMINS_VIEW, LIMITS_VIEW, QUESTIONS_VIEW, NOTICE_VIEW = (
+BUCKET_VIEW, ADMINS_VIEW, LIMITS_VIEW, QUESTIONS_VIEW, CHANGES_VIEW, NOTICE_VIEW = (
     "admin:bucket",
     "admin:admins",
     "admin:limits",
     "admin:questions",
+    "admin:changes",
     "admin:told",
 )
-GRANTS_PER_PAGE, ADMINS_PER_PAGE, QUESTIONS_PER_LIST = 30, 60, 30
+GRANTS_PER_PAGE, ADMINS_PER_PAGE, QUESTIONS_PER_LIST, CHANGES_IN_VIEW = 30, 60, 30, 30
 MAX_MENU_OPTIONS: Final = 100  # of one menu; for more, the id is typed
 TICKED_VALUE: Final = "yes"
 
@@ -263,6 +268,16 @@ def past_questions_view(unanswered: Sequence[PastQuestion], badly_rated: Sequenc
             for start in range(0, len(questions), 10)
         ]
     return modal_view(QUESTIONS_VIEW, "Questions", blocks)
+
+
+def changes_view(entries: Sequence[AuditEntry], zone: tzinfo, *, account_ids: frozenset[str]) -> Mapping[str, Json]:
+    """The newest entries of the audit log."""
+    blocks: list[Block] = []
+    for entry in entries:
+        person = subject_as_mrkdwn(Subject(f"user:{entry.by}"), account_ids)
+        blocks.append(plain_lines_block(describe_change(entry)))
+        blocks.append(mrkdwn_note_block(f"{person} · {format_local_time(entry.at, zone)}"))
+    return modal_view(CHANGES_VIEW, "Changes", blocks or [plain_lines_block(NO_CHANGES)])
 
 
 def field_errors_response(errors_by_block: Mapping[str, str]) -> Mapping[str, Json]:

@@ -53,6 +53,8 @@ class AdminActions:
                 return await self._save_limits(viewer, submission)
             case "questions":
                 return await self._cards.load_questions_card(viewer)
+            case "changes":
+                return await self._cards.load_changes_card(viewer)
             case _:
                 return await self._show_start(viewer, unknown_action_notice(_REOPEN))
 

@@ -18,13 +18,16 @@ from adapters.teams.administration.overview_cards import (
     own_buckets_card,
 )
 from adapters.teams.administration.people_cards import (
+    CHANGES_IN_CARD,
     QUESTIONS_PER_LIST,
     admins_card,
+    changes_card,
     confirm_removal_card,
     limits_card,
     past_questions_card,
     shown_admins,
     subject_of_admin,
+    subject_of_change,
 )
 from adapters.teams.administration.subject_names import ProfileSource, load_subject_names
 from adapters.teams.administration.submissions import AdminSubmission
@@ -116,6 +119,11 @@ class AdminCards:
         unanswered = await self._administration.list_unanswered_questions(viewer.person, QUESTIONS_PER_LIST)
         badly_rated = await self._administration.list_badly_rated_questions(viewer.person, QUESTIONS_PER_LIST)
         return past_questions_card(unanswered, badly_rated)
+
+    async def load_changes_card(self, viewer: CardViewer) -> JsonObject:
+        changes = await self._administration.list_changes(viewer.person, CHANGES_IN_CARD)
+        names = await load_subject_names([subject_of_change(change) for change in changes], self._profiles)
+        return changes_card(changes, names, viewer.time_zone)
 
     # -- what a key stands for
 

@@ -60,19 +60,24 @@ def bucket_list_card(
     first = first_on_page(first, BUCKETS_PER_PAGE, len(buckets))
     page, pager = buckets[first : first + BUCKETS_PER_PAGE], (first, BUCKETS_PER_PAGE, len(buckets))
     menu = [(bucket.title, opaque_key_of(bucket.id)) for bucket in page]
+    show_grants = admin_action("Show grants", "bucket", sends_inputs=True)
     body = [
         *notice_parts(notice),
         heading_part("Administration: buckets"),
         *([bucket_line(bucket, zone) for bucket in page] or [fixed_line(NO_BUCKETS_AT_ALL)]),
         *page_note(*pager),
-        *([menu_input("chosen", "Grants of", menu, placeholder="Choose a bucket")] if menu else []),
+        *(
+            [menu_input("chosen", "Grants of", menu, placeholder="Choose a bucket"), action_row(show_grants)]
+            if menu
+            else []
+        ),
     ]
     actions = [
-        *([admin_action("Show grants", "bucket", sends_inputs=True)] if menu else []),
         *page_actions("grants", *pager),
         admin_action("Admins", "admins"),
         admin_action("Limits", "limits"),
         admin_action("Questions", "questions"),
+        admin_action("Changes", "changes"),
     ]
     return card_activity(body, summary="Administration: buckets", actions=actions)
 

@@ -74,6 +74,7 @@ def administration_actions() -> list[JsonObject]:
         admin_action("Admins", "admins"),
         admin_action("Limits", "limits"),
         admin_action("Questions", "questions"),
+        admin_action("Changes", "changes"),
     ]
 
 

@@ -1,6 +1,7 @@
-"""The cards of admins, limits and questions, for admins."""
+"""The cards of admins, limits, questions and changes, for admins."""
 
 from collections.abc import Mapping, Sequence
+from datetime import tzinfo
 
 from adapters.teams.administration.card_parts import (
     action_row,
@@ -18,21 +19,29 @@ from adapters.teams.administration.card_parts import (
 from adapters.teams.administration.grant_cards import PERSON_PLACEHOLDER, CardNotice, notice_parts
 from adapters.teams.administration.submissions import LIMIT_PREFIX, AdminSubmission
 from adapters.teams.payloads.json_values import JsonObject
-from bot.admin.administration import AdminEntry, QuestionLimit
+from bot.admin.administration import AdminEntry, AuditEntry, QuestionLimit
 from bot.admin.sentences import (
     ADMIN_FROM_SETTINGS,
     LIMIT_LABELS,
     NO_ADMINS,
+    NO_CHANGES,
     REMOVE_ADMIN_WARNING,
+    describe_change,
     describe_limits,
     ending_label_of,
+    format_local_time,
     opaque_key_of,
     past_questions_heading,
 )
 from bot.conversation.personal_history import PastQuestion
 from bot.ids import Subject
 
-ADMINS_PER_PAGE, QUESTIONS_PER_LIST = 15, 15
+ADMINS_PER_PAGE, QUESTIONS_PER_LIST, CHANGES_IN_CARD = 15, 15, 20
+
+
+def subject_of_change(entry: AuditEntry) -> Subject:
+    """Who made the change."""
+    return Subject(f"user:{entry.by}")
 
 
 def subject_of_admin(admin: AdminEntry) -> Subject:
@@ -122,6 +131,16 @@ def past_questions_card(unanswered: Sequence[PastQuestion], badly_rated: Sequenc
         *_question_list("Rated badly", badly_rated),
     ]
     return card_activity(body, summary="Administration: questions", actions=[admin_action("Back", "grants")])
+
+
+def changes_card(entries: Sequence[AuditEntry], names: Mapping[Subject, str], zone: tzinfo) -> JsonObject:
+    """The newest entries of the audit log."""
+    lines = [
+        data_line(describe_change(entry), names[subject_of_change(entry)], format_local_time(entry.at, zone))
+        for entry in entries
+    ]
+    body = [heading_part("Administration: the newest changes"), *(lines or [fixed_line(NO_CHANGES)])]
+    return card_activity(body, summary="Administration: changes", actions=[admin_action("Back", "grants")])
 
 
 def _question_list(title: str, questions: Sequence[PastQuestion]) -> list[JsonObject]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
 
 from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
@@ -43,3 +43,16 @@ def write_audit_entry(
     """Write an entry within the transaction of `connection`, so that the change and its entry commit together."""
     entry = AuditEntry(at=database.utc_now(), by=by, action=action, matter=matter, before=before, after=after)
     connection.execute(insert(audit).values(tables.column_values_of(entry)))
+
+
+class AuditLog:
+    """Reads the entries that the other stores write."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def list_newest_entries(self, limit: int) -> list[AuditEntry]:
+        """Returns at most `limit` entries, the newest first."""
+        query = select(audit).order_by(audit.c.position.desc()).limit(limit)
+        rows = await self._database.run_read(lambda connection: connection.execute(query).all())
+        return [tables.value_from_row(AuditEntry, row) for row in rows]

@@ -15,6 +15,7 @@ from adapters.slack.home.modals import (
     UsergroupChoice,
     admins_view,
     bucket_grants_view,
+    changes_view,
     limits_view,
     notice_view,
     past_questions_view,
@@ -22,7 +23,15 @@ from adapters.slack.home.modals import (
 from adapters.slack.posting.render import Json, RenderedMessage, slack_message_for, with_choices_settled
 from adapters.slack.posting.status import LOADING_MESSAGES, STATUS_TEXT
 from agent.outcome import ChoiceKind
-from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.admin.administration import (
+    AdminEntry,
+    AdminOverview,
+    AuditEntry,
+    BucketOverview,
+    Grant,
+    LocalGroup,
+    QuestionLimit,
+)
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import BucketId, ChoiceId, ClarificationId, PersonId, Subject, TurnId
 from bot.surface.replies import (
@@ -287,6 +296,27 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
     "modal-questions": ViewExample(
         past_questions_view, past_questions_view([_ANSWERED_QUESTION], [_BADLY_RATED_QUESTION])
     ),
+    "modal-changes": ViewExample(
+        changes_view,
+        changes_view(
+            [
+                AuditEntry(
+                    at=NOON,
+                    by="slack:T1:U1",
+                    action="grant",
+                    matter="receipts → everyone",
+                    before={"include_external": False, "granted_by": "operator"},
+                    after={"include_external": True, "granted_by": "slack:T1:U1"},
+                ),
+                AuditEntry(
+                    at=NOON, by="operator", action="limits", matter="limits", before={}, after={"person_hour": 20}
+                ),
+            ],
+            UTC,
+            account_ids=ACCOUNT_IDS,
+        ),
+    ),
+    "modal-changes-none": ViewExample(changes_view, changes_view([], UTC, account_ids=ACCOUNT_IDS)),
     "modal-questions-none": ViewExample(past_questions_view, past_questions_view([], [])),
     "modal-reason": ViewExample(rating_reason_view, rating_reason_view("{}")),
     "modal-steps": ViewExample(

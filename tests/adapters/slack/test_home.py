@@ -203,6 +203,19 @@ async def test_a_click_shows_more_questions(
     assert all(f"secret {number}?" in slack.view_of(ada).visible_text() for number in range(12))
 
 
+async def test_a_click_shows_who_changed_what(slack: SlackServer, parley: Application, ada: SlackMember) -> None:
+    await parley.administration.grant_bucket(RECEIPTS, EVERYONE, by=OPERATOR)
+    await parley.administration.change_limits({}, {QuestionLimit.PERSON_HOUR: 20}, by=person_id_for(ada))
+    await open_home_words(slack, ada)
+
+    await slack.click_in_view(ada, "admin:changes")
+
+    text = slack.view_of(ada).visible_text()
+    assert text.index("Changed the limits") < text.index(f"Granted: {RECEIPTS} → everyone")
+    assert "person hour 20" in text
+    assert f"<@{ada.id}>" in text
+
+
 # -- admins: grants
 
 
@@ -460,7 +473,7 @@ async def test_a_former_admin_is_refused_in_an_open_modal(
     assert "Administration" not in slack.workspace.homes[bob.id].visible_text()
 
 
-@pytest.mark.parametrize("action", ["admin:bucket", "admin:admins", "admin:limits", "admin:questions"])
+@pytest.mark.parametrize("action", ["admin:bucket", "admin:admins", "admin:limits", "admin:questions", "admin:changes"])
 async def test_an_old_tab_opens_no_modal_for_a_former_admin(
     slack: SlackServer, parley: Application, bob: SlackMember, action: str
 ) -> None:

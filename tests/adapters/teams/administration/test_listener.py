@@ -58,7 +58,7 @@ async def test_help_shows_what_a_person_may_ask_and_has_asked(
 async def test_help_shows_admins_the_way_to_the_administration(admin_chat: AdminChat) -> None:
     await admin_chat.send("help")
 
-    assert admin_chat.card.button_titles() == ["What you may ask", "Grants", "Admins", "Limits", "Questions"]
+    assert admin_chat.card.button_titles() == ["What you may ask", "Grants", "Admins", "Limits", "Questions", "Changes"]
 
 
 async def test_buckets_shows_the_buckets_of_the_person_alone(bot: Application, other_chat: AdminChat) -> None:
@@ -308,6 +308,19 @@ async def test_questions_without_an_answer_are_listed_without_their_askers(
     assert "Ann" not in shown
 
 
+async def test_changes_are_listed_with_who_made_them_the_newest_first(bot: Application, admin_chat: AdminChat) -> None:
+    await bot.administration.grant_bucket(RECEIPTS, EVERYONE, by=OPERATOR)
+    await bot.administration.change_limits({}, {QuestionLimit.PERSON_HOUR: 20}, by=person_id_for(admin_chat.person))
+    await admin_chat.send("grants")
+
+    shown = await admin_chat.click("Changes")
+
+    newest, oldest = shown.index("Changed the limits"), shown.index(f"Granted: {RECEIPTS} → everyone")
+    assert newest < oldest
+    assert "person hour 20" in shown
+    assert admin_chat.person.name in shown
+
+
 # -- refusals
 
 
@@ -329,6 +342,7 @@ async def test_who_is_no_admin_is_refused_by_command_and_by_every_forged_submiss
         {"action": "limits"},
         {"action": "save_limits", "limit_person_hour": "1", "limits": {}},
         {"action": "questions"},
+        {"action": "changes"},
         {"action": "nothing"},
         {},
     ]
