@@ -12,7 +12,7 @@ from typing import Final
 from bot.access.limits import MAX_LIMIT
 from bot.admin.administration import AuditEntry, BucketOverview, QuestionLimit, local_group_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion
-from bot.ids import EVERYONE, Subject
+from bot.ids import EVERYONE, OPERATOR, Subject
 
 # -- a person's overview
 
@@ -77,6 +77,7 @@ NO_GRANTS: Final = "Nobody may see this bucket yet."
 NO_ADMINS: Final = "Nobody yet but the owner of the machine. Name the first in PARLEY_ADMINS."
 NO_LIMITS: Final = "Any number of questions may be asked."
 EVERYONE_NAME: Final = "Everyone in the organisation, guests not included"
+OPERATOR_NAME: Final = "The operator of the machine"
 EXTERNAL_NOTE: Final = "guests and other organisations included"
 EXTERNAL_OPTION: Final = "Also where guests or other organisations read along"
 CHANNEL_HINT: Final = "Whoever can read it may ask there."
@@ -128,6 +129,8 @@ def name_subject(subject: Subject) -> str:
     """Returns a subject that no product knows by name."""
     if subject == EVERYONE:
         return EVERYONE_NAME
+    if subject == f"user:{OPERATOR}":
+        return OPERATOR_NAME
     group = local_group_of(subject)
     return subject if group is None else f"Group {group}"
 
@@ -184,7 +187,8 @@ def describe_change(entry: AuditEntry) -> str:
         if not name.endswith("_by")
     ]
     label = _CHANGE_LABELS.get(entry.action, entry.action)
-    return f"{label}: {entry.matter}" + (f" ({', '.join(values)})" if values else "")
+    matter = f": {entry.matter}" if entry.matter != entry.action else ""
+    return f"{label}{matter}" + (f" ({', '.join(values)})" if values else "")
 
 
 def _describe_new_value(before: object, after: object) -> str:
