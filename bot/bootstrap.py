@@ -511,7 +511,11 @@ def _build_application(
         directories=services.directories,
         exports=services.exports,
         file_offers=FileOffers(
-            database=database, exports=services.exports, keys=settings.secret_keys, worker=backends.process_name
+            database=database,
+            exports=services.exports,
+            text_access=turn_actions,
+            keys=settings.secret_keys,
+            worker=backends.process_name,
         ),
         attachments=services.attachments,
         sources=sources,

@@ -1,8 +1,8 @@
 """Offers of files to a person, in chat products that hand a file over only with the person's consent.
 
 The chat carries only the id of a stored offer. It is answered once, by the person whose turn made the file, in the
-conversation in which the file was offered. The rights to an exported file are checked when it is accepted, and again
-before each piece of it is read. If the process that uploads it dies, another one takes the upload over.
+conversation in which the file was offered. The rights to a file are checked when it is accepted, and again before each
+piece of it is read. If the process that uploads it dies, another one takes the upload over.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from bot.conversation.download import ServedFile
 from bot.conversation.exports import LINK_LIFETIME, ExportFiles
@@ -30,13 +30,27 @@ from bot.surface.secret_sealing import SecretSeal
 from bot.translation import get_reply_language, translate_message, use_language
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import SqlError
-from storage.sql.stores.exports import ClaimedFileOffer, FileOfferStore, NewFileOffer, StoredFileOffer
+from storage.sql.stores.exports import (
+    ClaimedFileOffer,
+    FileOfferStatus,
+    FileOfferStore,
+    NewFileOffer,
+    StoredFileOffer,
+)
 from storage.sql.stores.inbox import TurnInbox
 
 UPLOAD_LEASE: Final = timedelta(seconds=90)  # longer than one piece of the file may take
 TEXT_LIFETIME: Final = timedelta(hours=24)  # of the offer of a text; that of an export ends with its file
 _OFFER_ID_PATTERN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _EXPORT_PREFIX, _TEXT_PREFIX = "export:", "text:"  # of a stored offer's `file`
+
+
+class TextAccess(Protocol):
+    """The rights to the texts of turns (`bot.turns.turn_actions`)."""
+
+    async def may_read_text(self, turn: TurnId) -> bool:
+        """Whether the turn's audience may still see the text that the turn offers. Raises `DocumentsUnreachable`."""
+        ...
 
 
 class UploadLost(Exception):
@@ -75,9 +89,18 @@ class FileUpload:
 class FileOffers:
     """Raises `SqlError` where the database does not answer."""
 
-    def __init__(self, *, database: SqlDatabase, exports: ExportFiles, keys: Sequence[bytes], worker: str) -> None:
+    def __init__(
+        self,
+        *,
+        database: SqlDatabase,
+        exports: ExportFiles,
+        text_access: TextAccess,
+        keys: Sequence[bytes],
+        worker: str,
+    ) -> None:
         """`keys` seal the destinations. `worker` is unique among the processes that share the database."""
         self._store, self._exports, self._worker = FileOfferStore(database), exports, worker
+        self._text_access = text_access
         self._inbox, self._seal, self._now = TurnInbox(database), SecretSeal(keys), database.utc_now
 
     async def offer_export(self, turn: TurnId, conversation: ConversationId) -> FileOffer | None:
@@ -107,7 +130,8 @@ class FileOffers:
     async def offer_text(self, turn: TurnId, conversation: ConversationId, *, name: str, text: str) -> FileOffer | None:
         """The offer of a text of the turn as a UTF-8 file; the existing one if there is one. None for an unknown turn.
 
-        Accepting does not check the rights to it: the surface does, with `TurnActionHandler.check_full_text`.
+        The rights to it are those of the audience for which the turn was stored. The surface checks those of the
+        audience that the chat product reports with the answer (`TurnActionHandler.check_full_text`).
         """
         stored_turn = await self._inbox.find_turn(turn)
         if stored_turn is None:
@@ -145,9 +169,14 @@ class FileOffers:
     async def accept_offer(
         self, offer_id: str, answerer: FileAnswerer, *, destination: str, message: MessageId
     ) -> FileUpload:
-        """Claims the upload for this process. `destination` is sealed in the database. Raises `FileOfferRefused`."""
+        """Claims the upload for this process. `destination` is sealed in the database.
+
+        Raises `FileOfferRefused`, `DocumentsUnreachable`.
+        """
         offer = await self._find_answerable(offer_id, answerer)
         with use_language(offer.language):
+            if offer.status is not FileOfferStatus.OPEN:
+                raise FileOfferAnswered()
             name, _ = await self._describe_content(offer)
             claimed = await self._store.accept_offer(
                 offer.id,
@@ -183,7 +212,7 @@ class FileOffers:
         return None
 
     async def measure_upload(self, upload: FileUpload) -> int:
-        """The number of bytes. Raises `FileOfferEnded`."""
+        """The number of bytes. Raises `FileOfferEnded`, `DocumentsUnreachable`."""
         with use_language(upload.language):
             _, size = await self._describe_content(upload.claimed.offer)
         return size
@@ -191,16 +220,15 @@ class FileOffers:
     async def read_piece(self, upload: FileUpload, start: int, byte_count: int) -> bytes:
         """A piece of the file, after renewing the lease and checking the rights.
 
-        Raises `UploadLost`, `FileOfferEnded`, `OSError`.
+        Raises `UploadLost`, `FileOfferEnded`, `DocumentsUnreachable`, `OSError`.
         """
         if not await self._store.renew_upload(upload.claimed, UPLOAD_LEASE):
             raise UploadLost()
-        offer = upload.claimed.offer
-        if offer.content is not None:
-            return offer.content.encode(errors="replace")[start : start + byte_count]
         with use_language(upload.language):
-            file = await self._find_export_file(offer)
-        return await asyncio.to_thread(_read_piece, file.path, start, byte_count)
+            content = await self._find_content(upload.claimed.offer)
+        if isinstance(content, bytes):
+            return content[start : start + byte_count]
+        return await asyncio.to_thread(_read_piece, content.path, start, byte_count)
 
     async def give_back_upload(self, upload: FileUpload) -> None:
         """Ends the lease now, so that another process can take the upload over at once."""
@@ -236,21 +264,36 @@ class FileOffers:
         return offer
 
     async def _describe_content(self, offer: StoredFileOffer) -> tuple[str, int]:
-        """The file's name and size in bytes. Raises `FileOfferEnded`."""
-        if offer.content is not None:
-            return _text_name_of(offer), len(offer.content.encode(errors="replace"))
-        if not offer.file.startswith(_EXPORT_PREFIX):
-            raise FileOfferAnswered()
-        file = await self._find_export_file(offer)
+        """The file's name and size in bytes. Raises `FileOfferEnded`, `DocumentsUnreachable`."""
+        content = await self._find_content(offer)
+        if isinstance(content, bytes):
+            return _text_name_of(offer), len(content)
         try:
-            return file.name, await _measure_size(file)
+            return content.name, await _measure_size(content)
         except OSError as exc:
             raise FileOfferEnded() from exc
 
+    async def _find_content(self, offer: StoredFileOffer) -> ServedFile | bytes:
+        """An exported file, or a text in UTF-8, after checking the rights.
+
+        Raises `FileOfferEnded`, `DocumentsUnreachable`.
+        """
+        if offer.expires_at <= self._now():
+            raise FileOfferEnded()
+        if offer.file.startswith(_EXPORT_PREFIX):
+            return await self._find_export_file(offer)
+        if offer.content is None or not await self._text_access.may_read_text(TurnId(offer.turn)):
+            raise FileOfferEnded()
+        return offer.content.encode(errors="replace")
+
     async def _find_name(self, offer: StoredFileOffer) -> str:
+        """Empty for an export that is unknown by now."""
         if not offer.file.startswith(_EXPORT_PREFIX):
             return _text_name_of(offer)
-        return (await self._exports.make_link(_export_id_of(offer))).name
+        try:
+            return (await self._exports.make_link(_export_id_of(offer))).name
+        except LinkRefused:
+            return ""
 
     async def _find_export_file(self, offer: StoredFileOffer) -> ServedFile:
         """Raises `FileOfferEnded`."""

@@ -23,10 +23,11 @@ from bot.errors import (
     NotYourAnswer,
     TurnActionRefused,
     TurnAlreadyEnded,
+    UnreadableTurn,
 )
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.surface.inbound import Audience, Inbound, have_same_readers
-from bot.surface.json_codec import audience_from_json
+from bot.surface.inbound import Audience, FullTextRequest, Inbound, have_same_readers
+from bot.surface.json_codec import audience_from_json, inbound_from_row
 from bot.surface.replies import FullTextPart, Reply
 from bot.turns.feedback import AnswerFeedback, FeedbackVerdict
 from bot.turns.stop_requests import StopRequests
@@ -162,6 +163,29 @@ class TurnActionHandler:
     async def check_full_text(self, turn: TurnId, actor: TurnActor) -> None:
         """Check that the turn's full text may be shown again in its conversation. Raises `TurnActionRefused`."""
         await self._load_visible_result(turn, actor)
+
+    async def may_read_text(self, turn: TurnId) -> bool:
+        """Whether the turn's audience may still see its text: its own, or that of the turn whose full text it shows.
+
+        Fulfils `bot.conversation.file_offers.TextAccess`. Raises `DocumentsUnreachable`.
+        """
+        stored_turn = await self._inbox.find_turn(turn)
+        if stored_turn is None:
+            return False
+        actor = TurnActor(
+            conversation=ConversationId(stored_turn.conversation),
+            audience=audience_from_json(stored_turn.audience),
+            person=PersonId(stored_turn.person),
+            name="",
+        )
+        try:
+            body = inbound_from_row(stored_turn).body
+            await self._load_visible_result(body.turn if isinstance(body, FullTextRequest) else turn, actor)
+        except DocumentsUnreachable:
+            raise
+        except (TurnActionRefused, UnreadableTurn):
+            return False
+        return True
 
     async def full_text_result(self, turn: TurnId, inbound: Inbound, own_turn: TurnId) -> TurnResult:
         """The result of the turn `own_turn`, which shows the full text of `turn`. Raises `TurnActionRefused`."""

@@ -28,7 +28,7 @@ from bot.conversation.file_offers import (
     describe_failed_upload,
     describe_upload_progress,
 )
-from bot.errors import FileOfferRefused
+from bot.errors import FileOfferRefused, TurnActionRefused
 from bot.translation import use_language
 
 UPLOAD_TIMEOUT_S: Final = 600.0  # of a whole file
@@ -157,7 +157,7 @@ class FileUploads:
                     progress.report_bytes,
                     is_resumed=is_resumed,
                 )
-        except FileOfferRefused as exc:
+        except (FileOfferRefused, TurnActionRefused) as exc:
             if session is not None:
                 await session.cancel_session()
             return UploadOutcome(text_activity_for(str(exc)), is_delivered=False)

@@ -4,13 +4,30 @@ from datetime import timedelta
 
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import delete
 
 from bot.application import Application
 from bot.bootstrap import open_application
-from bot.conversation.file_offers import UPLOAD_LEASE, FileAnswerer, FileOffer, FileUpload, UploadLost
-from bot.errors import FileOfferAnswered, FileOfferEnded, ForeignFileOffer, UnknownFileOffer
+from bot.conversation.file_offers import (
+    TEXT_LIFETIME,
+    UPLOAD_LEASE,
+    FileAnswerer,
+    FileOffer,
+    FileUpload,
+    UploadLost,
+)
+from bot.errors import (
+    DocumentsUnreachable,
+    FileOfferAnswered,
+    FileOfferEnded,
+    ForeignFileOffer,
+    UnknownFileOffer,
+)
 from bot.ids import ConversationId, MessageId, PersonId, Subject, TurnId
+from bot.surface.inbound import FullTextRequest
 from bot.translation import use_language
+from storage.embedded.index import EmbeddedIndex
+from storage.sql.stores.exports import exports
 from tests.bot.conftest import ConversationDriver, private_audience_of
 from tests.bot.conversation.test_exports import an_export_request, path_of
 from tests.bot.fakes import Clock
@@ -27,6 +44,16 @@ async def offer_export(bot: Application) -> FileOffer:
     offer = await bot.file_offers.offer_export(TURN, CONVERSATION)
     assert offer is not None
     return offer
+
+
+async def offer_text(bot: Application) -> tuple[TurnId, FileOffer]:
+    """Returns the turn of the text as well."""
+    await bot.grants.grant_bucket_access(RECEIPTS, ANN_SUBJECT, by="test")
+    talk = ConversationDriver(bot, person=ANN.person, audience=private_audience_of("U1"))
+    turn = (await talk.ask_question("List every receipt")).turn
+    offer = await bot.file_offers.offer_text(turn, CONVERSATION, name="answer.txt", text="Ärger")
+    assert offer is not None
+    return turn, offer
 
 
 async def accept_file(bot: Application, offer: FileOffer, answerer: FileAnswerer = ANN) -> FileUpload:
@@ -140,6 +167,71 @@ async def test_the_rights_are_checked_when_the_offer_is_accepted_and_before_each
         await bot.file_offers.make_link(upload)
 
 
+async def test_the_rights_to_a_text_are_checked_when_it_is_accepted_and_before_each_piece(bot: Application) -> None:
+    _, offer = await offer_text(bot)
+    await bot.grants.revoke_grant(RECEIPTS, ANN_SUBJECT, by="test")
+    with pytest.raises(FileOfferEnded):
+        await accept_file(bot, offer)
+
+    await bot.grants.grant_bucket_access(RECEIPTS, ANN_SUBJECT, by="test")
+    upload = await accept_file(bot, offer)
+    await bot.file_offers.read_piece(upload, 0, 1)
+    await bot.grants.revoke_grant(RECEIPTS, ANN_SUBJECT, by="test")
+
+    with pytest.raises(FileOfferEnded):
+        await bot.file_offers.read_piece(upload, 1, 1)
+    with pytest.raises(FileOfferEnded):
+        await bot.file_offers.measure_upload(upload)
+
+
+async def test_the_rights_to_the_full_text_of_another_turn_are_those_to_that_turn(bot: Application) -> None:
+    turn, _ = await offer_text(bot)
+    talk = ConversationDriver(bot, person=ANN.person, audience=private_audience_of("U1"))
+    showing = (await bot.run_turn(await talk.accept_body(FullTextRequest(turn)))).turn
+    offer = await bot.file_offers.offer_text(showing, CONVERSATION, name="all.txt", text="all of it")
+    assert offer is not None
+    upload = await accept_file(bot, offer)
+    assert await bot.file_offers.read_piece(upload, 0, 3) == b"all"
+    await bot.grants.revoke_grant(RECEIPTS, ANN_SUBJECT, by="test")
+
+    with pytest.raises(FileOfferEnded):
+        await bot.file_offers.read_piece(upload, 3, 3)
+
+
+async def test_a_text_is_not_read_while_the_rights_to_it_cannot_be_checked(
+    bot: Application, index: EmbeddedIndex
+) -> None:
+    upload = await accept_file(bot, (await offer_text(bot))[1])
+    await index.close()
+
+    with pytest.raises(DocumentsUnreachable):
+        await bot.file_offers.read_piece(upload, 0, 1)
+
+
+async def test_the_text_of_an_expired_offer_is_not_read(bot: Application, clock: Clock) -> None:
+    upload = await accept_file(bot, (await offer_text(bot))[1])
+    clock.advance(TEXT_LIFETIME)
+    taken_over = await bot.file_offers.claim_abandoned_upload()
+
+    assert taken_over is not None
+    assert (taken_over.name, taken_over.message) == (upload.name, "m1")
+    with pytest.raises(FileOfferEnded):
+        await bot.file_offers.measure_upload(taken_over)
+    with pytest.raises(FileOfferEnded):
+        await bot.file_offers.read_piece(taken_over, 0, 1)
+
+
+async def test_an_export_that_is_unknown_by_now_does_not_stop_the_take_over(bot: Application) -> None:
+    await bot.file_offers.give_back_upload(await accept_file(bot, await offer_export(bot)))
+    await bot.database.run_write(lambda connection: connection.execute(delete(exports)))
+
+    upload = await bot.file_offers.claim_abandoned_upload()
+
+    assert upload is not None
+    with pytest.raises(FileOfferEnded):
+        await bot.file_offers.measure_upload(upload)
+
+
 async def test_an_upload_of_a_dead_process_is_taken_over(bot: Application, clock: Clock) -> None:
     lost_upload = await accept_file(bot, await offer_export(bot))
     assert await bot.file_offers.claim_abandoned_upload() is None
@@ -173,12 +265,8 @@ async def test_an_upload_whose_destination_was_sealed_with_a_lost_key_is_given_u
 
 
 async def test_a_text_of_a_turn_is_offered_as_a_file(bot: Application) -> None:
-    talk = ConversationDriver(bot, person=ANN.person, audience=private_audience_of("U1"))
-    turn = (await talk.ask_question("List every receipt")).turn
+    turn, offer = await offer_text(bot)
 
-    offer = await bot.file_offers.offer_text(turn, CONVERSATION, name="answer.txt", text="Ärger")
-
-    assert offer is not None
     assert (offer.name, offer.size) == ("answer.txt", 6)
     assert await bot.file_offers.find_text_turn(offer.id, ANN) == turn
     upload = await accept_file(bot, offer)

@@ -10,16 +10,19 @@ import pytest
 import adapters.teams.files.upload_session as upload_session
 from adapters.teams.errors import TeamsRefusal
 from adapters.teams.files.upload_session import PIECE_UNIT_BYTES
-from bot.conversation.file_offers import UPLOAD_LEASE
+from bot.conversation.file_offers import TEXT_LIFETIME, UPLOAD_LEASE
 from bot.ids import MessageId, Subject, TurnId
 from bot.surface.inbound import PrivateAudience
 from bot.translation import use_language
+from storage.embedded.index import EmbeddedIndex
 from tests.adapters.teams.files.conftest import TURN, ConsentDesk, kinds_of
 from tests.bot.conftest import ConversationDriver
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS
 from tests.stand_ins.teams.faults import TeamsFault
 from tests.stand_ins.teams.tenancy import ADAPTIVE_CARD, FILE_CARD, TenantMessage, TenantPerson
+
+NOT_AVAILABLE = "This file is not available any more; please ask for it again."
 
 pytestmark = pytest.mark.usefixtures("bot")
 
@@ -137,7 +140,7 @@ async def test_an_expired_offer_is_refused(desk: ConsentDesk, clock: Clock) -> N
     await desk.wait_for_end()
 
     [message] = desk.messages()
-    assert message.text == "This file is not available any more; please ask for it again."
+    assert message.text == NOT_AVAILABLE
     assert desk.teams.files.uploaded_files() == {}
 
 
@@ -148,9 +151,7 @@ async def test_an_offer_is_refused_after_its_rights_are_gone(desk: ConsentDesk) 
     await desk.teams.accept(desk.person, offer)
     await desk.wait_for_end()
 
-    assert [message.text for message in desk.messages()] == [
-        "This file is not available any more; please ask for it again."
-    ]
+    assert [message.text for message in desk.messages()] == [NOT_AVAILABLE]
     assert desk.teams.files.uploaded_files() == {}
 
 
@@ -165,9 +166,7 @@ async def test_an_upload_stops_when_the_rights_are_revoked_between_two_pieces(de
     await desk.wait_for_end()
 
     [session] = desk.teams.files.uploads.values()
-    assert [message.text for message in desk.messages()] == [
-        "This file is not available any more; please ask for it again."
-    ]
+    assert [message.text for message in desk.messages()] == [NOT_AVAILABLE]
     assert (session.is_cancelled, session.is_complete, session.pieces) == (True, False, 1)
 
 
@@ -288,12 +287,7 @@ async def test_an_address_in_the_private_network_is_not_called(desk: ConsentDesk
 @pytest.mark.usefixtures("small_pieces")
 async def test_an_upload_of_a_dead_process_is_taken_over_where_it_stopped(desk: ConsentDesk, clock: Clock) -> None:
     offer, content = await enlarge_export(desk, 2.5)
-    desk.teams.plan_faults("upload", TeamsFault(takes_effect=True), TeamsFault(hang=True))
-    await desk.teams.accept(desk.person, offer)
-    await desk.teams.wait_until(lambda: any(session.pieces for session in desk.teams.files.uploads.values()))
-
-    await desk.uploads.close()
-    desk.teams.faults.pending.clear()
+    await cut_first_upload(desk, offer)
     clock.advance(UPLOAD_LEASE)
     assert await desk.uploads.take_over_next()
     await desk.wait_for_end()
@@ -352,6 +346,24 @@ def _revoke_on_retry(desk: ConsentDesk) -> Any:
     return revoke
 
 
+async def cut_first_upload(desk: ConsentDesk, offer: TenantMessage) -> None:
+    """Accepts the offer; this process ends after the first piece."""
+    desk.teams.plan_faults("upload", TeamsFault(takes_effect=True), TeamsFault(hang=True))
+    await desk.teams.accept(desk.person, offer)
+    await desk.teams.wait_until(lambda: any(session.pieces for session in desk.teams.files.uploads.values()))
+    await desk.uploads.close()
+    desk.teams.faults.pending.clear()
+
+
+async def offer_long_text(desk: ConsentDesk) -> TenantMessage:
+    """Offers a text of three pieces."""
+    turn = await ask_in_chat(desk, "List every receipt")
+    text = "x" * (PIECE_UNIT_BYTES * 5 // 2)
+    await desk.consents.offer_text(desk.address, turn, MessageId("m1"), name="answer.txt", text=text)
+    [offer] = desk.offers()
+    return offer
+
+
 async def ask_in_chat(desk: ConsentDesk, text: str) -> TurnId:
     """Asks as a person whom no directory knows."""
     await desk.bot.grants.grant_bucket_access(RECEIPTS, Subject(f"user:{desk.person_id}"), by="test")
@@ -391,6 +403,62 @@ async def test_a_long_answer_is_not_handed_over_after_its_rights_are_gone(desk: 
     assert [message.text for message in desk.messages()] == [
         "Some of what this rests on may no longer be seen here, so I cannot show it."
     ]
+
+
+@pytest.mark.usefixtures("small_pieces")
+async def test_an_upload_of_a_text_stops_when_the_rights_are_revoked_between_two_pieces(desk: ConsentDesk) -> None:
+    offer = await offer_long_text(desk)
+    desk.teams.plan_faults("upload", TeamsFault(status=503, takes_effect=True))
+    desk.hosts.wait_before_retry = _revoke_on_retry(desk)
+
+    await desk.teams.accept(desk.person, offer)
+    await desk.wait_for_end()
+
+    [session] = desk.teams.files.uploads.values()
+    assert [message.text for message in desk.messages()] == [NOT_AVAILABLE]
+    assert (session.is_cancelled, session.is_complete, session.pieces) == (True, False, 1)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("ending", ["revoked", "expired"])
+async def test_an_upload_of_a_text_that_is_taken_over_too_late_ends_as_a_file_that_is_not_available(
+    desk: ConsentDesk, clock: Clock, ending: str
+) -> None:
+    offer = await offer_long_text(desk)
+    await cut_first_upload(desk, offer)
+    if ending == "revoked":
+        await desk.revoke_access()
+    clock.advance(UPLOAD_LEASE if ending == "revoked" else TEXT_LIFETIME)
+
+    assert await desk.uploads.take_over_next()
+    await desk.wait_for_end()
+
+    [session] = desk.teams.files.uploads.values()
+    assert [message.text for message in desk.messages()] == [NOT_AVAILABLE]
+    assert (session.is_complete, session.pieces) == (False, 1)
+    assert not await desk.uploads.take_over_next()
+
+
+@pytest.mark.usefixtures("small_pieces")
+async def test_an_upload_of_a_text_stops_while_the_rights_cannot_be_checked(
+    desk: ConsentDesk, index: EmbeddedIndex
+) -> None:
+    offer = await offer_long_text(desk)
+    desk.teams.plan_faults("upload", TeamsFault(status=503, takes_effect=True))
+
+    async def close_index(attempt: int, error: Exception) -> None:
+        await index.close()
+
+    desk.hosts.wait_before_retry = close_index
+
+    await desk.teams.accept(desk.person, offer)
+    await desk.wait_for_end()
+
+    [session] = desk.teams.files.uploads.values()
+    assert [message.text for message in desk.messages()] == [
+        "The documents cannot be reached right now. Please try again a little later."
+    ]
+    assert (session.is_cancelled, session.pieces) == (True, 1)
 
 
 async def test_a_text_that_cannot_be_saved_ends_in_a_sentence(desk: ConsentDesk) -> None:
