@@ -241,7 +241,7 @@ def _build_sending_side(bot: TeamsBot, settings: TeamsSettings, pace: TeamsStrea
     )
     is_stand_in = not is_secure_url(settings.openid_url)  # then it is on this machine, and so are the files
     hosts = FileHosts(allows_loopback=is_stand_in)
-    uploads = FileUploads(connector=connector, offers=bot.file_offers, hosts=hosts, log=bot.log)
+    uploads = FileUploads(connector=connector, offers=bot.file_offers, hosts=hosts, log=bot.log, now=bot.clock)
     consents = FileConsents(
         connector=connector,
         offers=bot.file_offers,

@@ -41,6 +41,7 @@ from storage.sql.stores.inbox import TurnInbox
 
 UPLOAD_LEASE: Final = timedelta(seconds=90)  # longer than one piece of the file may take
 TEXT_LIFETIME: Final = timedelta(hours=24)  # of the offer of a text; that of an export ends with its file
+_LINK_MINUTES: Final = int(LINK_LIFETIME.total_seconds() // 60)
 _OFFER_ID_PATTERN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _EXPORT_PREFIX, _TEXT_PREFIX = "export:", "text:"  # of a stored offer's `file`
 
@@ -77,7 +78,7 @@ class FileAnswerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileUpload:
-    """An accepted file on its way. `destination` is what the chat product said about where the file goes."""
+    """An accepted file on its way. `destination` is what the surface keeps about where the file goes."""
 
     name: str
     destination: str
@@ -230,6 +231,12 @@ class FileOffers:
             return content[start : start + byte_count]
         return await asyncio.to_thread(_read_piece, content.path, start, byte_count)
 
+    async def note_destination(self, upload: FileUpload, destination: str) -> None:
+        """Replaces the stored destination, for a process that takes the upload over. Raises `UploadLost`."""
+        sealed = self._seal.seal_secret(destination)
+        if not await self._store.note_upload(upload.claimed, sealed, UPLOAD_LEASE):
+            raise UploadLost()
+
     async def give_back_upload(self, upload: FileUpload) -> None:
         """Ends the lease now, so that another process can take the upload over at once."""
         await self._store.renew_upload(upload.claimed, timedelta())
@@ -315,7 +322,22 @@ def describe_failed_upload(name: str, *, has_link: bool) -> str:
     return translate_message(
         "{file} could not be saved among your files. This link to it works for {minutes} minutes:",
         file=name,
-        minutes=int(LINK_LIFETIME.total_seconds() // 60),
+        minutes=_LINK_MINUTES,
+    )
+
+
+def describe_unconfirmed_upload(name: str, *, has_link: bool) -> str:
+    """The same for a file of which it is not known whether it arrived. Raw text."""
+    if not has_link:
+        return translate_message(
+            "Whether {file} was saved among your files is not known. Please look there, and ask for it again if it is "
+            "missing.",
+            file=name,
+        )
+    return translate_message(
+        "Whether {file} was saved among your files is not known. This link to it works for {minutes} minutes:",
+        file=name,
+        minutes=_LINK_MINUTES,
     )
 
 

@@ -2,7 +2,8 @@
 
 FileHostError
 ├── FileHostRefusal      the host refused the call, or its address is one that is not called
-└── FileHostUnreachable  no answer, or a failure of the host: a later call may succeed
+├── FileHostUnreachable  no answer, or a failure of the host: a later call may succeed
+└── UploadUnconfirmed    all of a file was sent, and the host does not say whether it has it
 """
 
 
@@ -24,3 +25,7 @@ class FileHostUnreachable(FileHostError):
     def __init__(self, reason: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(reason)
         self.retry_after_s = retry_after_s
+
+
+class UploadUnconfirmed(FileHostError):
+    """All of a file was sent, and the host does not say whether it has it."""

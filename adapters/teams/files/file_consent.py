@@ -15,7 +15,8 @@ from adapters.teams.errors import TeamsError
 from adapters.teams.events.listeners import InvokeAnswer
 from adapters.teams.events.received_activity import ReceivedActivity
 from adapters.teams.files.file_cards import consent_activity_for, text_activity_for
-from adapters.teams.files.uploads import FileDestination, FileUploads, OfferMessage
+from adapters.teams.files.upload_record import FileDestination
+from adapters.teams.files.uploads import FileUploads, OfferMessage
 from adapters.teams.payloads.file_consent import ConsentAction, FileConsentAnswer, UploadInfo, read_consent_answer
 from bot.conversation.file_offers import FileAnswerer, FileOffer, FileOffers
 from bot.errors import BotError, FileOfferAnswered, FileOfferRefused, TurnActionRefused, UnknownFileOffer

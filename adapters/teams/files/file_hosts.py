@@ -48,15 +48,22 @@ class FileHosts:
     async def open_response(
         self, method: str, url: str, *, timeout_s: float, headers: Mapping[str, str] | None = None, data: bytes = b""
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """The response of any status that is neither busy nor a failure of the host. Follows no redirect.
+        """The response of any status that is neither busy nor a failure of the host. Sends `data` once, and follows no
+        redirect.
 
         Raises `FileHostError`, also for a connection that breaks within the block.
         """
         if not is_secure_url(url, allows_loopback=self._allows_loopback):
             raise FileHostRefusal("the address is not https")
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=READ_TIMEOUT_S, sock_read=READ_TIMEOUT_S)
+        sent_headers = {**(headers or {}), **({"Content-Length": str(len(data))} if data else {})}
         request = self._open_session().request(
-            method, url, headers=headers, data=data or None, allow_redirects=False, timeout=timeout
+            method,
+            url,
+            headers=sent_headers,
+            data=_stream_once(data) if data else None,
+            allow_redirects=False,
+            timeout=timeout,
         )
         try:
             async with request as response:
@@ -114,6 +121,11 @@ class FileHosts:
             connector = open_public_connector(allows_loopback=self._allows_loopback)
             self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
         return self._session
+
+
+async def _stream_once(data: bytes) -> AsyncGenerator[bytes]:
+    """After a cut, aiohttp sends a `PUT` of bytes again by itself, and hides that the first one may have arrived."""
+    yield data
 
 
 def _check_availability(response: aiohttp.ClientResponse) -> None:

@@ -8,24 +8,26 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, Protocol
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.teams.connector.calls import ConnectorCalls
 from adapters.teams.errors import TeamsError, TeamsRefusal
-from adapters.teams.files.errors import FileHostError
+from adapters.teams.files.errors import FileHostError, FileHostUnreachable, UploadUnconfirmed
 from adapters.teams.files.file_cards import file_activity_for, link_activity_for, text_activity_for
 from adapters.teams.files.file_hosts import FileHosts
+from adapters.teams.files.upload_record import FileDestination, UploadRecord
 from adapters.teams.files.upload_session import ResumableUpload
-from adapters.teams.payloads.file_consent import UploadInfo
 from adapters.teams.payloads.json_values import JsonObject
 from bot.conversation.file_offers import (
     FileOffers,
     FileUpload,
     UploadLost,
     describe_failed_upload,
+    describe_unconfirmed_upload,
     describe_upload_progress,
 )
 from bot.errors import FileOfferRefused, TurnActionRefused
@@ -38,14 +40,10 @@ _PROGRESS_INTERVAL_S: Final = 2.0  # between two updates of a message
 _CLOSE_TIMEOUT_S: Final = 5.0
 
 
-class FileDestination(BaseModel):
-    """Where a file goes, and where its offer is shown. Stored sealed with the offer."""
+class DescribeFailure(Protocol):
+    """The sentence about a file that did not arrive, or may not have."""
 
-    model_config = ConfigDict(frozen=True)
-
-    service_url: str
-    conversation: str
-    upload: UploadInfo
+    def __call__(self, name: str, *, has_link: bool) -> str: ...
 
 
 class OfferMessage:
@@ -82,8 +80,10 @@ class FileUploads:
         offers: FileOffers,
         hosts: FileHosts,
         log: FilteringBoundLogger,
+        now: Callable[[], datetime],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._now = now
         self._connector, self._offers, self._hosts, self._log, self._clock = connector, offers, hosts, log, clock
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
         self._tasks = set[asyncio.Task[None]]()
@@ -129,10 +129,11 @@ class FileUploads:
             await self._offers.finish_upload(upload, is_delivered=False)
             return
         message = OfferMessage(self._connector, destination.service_url, destination.conversation, upload.message)
+        record = UploadRecord(self._offers, upload, destination, self._now)
         try:
             async with self._slots:
                 with use_language(upload.language):
-                    final = await self._upload_file(upload, destination.upload, message, is_resumed)
+                    final = await self._upload_file(record, message, is_resumed)
                     await self._show_final(message, final)
                     await self._offers.finish_upload(upload, is_delivered=final.is_delivered)
         except UploadLost:
@@ -141,40 +142,69 @@ class FileUploads:
             await asyncio.shield(self._offers.give_back_upload(upload))
             raise
 
-    async def _upload_file(
-        self, upload: FileUpload, info: UploadInfo, message: OfferMessage, is_resumed: bool
-    ) -> "UploadOutcome":
+    async def _upload_file(self, record: UploadRecord, message: OfferMessage, is_resumed: bool) -> "UploadOutcome":
         """Raises `UploadLost`."""
-        session = None
+        upload, info = record.upload, record.destination.upload
+        session = ResumableUpload(self._hosts, info.upload_url, may_be_complete=record.may_be_complete)
         try:
             async with asyncio.timeout(UPLOAD_TIMEOUT_S):
-                size = await self._offers.measure_upload(upload)
-                session = ResumableUpload(self._hosts, info.upload_url, size)
-                progress = _UploadProgress(message, upload.name, size, self._clock)
-                await progress.report_bytes(0)
-                await session.upload_pieces(
-                    lambda start, count: self._offers.read_piece(upload, start, count),
-                    progress.report_bytes,
-                    is_resumed=is_resumed,
-                )
+                if not await self._is_uploaded(record, session):
+                    await self._send_pieces(record, session, message, is_resumed)
         except (FileOfferRefused, TurnActionRefused) as exc:
-            if session is not None:
-                await session.cancel_session()
+            await record.note_discarded()
+            await session.cancel_session()
             return UploadOutcome(text_activity_for(str(exc)), is_delivered=False)
         except (FileHostError, OSError, TimeoutError) as exc:
             self._log.warning("file not uploaded", offer=upload.claimed.offer.id, reason=_reason_of(exc))
-            return UploadOutcome(await self._failure_activity_for(upload), is_delivered=False)
+            is_unconfirmed = isinstance(exc, UploadUnconfirmed | TimeoutError) and session.may_be_complete
+            describe = describe_unconfirmed_upload if is_unconfirmed else describe_failed_upload
+            return UploadOutcome(await self._failure_activity_for(upload, describe), is_delivered=False)
         return UploadOutcome(file_activity_for(upload.name, info), is_delivered=True)
 
-    async def _failure_activity_for(self, upload: FileUpload) -> JsonObject:
+    async def _is_uploaded(self, record: UploadRecord, session: ResumableUpload) -> bool:
+        """Whether an earlier process has sent the whole file, which is then the person's, whatever their rights.
+
+        Raises `FileHostError`.
+        """
+        if record.destination.is_sent:
+            return True
+        if not record.may_be_complete:
+            return False
+        try:
+            is_open = await session.is_open()
+        except FileHostUnreachable as exc:
+            raise UploadUnconfirmed(str(exc)) from exc
+        if not is_open and not record.is_recent:
+            raise UploadUnconfirmed("the session is gone, and may have expired")
+        return not is_open
+
+    async def _send_pieces(
+        self, record: UploadRecord, session: ResumableUpload, message: OfferMessage, is_resumed: bool
+    ) -> None:
+        """Raises `UploadLost`, `FileOfferRefused`, `TurnActionRefused`, `FileHostError`, `OSError`."""
+        upload = record.upload
+        size = await self._offers.measure_upload(upload)
+        progress = _UploadProgress(message, upload.name, size, self._clock)
+        await progress.report_bytes(0)
+
+        async def read_piece(start: int, byte_count: int) -> bytes:
+            piece = await self._offers.read_piece(upload, start, byte_count)
+            if start + byte_count == size:
+                await record.note_last_piece()
+            return piece
+
+        await session.upload_pieces(size, read_piece, progress.report_bytes, is_resumed=is_resumed)
+        await record.note_sent()
+
+    async def _failure_activity_for(self, upload: FileUpload, describe: DescribeFailure) -> JsonObject:
         """The sentence with a new link, where there is one."""
         try:
             link = await self._offers.make_link(upload)
         except FileOfferRefused as exc:
             return text_activity_for(str(exc))
         if link is None:
-            return text_activity_for(describe_failed_upload(upload.name, has_link=False))
-        return link_activity_for(describe_failed_upload(upload.name, has_link=True), upload.name, link.url)
+            return text_activity_for(describe(upload.name, has_link=False))
+        return link_activity_for(describe(upload.name, has_link=True), upload.name, link.url)
 
     async def _show_final(self, message: OfferMessage, outcome: "UploadOutcome") -> None:
         try:

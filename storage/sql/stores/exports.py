@@ -387,6 +387,11 @@ class FileOfferStore:
         due_at = self._database.utc_now() + lease
         return await self._update_offer(_update_claimed_offer(claimed).values(due_at=due_at))
 
+    async def note_upload(self, claimed: ClaimedFileOffer, upload: str, lease: timedelta) -> bool:
+        """Replace what is stored about where the file goes, and renew the lease; False if it was lost."""
+        due_at = self._database.utc_now() + lease
+        return await self._update_offer(_update_claimed_offer(claimed).values(upload=upload, due_at=due_at))
+
     async def finish_upload(self, claimed: ClaimedFileOffer, *, is_delivered: bool) -> bool:
         """End the upload and forget where the file went; False if the lease was lost."""
         status = FileOfferStatus.DELIVERED if is_delivered else FileOfferStatus.FAILED

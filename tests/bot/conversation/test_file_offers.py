@@ -254,6 +254,20 @@ async def test_an_upload_that_is_given_back_is_taken_over_at_once(bot: Applicati
     assert await bot.file_offers.claim_abandoned_upload() is not None
 
 
+async def test_a_changed_destination_is_handed_to_the_process_that_takes_over(bot: Application) -> None:
+    lost_upload = await accept_file(bot, await offer_export(bot))
+    await bot.file_offers.note_destination(lost_upload, "https://files.example/2")
+    await bot.file_offers.give_back_upload(lost_upload)
+
+    upload = await bot.file_offers.claim_abandoned_upload()
+
+    assert upload is not None
+    assert upload.destination == "https://files.example/2"
+    assert "files.example" not in (upload.claimed.offer.upload or "")
+    with pytest.raises(UploadLost):
+        await bot.file_offers.note_destination(lost_upload, "https://files.example/3")
+
+
 async def test_an_upload_whose_destination_was_sealed_with_a_lost_key_is_given_up(bot: Application) -> None:
     await bot.file_offers.give_back_upload(await accept_file(bot, await offer_export(bot)))
     other_key = bot.settings.model_copy(update={"secret_key": SecretStr("another")})

@@ -94,6 +94,21 @@ async def test_an_upload_that_is_given_back_is_claimed_at_once(offers: FileOffer
     assert await offers.claim_abandoned_upload("w3", LEASE) is None
 
 
+async def test_where_the_file_goes_is_replaced_under_the_lease_alone(offers: FileOfferStore, clock: SetClock) -> None:
+    lost_claim = await accept_stored(offers, await offers.put_offer(a_file_offer(clock)))
+    clock.forward(seconds=20)
+    assert await offers.note_upload(lost_claim, "sealed again", LEASE)
+    clock.forward(seconds=29)
+    assert await offers.claim_abandoned_upload("w2", LEASE) is None
+    clock.forward(seconds=1)
+
+    taken_over = await offers.claim_abandoned_upload("w2", LEASE)
+
+    assert taken_over is not None
+    assert taken_over.offer.upload == "sealed again"
+    assert await offers.note_upload(lost_claim, "too late", LEASE) is False
+
+
 async def test_an_offer_is_kept_for_a_week_beyond_its_end(offers: FileOfferStore, clock: SetClock) -> None:
     offer = await offers.put_offer(a_file_offer(clock))
     clock.forward(days=7)

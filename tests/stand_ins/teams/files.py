@@ -69,7 +69,9 @@ class FileStore:
 
 @dataclass(frozen=True, kw_only=True)
 class TeamsFileRoutes:
-    """The routes for uploads and downloads. The faults are called `upload` and `download`."""
+    """The routes for uploads and downloads. The faults are called `upload`, `upload_state`, `upload_cancel` (with which
+    only the answer is lost) and `download`.
+    """
 
     store: FileStore
     faults: PlannedTeamsFaults
@@ -99,15 +101,20 @@ class TeamsFileRoutes:
             return await teams_fault_response(request, fault)
         return response
 
-    async def _show_upload(self, request: web.Request) -> web.Response:
+    async def _show_upload(self, request: web.Request) -> web.StreamResponse:
+        fault = self.faults.next_fault("upload_state")
+        if fault is not None:
+            return await teams_fault_response(request, fault)
         return self._answer(lambda: (200, _describe_rest(self._session_of(request))))
 
-    async def _cancel_upload(self, request: web.Request) -> web.Response:
+    async def _cancel_upload(self, request: web.Request) -> web.StreamResponse:
         def cancel() -> tuple[int, Any]:
             self._session_of(request).is_cancelled = True
             return 204, None
 
-        return self._answer(cancel)
+        fault, response = self.faults.next_fault("upload_cancel"), self._answer(cancel)
+        await self.notify_waiters()
+        return response if fault is None else await teams_fault_response(request, fault)
 
     def _take_piece(self, request: web.Request, content: bytes) -> tuple[int, Any]:
         """Take a piece: it begins where the last one ended, and all name the same size."""

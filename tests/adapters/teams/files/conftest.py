@@ -136,7 +136,7 @@ async def desk(
     hosts: FileHosts,
     pauses: list[float],
 ) -> AsyncIterator[ConsentDesk]:
-    uploads = FileUploads(connector=connector, offers=bot.file_offers, hosts=hosts, log=bot.log)
+    uploads = FileUploads(connector=connector, offers=bot.file_offers, hosts=hosts, log=bot.log, now=bot.clock)
     consents = FileConsents(
         connector=connector,
         offers=bot.file_offers,
