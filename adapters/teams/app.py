@@ -169,6 +169,7 @@ class TeamsSurface:
             TeamsChoiceListener(bot.accept_inbound),
             TurnButtonListener(
                 turn_actions=bot.turn_actions,
+                offers=bot.file_offers,
                 clarifications=bot.clarifications,
                 accept=bot.accept_inbound,
                 cards=ClickReplyCards(),

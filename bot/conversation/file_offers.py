@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, assert_never
 
 from bot.conversation.download import ServedFile
 from bot.conversation.exports import LINK_LIFETIME, ExportFiles
@@ -44,6 +45,15 @@ TEXT_LIFETIME: Final = timedelta(hours=24)  # of the offer of a text; that of an
 _LINK_MINUTES: Final = int(LINK_LIFETIME.total_seconds() // 60)
 _OFFER_ID_PATTERN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _EXPORT_PREFIX, _TEXT_PREFIX = "export:", "text:"  # of a stored offer's `file`
+
+
+class OfferedTextStatus(StrEnum):
+    """What has become of the offer of a text."""
+
+    OPEN = "open"
+    COMING = "coming"  # accepted, and on its way
+    SAVED = "saved"
+    OVER = "over"  # declined, expired, or not saved; or so old that nothing is known of it
 
 
 class TextAccess(Protocol):
@@ -167,6 +177,26 @@ class FileOffers:
         body = None if stored_turn is None else body_from_json(stored_turn.body)
         return body.turn if isinstance(body, FullTextRequest) else TurnId(offer.turn)
 
+    async def find_text_status(self, conversation: ConversationId, message: MessageId) -> OfferedTextStatus:
+        """What has become of the text that the turn of this message has offered."""
+        stored_turn = await self._inbox.find_by_message(conversation, message)
+        offer = (
+            None if stored_turn is None else await self._store.find_newest_offer_of_turn(stored_turn.id, conversation)
+        )
+        if offer is None:
+            return OfferedTextStatus.OVER
+        match offer.status:
+            case FileOfferStatus.OPEN:
+                return OfferedTextStatus.OVER if offer.expires_at <= self._now() else OfferedTextStatus.OPEN
+            case FileOfferStatus.ACCEPTED:
+                return OfferedTextStatus.COMING
+            case FileOfferStatus.DELIVERED:
+                return OfferedTextStatus.SAVED
+            case FileOfferStatus.DECLINED | FileOfferStatus.FAILED:
+                return OfferedTextStatus.OVER
+            case _:
+                assert_never(offer.status)
+
     async def accept_offer(
         self, offer_id: str, answerer: FileAnswerer, *, destination: str, message: MessageId
     ) -> FileUpload:
@@ -189,6 +219,11 @@ class FileOffers:
             if claimed is None:
                 raise FileOfferAnswered()
         return _upload_of(claimed, name, destination)
+
+    async def close_offer(self, offer_id: str) -> None:
+        """Closes an offer that is not shown any more. One that was answered stays as it is."""
+        if _OFFER_ID_PATTERN.fullmatch(offer_id):
+            await self._store.decline_offer(offer_id)
 
     async def decline_offer(self, offer_id: str, answerer: FileAnswerer) -> str:
         """Returns the sentence that takes the place of the offer. Raises `FileOfferRefused`."""

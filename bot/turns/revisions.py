@@ -20,7 +20,7 @@ from bot.surface.json_codec import inbound_from_row
 from bot.surface.replies import FilePart, FullTextPart
 from bot.translation import translate_message
 from bot.turns.stop_requests import STOPPED, StopRequests, stopped_turn_result
-from bot.turns.turn_actions import MAX_FULL_TEXT_TRIES, full_text_id
+from bot.turns.turn_actions import full_text_id
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationStore
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
@@ -121,14 +121,12 @@ class QuestionRevisions:
 
     async def _full_text_turns(self, conversation: ConversationId, turn: TurnId) -> list[Turn]:
         full_text_turns: list[Turn] = []
-        while len(full_text_turns) < MAX_FULL_TEXT_TRIES:
-            full_text_turn = await self._inbox.find_by_message(
-                conversation, full_text_id(turn, len(full_text_turns) + 1)
-            )
+        while True:
+            number = len(full_text_turns) + 1
+            full_text_turn = await self._inbox.find_by_message(conversation, full_text_id(turn, number))
             if full_text_turn is None:
-                break
+                return full_text_turns
             full_text_turns.append(full_text_turn)
-        return full_text_turns
 
     async def _forget_turns(self, conversation: ConversationId, turns: Sequence[TurnId]) -> None:
         """Removes the turns from every state of the conversation, whatever rights the state was saved under."""

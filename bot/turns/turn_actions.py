@@ -76,7 +76,7 @@ class TurnSteps:
     reasoning_lines: tuple[str, ...] = ()
 
 
-MAX_FULL_TEXT_TRIES: Final = 5  # tries to show the full text of one turn
+MAX_FULL_TEXT_TRIES: Final = 5  # tries to show the full text of one turn that have failed
 
 
 def full_text_id(turn: TurnId, number: int) -> str:

@@ -4,6 +4,7 @@ Teams can show a message to one person of a group only in a preview, so an answe
 """
 
 from functools import partial
+from itertools import count
 from typing import Protocol
 
 from adapters.teams.events.listeners import AcceptInbound
@@ -18,6 +19,7 @@ from adapters.teams.payloads.submissions import (
     parse_submission,
 )
 from bot.conversation.clarifications import ClarificationOffers
+from bot.conversation.file_offers import FileOffers, OfferedTextStatus
 from bot.conversation.notices import FULL_TEXT_COMING_NOTICE, FULL_TEXT_FAILED_NOTICE, FULL_TEXT_SENT_NOTICE
 from bot.errors import BotError
 from bot.ids import ClarificationId, MessageId, TurnId
@@ -56,12 +58,14 @@ class TurnButtonListener:
         self,
         *,
         turn_actions: TurnActionHandler,
+        offers: FileOffers,
         clarifications: ClarificationOffers,
         accept: AcceptInbound,
         cards: ReplyCards,
         replies: ReplySending,
     ) -> None:
         self._turn_actions, self._clarifications, self._accept = turn_actions, clarifications, accept
+        self._offers = offers
         self._cards, self._replies = cards, replies
 
     async def handle_activity(self, received: ReceivedActivity) -> bool:
@@ -97,18 +101,39 @@ class TurnButtonListener:
             return self._cards.make_notice_activity(str(exc))
 
     async def _send_full_text(self, received: ReceivedActivity, turn: TurnId) -> str | None:
-        """Starts a turn that sends the full text, once for all readers. Returns what to say where there is one."""
+        """Starts a turn that sends the full text, once for all readers. Returns what to say where there is one.
+
+        In a personal chat the text is offered, and is offered again once the person has not taken it.
+        """
         await self._turn_actions.check_full_text(turn, received.actor)
-        for attempt in range(1, MAX_FULL_TEXT_TRIES + 1):
+        failure_count = 0
+        for attempt in count(1):
             inbound = _inbound_for_full_text(received, turn, attempt)
             if await self._accept(inbound) is not None:
                 return None
-            status = await self._turn_actions.full_text_status_of(inbound)
-            if status is FullTextStatus.OPEN:
-                return translate_message(FULL_TEXT_COMING_NOTICE)
-            if status is FullTextStatus.SHOWN:
-                return translate_message(FULL_TEXT_SENT_NOTICE)
+            match await self._turn_actions.full_text_status_of(inbound):
+                case FullTextStatus.OPEN:
+                    return translate_message(FULL_TEXT_COMING_NOTICE)
+                case FullTextStatus.FAILED:
+                    failure_count += 1
+                case FullTextStatus.SHOWN:
+                    if (sentence := await self._sentence_for_shown_text(received, inbound)) is not None:
+                        return sentence
+            if failure_count == MAX_FULL_TEXT_TRIES:
+                break
         return translate_message(FULL_TEXT_FAILED_NOTICE)
+
+    async def _sentence_for_shown_text(self, received: ReceivedActivity, inbound: Inbound) -> str | None:
+        """None where the text was offered, and the offer is over."""
+        if not received.address.is_personal:
+            return translate_message(FULL_TEXT_SENT_NOTICE)
+        match await self._offers.find_text_status(inbound.conversation, inbound.message_id):
+            case OfferedTextStatus.OPEN | OfferedTextStatus.SAVED:
+                return translate_message(FULL_TEXT_SENT_NOTICE)
+            case OfferedTextStatus.COMING:
+                return translate_message(FULL_TEXT_COMING_NOTICE)
+            case OfferedTextStatus.OVER:
+                return None
 
 
 def _inbound_for_full_text(received: ReceivedActivity, turn: TurnId, attempt: int) -> Inbound:

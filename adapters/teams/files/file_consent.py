@@ -19,7 +19,15 @@ from adapters.teams.files.upload_record import FileDestination
 from adapters.teams.files.uploads import FileUploads, OfferMessage
 from adapters.teams.payloads.file_consent import ConsentAction, FileConsentAnswer, UploadInfo, read_consent_answer
 from bot.conversation.file_offers import FileAnswerer, FileOffer, FileOffers
-from bot.errors import BotError, FileOfferAnswered, FileOfferRefused, TurnActionRefused, UnknownFileOffer
+from bot.errors import (
+    BotError,
+    DocumentsUnreachable,
+    FileOfferAnswered,
+    FileOfferRefused,
+    ForeignFileOffer,
+    TurnActionRefused,
+    UnknownFileOffer,
+)
 from bot.ids import MessageId, TurnId
 from bot.public_network import is_secure_url
 from bot.surface.replies import FilePart
@@ -27,6 +35,7 @@ from bot.translation import use_language
 from bot.turns.turn_actions import TurnActionHandler
 
 CONSENT_INVOKE: Final = "fileConsent/invoke"
+_KEPT_CARD_REFUSALS: Final = (FileOfferAnswered, UnknownFileOffer, ForeignFileOffer, DocumentsUnreachable)
 
 
 class FileConsents:
@@ -93,7 +102,7 @@ class FileConsents:
                 await self._show_sentence(received, sentence, replaces_card=True)
         except (FileOfferRefused, TurnActionRefused) as exc:
             self._log.info("file consent refused", reason=type(exc).__name__)
-            await self._show_refusal(received, exc)
+            await self._show_refusal(received, exc, answer.context.file)
         return InvokeAnswer()
 
     async def _accept_file(self, received: ReceivedActivity, answer: FileConsentAnswer) -> None:
@@ -121,10 +130,16 @@ class FileConsents:
             is_secure_url(url, allows_loopback=self._allows_loopback) for url in (info.upload_url, info.content_url)
         )
 
-    async def _show_refusal(self, received: ReceivedActivity, refusal: BotError) -> None:
-        """An answered offer keeps what its message shows by now; so does a message that a forged answer names."""
+    async def _show_refusal(self, received: ReceivedActivity, refusal: BotError, offer_id: str) -> None:
+        """An answered offer keeps what its message shows by now; so does a message that a forged answer names, and an
+        offer that can be accepted later. Any other offer is closed with its card, so that it can be made again.
+        """
+        is_over = not isinstance(
+            refusal, FileOfferAnswered | UnknownFileOffer | ForeignFileOffer | DocumentsUnreachable
+        )
+        if is_over:
+            await self._offers.close_offer(offer_id)
         with use_language(received.locale):
-            is_over = not isinstance(refusal, FileOfferAnswered | UnknownFileOffer)
             sentence = str(UnknownFileOffer()) if isinstance(refusal, UnknownFileOffer) else str(refusal)
         await self._show_sentence(received, sentence, replaces_card=is_over)
 

@@ -341,6 +341,12 @@ class FileOfferStore:
         row = await self._database.run_read(lambda connection: connection.execute(query).one_or_none())
         return None if row is None else _offer_from_row(row)
 
+    async def find_newest_offer_of_turn(self, turn: str, conversation: str) -> StoredFileOffer | None:
+        query = select(file_offers).where(file_offers.c.turn == turn, file_offers.c.conversation == conversation)
+        newest = query.order_by(file_offers.c.position.desc()).limit(1)
+        row = await self._database.run_read(lambda connection: connection.execute(newest).one_or_none())
+        return None if row is None else _offer_from_row(row)
+
     async def note_message(self, offer_id: str, message: str) -> None:
         """Record the message that shows the offer."""
         statement = update(file_offers).where(file_offers.c.id == offer_id).values(message=message)

@@ -50,6 +50,9 @@ class TeamsOffice:
     async def grant_receipts(self, subject: str) -> None:
         await self.bot.grants.grant_bucket_access(RECEIPTS, Subject(subject), by="operator")
 
+    async def revoke_receipts(self, subject: str) -> None:
+        await self.bot.grants.revoke_grant(RECEIPTS, Subject(subject), by="operator")
+
 
 def environment_of(teams: TeamsServer) -> dict[str, str]:
     """The variables with which Parley works in the stand-in's tenant."""

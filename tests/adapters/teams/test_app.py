@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from itertools import count
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 
 from adapters.teams.addresses import conversation_id_of
 from adapters.teams.app import surface
@@ -15,12 +17,25 @@ from bot.bootstrap import open_application
 from bot.errors import InvalidSettings
 from bot.ids import ConversationId, MessageId, Subject, TurnId
 from bot.settings import load_settings
+from bot.turns.turn_actions import MAX_FULL_TEXT_TRIES, full_text_id
+from storage.sql.stores.exports import FileOfferStatus, file_offers
+from storage.sql.stores.inbox import TurnInbox
 from tests.adapters.teams.office import TeamsOffice, environment_of, open_teams_office
 from tests.bot.conftest import wait_until_finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS
+from tests.stand_ins.teams.activity_checker import attachments_of
+from tests.stand_ins.teams.faults import TeamsFault
 from tests.stand_ins.teams.server import TeamsServer
-from tests.stand_ins.teams.tenancy import OTHER_TENANT, TENANT, TenantConversation, TenantMessage, TenantPerson
+from tests.stand_ins.teams.tenancy import (
+    CONSENT_CARD,
+    FILE_CARD,
+    OTHER_TENANT,
+    TENANT,
+    TenantConversation,
+    TenantMessage,
+    TenantPerson,
+)
 from tests.stored_rows import list_feedback_of_turn
 
 NOTHING_HERE = "Nothing here."
@@ -309,6 +324,113 @@ async def test_a_turn_is_stopped_by_its_button(
     await teams.click(ada, progress, "Stop")
 
     assert "Ada" in (await office.wait_for_text("Stopped")).visible_text()
+
+
+# The full text of an answer, offered as a file
+
+HERE_ALREADY = "All of it is here already, as a file."
+
+
+def offers_in(office: TeamsOffice) -> list[TenantMessage]:
+    return [message for message in office.posted_messages() if attachments_of(message.activity, CONSENT_CARD)]
+
+
+async def ask_for_full_text(office: TeamsOffice, person: TenantPerson, answer: TenantMessage) -> TenantMessage:
+    """Presses "Show all"; returns the new offer, once its turn has ended."""
+    turn, earlier_offers = await turn_of(office, answer), offers_in(office)
+    await office.teams.submit_card(person, answer, {"parley": "full", "turn": turn})
+    await office.teams.wait_until(lambda: len(offers_in(office)) > len(earlier_offers))
+    [offer] = [message for message in offers_in(office) if message not in earlier_offers]
+    await wait_until_full_texts_ended(office, turn, conversation_of(answer))
+    return offer
+
+
+async def wait_until_full_texts_ended(office: TeamsOffice, turn: TurnId, conversation: ConversationId) -> None:
+    inbox = TurnInbox(office.bot.database)
+    for number in count(1):
+        showing_turn = await inbox.find_by_message(conversation, full_text_id(turn, number))
+        if showing_turn is None:
+            return
+        await wait_until_finished(office.bot, TurnId(showing_turn.id))
+
+
+async def expire_offers(office: TeamsOffice) -> None:
+    statement = update(file_offers).values(expires_at=office.bot.clock())
+    await office.bot.database.run_write(lambda connection: connection.execute(statement))
+
+
+async def wait_until_uploads_ended(office: TeamsOffice) -> None:
+    """The end is stored a moment after it is shown."""
+    query = select(file_offers.c.id).where(file_offers.c.status == FileOfferStatus.ACCEPTED)
+    async with asyncio.timeout(10):
+        while await office.bot.database.run_read(  # noqa: ASYNC110 - nothing sets an event
+            lambda connection: connection.execute(query).all()
+        ):
+            await asyncio.sleep(0.01)
+
+
+async def test_a_full_text_that_is_offered_or_saved_is_not_offered_again(
+    office: TeamsOffice, teams: TeamsServer, ada: TenantPerson
+) -> None:
+    answer = await post_answer(office, ada)
+    offer = await ask_for_full_text(office, ada, answer)
+    press = {"parley": "full", "turn": await turn_of(office, answer)}
+
+    await teams.submit_card(ada, answer, press)
+    await office.wait_for_text(HERE_ALREADY)
+    await teams.accept(ada, offer)
+    await teams.wait_until(lambda: bool(attachments_of(offer.activity, FILE_CARD)))
+    await wait_until_uploads_ended(office)
+    await teams.submit_card(ada, answer, press)
+
+    await office.wait_for_text(HERE_ALREADY, 2)
+    assert offers_in(office) == []
+    assert len(teams.files.uploaded_files()) == 1
+
+
+@pytest.mark.parametrize("ending", ["declined", "expired", "not saved", "refused"])
+async def test_a_full_text_that_was_not_taken_is_offered_again(
+    office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, ending: str
+) -> None:
+    """Also more often than it may fail."""
+    answer = await post_answer(office, ada)
+    for number in range(1, MAX_FULL_TEXT_TRIES + 2):
+        offer = await ask_for_full_text(office, ada, answer)
+        match ending:
+            case "declined":
+                await teams.decline(ada, offer)
+            case "expired":
+                await expire_offers(office)
+            case "refused":
+                await office.revoke_receipts(f"user:teams:{TENANT}:{ada.object_id}")
+                await teams.accept(ada, offer)
+                await office.grant_receipts(f"user:teams:{TENANT}:{ada.object_id}")
+            case _:
+                teams.plan_faults("upload", TeamsFault(status=403))
+                await teams.accept(ada, offer)
+                await office.wait_for_text("could not be saved", number)
+                await wait_until_uploads_ended(office)
+
+    last_offer = await ask_for_full_text(office, ada, answer)
+    await teams.accept(ada, last_offer)
+
+    await teams.wait_until(lambda: bool(attachments_of(last_offer.activity, FILE_CARD)))
+    assert HERE_ALREADY not in [message.text for message in office.posted_messages()]
+    assert teams.refusals == []
+
+
+async def test_a_full_text_in_a_channel_is_sent_once(
+    office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, channel: TenantConversation
+) -> None:
+    answer = await post_answer(office, ada, channel)
+    turn = await turn_of(office, answer)
+    await teams.submit_card(ada, answer, {"parley": "full", "turn": turn})
+    await office.wait_for_text("There are 5.", 2)
+    await wait_until_full_texts_ended(office, turn, conversation_of(answer))
+
+    await teams.submit_card(ada, answer, {"parley": "full", "turn": turn})
+
+    await office.wait_for_text(HERE_ALREADY)
 
 
 async def test_a_turn_of_another_conversation_is_not_stopped(

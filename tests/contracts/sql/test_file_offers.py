@@ -47,6 +47,15 @@ async def test_a_file_is_offered_once_in_a_conversation(offers: FileOfferStore, 
     assert await offers.find_offer("no such offer") is None
 
 
+async def test_the_newest_offer_of_a_turn_is_found_in_its_conversation(offers: FileOfferStore, clock: SetClock) -> None:
+    for file in ("x1", "x2"):
+        newest = await offers.put_offer(a_file_offer(clock, file))
+
+    assert await offers.find_newest_offer_of_turn("t1", "teams:T:a1") == newest
+    assert await offers.find_newest_offer_of_turn("t1", "teams:T:a2") is None
+    assert await offers.find_newest_offer_of_turn("t2", "teams:T:a1") is None
+
+
 async def test_an_offer_is_answered_once(offers: FileOfferStore, clock: SetClock) -> None:
     accepted, declined = await offers.put_offer(a_file_offer(clock)), await offers.put_offer(a_file_offer(clock, "x2"))
 

@@ -461,6 +461,22 @@ async def test_an_upload_of_a_text_stops_while_the_rights_cannot_be_checked(
     assert (session.is_cancelled, session.pieces) == (True, 1)
 
 
+async def test_a_text_can_be_accepted_later_while_the_rights_cannot_be_checked(
+    desk: ConsentDesk, index: EmbeddedIndex
+) -> None:
+    turn = await ask_in_chat(desk, "List every receipt")
+    await desk.consents.offer_text(desk.address, turn, MessageId("m1"), name="answer.txt", text="Ärger im Lager")
+    [offer] = desk.offers()
+    await index.close()
+
+    await desk.teams.accept(desk.person, offer)
+
+    assert desk.offers() == [offer]
+    assert [message.text for message in desk.messages()[1:]] == [
+        "The documents cannot be reached right now. Please try again a little later."
+    ]
+
+
 async def test_a_text_that_cannot_be_saved_ends_in_a_sentence(desk: ConsentDesk) -> None:
     turn = await ask_in_chat(desk, "List every receipt")
     await desk.consents.offer_text(desk.address, turn, MessageId("m1"), name="answer.txt", text="Ärger im Lager")
