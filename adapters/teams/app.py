@@ -102,6 +102,8 @@ def surface(bot: TeamsBot) -> "TeamsSurface | None":
     settings = bot.settings.section(TeamsSettings)
     if settings.app_id is None:
         return None
+    if missing_settings := settings.list_missing_settings():
+        raise missing_settings[0]
     if not is_secure_url(settings.openid_url, allows_loopback=True):
         raise InvalidSettings(
             "PARLEY_TEAMS_OPENID_URL", "is not https", "remove it: Microsoft's address is the default"

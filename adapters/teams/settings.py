@@ -5,12 +5,14 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from bot.errors import InvalidSettings
 from bot.public_network import is_secure_url
 from bot.settings_section import CommaSeparated, SettingsSection, validate_web_url
 
 MICROSOFT_OPENID_URL: Final = "https://login.botframework.com/v1/.well-known/openidconfiguration"
 MICROSOFT_ISSUER: Final = "https://api.botframework.com"
 MICROSOFT_LOGIN_URL: Final = "https://login.microsoftonline.com"
+_TENANT_ADVICE: Final = "copy the App Tenant ID from the page Configuration of the Azure Bot"
 
 
 class AppType(StrEnum):
@@ -65,13 +67,22 @@ class TeamsSettings(SettingsSection):
         return is_secure_url(self.token_url, allows_loopback=True)
 
     def find_problems(self) -> list[str]:
+        if self.app_id is None and self.app_password is not None:
+            return ["Teams needs MICROSOFT_APP_ID together with MICROSOFT_APP_PASSWORD; set both or neither"]
+        return [str(error).removesuffix(".") for error in self.list_missing_settings()]
+
+    def list_missing_settings(self) -> list[InvalidSettings]:
+        """What the app cannot work without. Empty where there is no app."""
         if self.app_id is None:
-            if self.app_password is not None:
-                return ["Teams needs MICROSOFT_APP_ID together with MICROSOFT_APP_PASSWORD; set both or neither"]
             return []
-        problems: list[str] = []
+        missing: list[InvalidSettings] = []
         if self.app_type is not AppType.MANAGED_IDENTITY and self.app_password is None:
-            problems.append("Teams needs MICROSOFT_APP_PASSWORD for an app of type " + self.app_type)
-        if not self.accepted_tenants:
-            problems.append("Teams needs MICROSOFT_APP_TENANT_ID, or PARLEY_TEAMS_ALLOWED_TENANTS")
-        return problems
+            reason = f"is not set, which an app of type {self.app_type} needs"
+            missing.append(InvalidSettings("MICROSOFT_APP_PASSWORD", reason, "copy the value behind Manage Password"))
+        if self.app_type is AppType.SINGLE_TENANT and self.token_url is None and not self.app_tenant:
+            reason = f"is not set, where an app of type {self.app_type} gets its token"
+            missing.append(InvalidSettings("MICROSOFT_APP_TENANT_ID", reason, _TENANT_ADVICE))
+        elif not self.accepted_tenants:
+            reason = "is not set, and neither is PARLEY_TEAMS_ALLOWED_TENANTS, so no message would be accepted"
+            missing.append(InvalidSettings("MICROSOFT_APP_TENANT_ID", reason, _TENANT_ADVICE))
+        return missing

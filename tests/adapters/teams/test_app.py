@@ -572,6 +572,39 @@ async def test_an_address_of_the_keys_or_the_token_that_is_not_https_is_refused(
             surface(bot)
 
 
+@pytest.mark.parametrize(
+    ("app_type", "missing"),
+    [
+        ("SingleTenant", "MICROSOFT_APP_PASSWORD"),
+        ("SingleTenant", "MICROSOFT_APP_TENANT_ID"),
+        ("MultiTenant", "MICROSOFT_APP_TENANT_ID"),
+        ("UserAssignedMSI", "MICROSOFT_APP_TENANT_ID"),
+    ],
+)
+async def test_without_what_its_type_needs_the_app_does_not_start(
+    teams: TeamsServer, tmp_path: Path, app_type: str, missing: str
+) -> None:
+    environ = environment_of(teams) | {"MICROSOFT_APP_TYPE": app_type}
+    del environ[missing], environ["PARLEY_TEAMS_TOKEN_URL"]
+    async with open_application(load_settings(tmp_path, environ).settings, reasoner=NO_REASONER) as bot:
+        with pytest.raises(InvalidSettings, match=f"{missing} is not set"):
+            surface(bot)
+
+
+async def test_allowed_tenants_do_not_take_the_place_of_the_tenant_of_the_token(
+    teams: TeamsServer, tmp_path: Path
+) -> None:
+    environ = environment_of(teams) | {"PARLEY_TEAMS_ALLOWED_TENANTS": TENANT}
+    del environ["MICROSOFT_APP_TENANT_ID"]
+    async with open_application(load_settings(tmp_path, environ).settings, reasoner=NO_REASONER) as bot:
+        assert surface(bot) is not None  # PARLEY_TEAMS_TOKEN_URL names the tenant
+
+    del environ["PARLEY_TEAMS_TOKEN_URL"]
+    async with open_application(load_settings(tmp_path, environ).settings, reasoner=NO_REASONER) as bot:
+        with pytest.raises(InvalidSettings, match="MICROSOFT_APP_TENANT_ID is not set, where an app of type SingleT"):
+            surface(bot)
+
+
 async def test_a_worker_replies_at_the_url_that_another_process_has_heard_of(
     office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, tmp_path: Path
 ) -> None:

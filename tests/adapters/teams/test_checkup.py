@@ -19,6 +19,7 @@ from tests.stand_ins.teams.server import TeamsServer
 __all__ = ["teams"]
 
 PUBLIC = "https://parley.contoso.example"
+GUID = "8d2c8c2c-54b8-4b3f-9a3a-1f2f0c7f7a11"
 NOBODY = "http://127.0.0.1:9"
 
 
@@ -81,6 +82,9 @@ async def test_a_correct_setup_is_reported_with_the_address_for_the_bots_page(
         ({"app_id": None}, "set both or neither"),
         ({"app_password": None}, "MICROSOFT_APP_PASSWORD"),
         ({"app_tenant": None}, "MICROSOFT_APP_TENANT_ID"),
+        ({"app_tenant": None, "app_type": "MultiTenant"}, "MICROSOFT_APP_TENANT_ID"),
+        ({"app_tenant": None, "token_url": None, "allowed_tenants": GUID}, "MICROSOFT_APP_TENANT_ID is not set"),
+        ({"app_tenant": "", "token_url": None, "allowed_tenants": GUID}, "MICROSOFT_APP_TENANT_ID is not set"),
         ({"app_tenant": "contoso"}, "'contoso', which is no id"),
         ({"allowed_tenants": "contoso.example"}, "PARLEY_TEAMS_ALLOWED_TENANTS has 'contoso.example'"),
         ({"app_id": "parley"}, "MICROSOFT_APP_ID has 'parley'"),
