@@ -244,9 +244,17 @@ def _build_sending_side(bot: TeamsBot, settings: TeamsSettings, pace: TeamsStrea
     )
     is_stand_in = not is_secure_url(settings.openid_url)  # then it is on this machine, and so are the files
     hosts = FileHosts(allows_loopback=is_stand_in)
-    uploads = FileUploads(connector=connector, offers=bot.file_offers, hosts=hosts, log=bot.log, now=bot.clock)
+    uploads = FileUploads(
+        connector=connector,
+        service_urls=conversations,
+        offers=bot.file_offers,
+        hosts=hosts,
+        log=bot.log,
+        now=bot.clock,
+    )
     consents = FileConsents(
         connector=connector,
+        service_urls=conversations,
         offers=bot.file_offers,
         uploads=uploads,
         turn_actions=bot.turn_actions,

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 from cachetools import TTLCache
 
 from adapters.teams.addresses import TeamsAddress, conversation_id_of
+from adapters.teams.posting.protocols import ServiceUrlSource
 
 _CACHE_LIFETIME_S: Final = 60.0  # another process may have received a newer URL
 _MAX_CACHED: Final = 20_000  # conversations
@@ -63,6 +64,16 @@ class TeamsConversations:
     async def _save_changed_url(self, key: str, service_url: str) -> None:
         if await self._records.find_url(key) != service_url:
             await self._records.save_url(key, service_url)
+
+
+async def find_newest_url(
+    service_urls: ServiceUrlSource | None, *, tenant: str, conversation: str, known_url: str
+) -> str:
+    """Where to write to the conversation. `known_url`: where an earlier activity of it came from. Does not raise."""
+    newest_url = None
+    if service_urls is not None:
+        newest_url = await service_urls.find_service_url(tenant, conversation)
+    return newest_url or known_url
 
 
 def _key_of(tenant: str, conversation: str) -> str:

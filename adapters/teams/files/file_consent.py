@@ -5,12 +5,14 @@ The card carries the id of a stored offer alone. Its answer is stored before it 
 the background.
 """
 
+from functools import partial
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
 from adapters.teams.addresses import TeamsAddress, conversation_id_of
 from adapters.teams.connector.calls import ConnectorCalls
+from adapters.teams.conversations import find_newest_url
 from adapters.teams.errors import TeamsError
 from adapters.teams.events.listeners import InvokeAnswer
 from adapters.teams.events.received_activity import ReceivedActivity
@@ -18,6 +20,7 @@ from adapters.teams.files.file_cards import consent_activity_for, text_activity_
 from adapters.teams.files.upload_record import FileDestination
 from adapters.teams.files.uploads import FileUploads, OfferMessage
 from adapters.teams.payloads.file_consent import ConsentAction, FileConsentAnswer, UploadInfo, read_consent_answer
+from adapters.teams.posting.protocols import ServiceUrlSource
 from bot.conversation.file_offers import FileAnswerer, FileOffer, FileOffers
 from bot.errors import (
     BotError,
@@ -47,6 +50,7 @@ class FileConsents:
         self,
         *,
         connector: ConnectorCalls,
+        service_urls: ServiceUrlSource | None,
         offers: FileOffers,
         uploads: FileUploads,
         turn_actions: TurnActionHandler,
@@ -54,7 +58,7 @@ class FileConsents:
         allows_loopback: bool = False,
     ) -> None:
         """`allows_loopback`: also uploads by http to this machine, for stand-ins."""
-        self._connector, self._offers, self._uploads = connector, offers, uploads
+        self._connector, self._service_urls, self._offers, self._uploads = connector, service_urls, offers, uploads
         self._turn_actions, self._log, self._allows_loopback = turn_actions, log, allows_loopback
 
     # -- offers
@@ -83,7 +87,9 @@ class FileConsents:
         activity = consent_activity_for(
             offer_id=offer.id, name=offer.name, size=offer.size, description=description or offer.name
         )
-        message = await self._connector.send_activity(address.service_url, address.conversation, activity)
+        message = await self._connector.send_activity(
+            await self._find_service_url(address), address.conversation, activity
+        )
         if message:
             await self._offers.note_message(offer, MessageId(message))
 
@@ -115,7 +121,10 @@ class FileConsents:
         if text_turn is not None:
             await self._turn_actions.check_full_text(text_turn, received.actor)
         destination = FileDestination(
-            service_url=received.address.service_url, conversation=received.address.conversation, upload=info
+            service_url=received.address.service_url,
+            tenant=received.address.tenant,
+            conversation=received.address.conversation,
+            upload=info,
         )
         upload = await self._offers.accept_offer(
             offer_id,
@@ -147,11 +156,20 @@ class FileConsents:
         """The answer is acknowledged even if the chat does not take the sentence."""
         address = received.address
         card = received.activity.reply_to_id if replaces_card else ""
-        message = OfferMessage(self._connector, address.service_url, address.conversation, card)
+        find_service_url = partial(self._find_service_url, address)
+        message = OfferMessage(self._connector, find_service_url, address.conversation, card)
         try:
             await message.show_activity(text_activity_for(sentence))
         except TeamsError as exc:
             self._log.warning("end of a file offer not shown", reason=str(exc))
+
+    async def _find_service_url(self, address: TeamsAddress) -> str:
+        return await find_newest_url(
+            self._service_urls,
+            tenant=address.tenant,
+            conversation=address.conversation,
+            known_url=address.service_url,
+        )
 
 
 def _answerer_of(received: ReceivedActivity) -> FileAnswerer:

@@ -21,7 +21,8 @@ class FileDestination(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    service_url: str
+    service_url: str  # of the person's answer; the newest one known is used
+    tenant: str = ""  # empty in what an earlier version has stored
     conversation: str
     upload: UploadInfo
     last_piece_at: datetime | None = None  # when the last piece was about to be sent

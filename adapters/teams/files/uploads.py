@@ -5,16 +5,18 @@ If a process dies, another one takes over what it had accepted.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.teams.connector.calls import ConnectorCalls
+from adapters.teams.conversations import find_newest_url
 from adapters.teams.errors import TeamsError, TeamsRefusal
 from adapters.teams.files.errors import FileHostError, FileHostUnreachable, UploadUnconfirmed
 from adapters.teams.files.file_cards import file_activity_for, link_activity_for, text_activity_for
@@ -22,6 +24,7 @@ from adapters.teams.files.file_hosts import FileHosts
 from adapters.teams.files.upload_record import FileDestination, UploadRecord
 from adapters.teams.files.upload_session import ResumableUpload
 from adapters.teams.payloads.json_values import JsonObject
+from adapters.teams.posting.protocols import ServiceUrlSource
 from bot.conversation.file_offers import (
     FileOffers,
     FileUpload,
@@ -40,6 +43,9 @@ _PROGRESS_INTERVAL_S: Final = 2.0  # between two updates of a message
 _CLOSE_TIMEOUT_S: Final = 5.0
 
 
+FindServiceUrl = Callable[[], Awaitable[str]]  # does not raise
+
+
 class DescribeFailure(Protocol):
     """The sentence about a file that did not arrive, or may not have."""
 
@@ -49,14 +55,16 @@ class DescribeFailure(Protocol):
 class OfferMessage:
     """The message of an offer, which shows one thing after the other."""
 
-    def __init__(self, connector: ConnectorCalls, service_url: str, conversation: str, message: str) -> None:
+    def __init__(
+        self, connector: ConnectorCalls, find_service_url: FindServiceUrl, conversation: str, message: str
+    ) -> None:
         """`message` is empty where it is not known; a new message is then sent."""
-        self._connector, self._service_url, self._conversation = connector, service_url, conversation
+        self._connector, self._find_service_url, self._conversation = connector, find_service_url, conversation
         self._message = message
 
     async def show_activity(self, activity: JsonObject) -> None:
         """Sends a new message in place of one that takes no change. Raises `TeamsError`."""
-        place, earlier_message = (self._service_url, self._conversation), self._message
+        place, earlier_message = (await self._find_service_url(), self._conversation), self._message
         if earlier_message:
             try:
                 await self._connector.update_activity(*place, earlier_message, activity)
@@ -77,13 +85,14 @@ class FileUploads:
         self,
         *,
         connector: ConnectorCalls,
+        service_urls: ServiceUrlSource | None,
         offers: FileOffers,
         hosts: FileHosts,
         log: FilteringBoundLogger,
         now: Callable[[], datetime],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._now = now
+        self._service_urls, self._now = service_urls, now
         self._connector, self._offers, self._hosts, self._log, self._clock = connector, offers, hosts, log, clock
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
         self._tasks = set[asyncio.Task[None]]()
@@ -128,7 +137,14 @@ class FileUploads:
         except ValidationError:
             await self._offers.finish_upload(upload, is_delivered=False)
             return
-        message = OfferMessage(self._connector, destination.service_url, destination.conversation, upload.message)
+        find_service_url = partial(
+            find_newest_url,
+            self._service_urls,
+            tenant=destination.tenant,
+            conversation=destination.conversation,
+            known_url=destination.service_url,
+        )
+        message = OfferMessage(self._connector, find_service_url, destination.conversation, upload.message)
         record = UploadRecord(self._offers, upload, destination, self._now)
         try:
             async with self._slots:

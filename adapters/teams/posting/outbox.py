@@ -16,6 +16,7 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.teams.addresses import TeamsAddress
 from adapters.teams.connector.calls import MAX_ATTEMPTS, PostingCalls
+from adapters.teams.conversations import find_newest_url
 from adapters.teams.errors import (
     InvalidActivity,
     TeamsError,
@@ -184,10 +185,12 @@ class TeamsThread:
         return MessagePlace(is_personal=self._place.is_personal, linked_paths=linked_paths)
 
     async def _service_url(self) -> str:
-        newest = None
-        if self._posting.service_urls is not None:
-            newest = await self._posting.service_urls.find_service_url(self._address.tenant, self._chat)
-        return newest or self._address.service_url
+        return await find_newest_url(
+            self._posting.service_urls,
+            tenant=self._address.tenant,
+            conversation=self._chat,
+            known_url=self._address.service_url,
+        )
 
     async def _post(self, reply: Reply) -> MessageId:
         first, *cards = sent_messages_for(teams_message_for(reply, self._place))

@@ -12,6 +12,7 @@ from typing import Final
 
 from adapters.teams.addresses import ConversationKind, TeamsAddress, conversation_id_of
 from adapters.teams.connector.calls import PostingCalls
+from adapters.teams.conversations import find_newest_url
 from adapters.teams.errors import TeamsRefusal
 from adapters.teams.posting.cards import shorten_to_line
 from adapters.teams.posting.markdown import escape_line
@@ -55,7 +56,7 @@ class TeamsThreads:
             text = f"“{escape_line(question)}”"
             async with self._translate_errors():
                 await self._calls.send_activity(
-                    address.service_url,
+                    await self._service_url(address),
                     address.conversation,
                     {"type": "message", "textFormat": "markdown", "text": text},
                 )
@@ -113,10 +114,12 @@ class TeamsThreads:
         return True
 
     async def _service_url(self, address: TeamsAddress) -> str:
-        newest = None
-        if self._service_urls is not None:
-            newest = await self._service_urls.find_service_url(address.tenant, address.conversation)
-        return newest or address.service_url
+        return await find_newest_url(
+            self._service_urls,
+            tenant=address.tenant,
+            conversation=address.conversation,
+            known_url=address.service_url,
+        )
 
     @asynccontextmanager
     async def _translate_errors(self) -> AsyncGenerator[None]:

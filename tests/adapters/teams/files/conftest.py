@@ -10,6 +10,7 @@ from aiohttp import web
 from adapters.teams.addresses import ConversationKind, TeamsAddress
 from adapters.teams.connector.access_token import AccessTokenCache, token_request_for
 from adapters.teams.connector.client import TeamsConnectorClient
+from adapters.teams.conversations import TeamsConversations
 from adapters.teams.events.received_activity import describe_activity
 from adapters.teams.files.file_consent import FileConsents
 from adapters.teams.files.file_hosts import FileHosts
@@ -44,6 +45,7 @@ class ConsentDesk:
     uploads: FileUploads
     hosts: FileHosts
     pauses: list[float]
+    conversations: TeamsConversations
 
     @property
     def person_id(self) -> PersonId:
@@ -59,6 +61,11 @@ class ConsentDesk:
             bot_id=self.teams.tenant.bot_id,
             asker_id=self.person.id,
         )
+
+    def move_region(self) -> None:
+        """Teams serves the chat elsewhere from now on, and says so with something that the person does."""
+        self.teams.move_region("amer")
+        self.conversations.note_service_url(self.address)
 
     async def write_export(self) -> FilePart:
         subject = Subject(f"user:{self.person_id}")
@@ -136,9 +143,18 @@ async def desk(
     hosts: FileHosts,
     pauses: list[float],
 ) -> AsyncIterator[ConsentDesk]:
-    uploads = FileUploads(connector=connector, offers=bot.file_offers, hosts=hosts, log=bot.log, now=bot.clock)
+    conversations = TeamsConversations(bot.service_urls)
+    uploads = FileUploads(
+        connector=connector,
+        service_urls=conversations,
+        offers=bot.file_offers,
+        hosts=hosts,
+        log=bot.log,
+        now=bot.clock,
+    )
     consents = FileConsents(
         connector=connector,
+        service_urls=conversations,
         offers=bot.file_offers,
         uploads=uploads,
         turn_actions=bot.turn_actions,
@@ -158,6 +174,7 @@ async def desk(
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     teams.app_url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/messages"
-    yield ConsentDesk(teams, bot, ada, consents, uploads, hosts, pauses)
+    yield ConsentDesk(teams, bot, ada, consents, uploads, hosts, pauses, conversations)
+    await conversations.close()
     await uploads.close()
     await runner.cleanup()

@@ -1,5 +1,6 @@
 """Exports in personal chats: offered on a card, accepted or declined, uploaded in pieces, and shown as a file."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -307,6 +308,45 @@ async def test_a_card_that_cannot_be_changed_is_replaced_by_a_new_message(desk: 
 
     assert [kinds_of(message) for message in desk.messages() if not message.is_deleted] == [[FILE_CARD]]
     assert offer.is_deleted
+
+
+async def test_a_file_is_offered_at_the_newest_service_url(desk: ConsentDesk) -> None:
+    file, earlier_address = await desk.write_export(), desk.address
+    turn = await ask_in_chat(desk, "List every receipt")
+    desk.move_region()
+
+    await desk.consents.offer_file(earlier_address, TURN, MessageId("m1"), file)
+    await desk.consents.offer_text(earlier_address, turn, MessageId("m1"), name="answer.txt", text="Ärger im Lager")
+
+    assert len(desk.offers()) == 2
+    assert desk.teams.refusals == []
+
+
+async def test_an_upload_ends_at_the_newest_service_url(desk: ConsentDesk) -> None:
+    offer, may_go_on = await desk.offer_export(), asyncio.Event()
+    desk.teams.plan_faults("upload", TeamsFault(released_by=may_go_on))
+    await desk.teams.accept(desk.person, offer)
+    await desk.teams.wait_until(lambda: "0 %" in offer.text)
+
+    desk.move_region()
+    may_go_on.set()
+    await desk.wait_for_end()
+
+    assert [(message.id, kinds_of(message)) for message in desk.messages()] == [(offer.id, [FILE_CARD])]
+    assert desk.teams.refusals == []
+
+
+@pytest.mark.usefixtures("small_pieces")
+async def test_an_upload_that_is_taken_over_ends_at_the_newest_service_url(desk: ConsentDesk) -> None:
+    offer, _ = await enlarge_export(desk, 2.5)
+    await cut_first_upload(desk, offer)
+    desk.move_region()
+
+    assert await desk.uploads.take_over_next()
+    await desk.wait_for_end()
+
+    assert [(message.id, kinds_of(message)) for message in desk.messages()] == [(offer.id, [FILE_CARD])]
+    assert desk.teams.refusals == []
 
 
 async def test_a_refused_offer_is_an_error_so_that_the_answer_shows_a_link(desk: ConsentDesk) -> None:

@@ -1,6 +1,7 @@
 """Private continuations and withdrawn messages in Teams."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -19,6 +20,16 @@ from tests.stand_ins.teams.tenancy import TENANT, TenantConversation, TenantPers
 
 WITHDRAWN = Reply(turn=TurnId("t2"), parts=(NoticePart(text="The question was deleted."),))
 ANSWER = Reply(turn=TurnId("t1"), parts=(NoticePart(text="There are 42."),))
+
+
+@dataclass(frozen=True)
+class KnownServiceUrls:
+    """Fulfils `ServiceUrlSource`. `urls` by tenant and conversation."""
+
+    urls: Mapping[tuple[str, str], str]
+
+    async def find_service_url(self, tenant: str, conversation: str) -> str | None:
+        return self.urls.get((tenant, conversation))
 
 
 @pytest.fixture
@@ -58,6 +69,20 @@ async def test_a_question_of_a_channel_goes_on_in_the_persons_chat(
     assert shown.text == "“&lt;\u200bat&gt;Beth&lt;\u200b/at&gt; &amp; \\*me\\*?”"
     await threads.place_question(private, TurnId("t1"), may_exist=True)
     assert teams.tenant.bot_messages(chat) == [shown]
+
+
+async def test_a_question_goes_on_at_the_newest_service_url_of_the_persons_chat(
+    teams: TeamsServer, connector: TeamsConnectorClient, teams_outbox: TeamsOutbox, alan: TenantPerson
+) -> None:
+    chat = teams.tenant.personal_chat_of(alan)
+    asked = inbound_at(address_in(teams, chat, alan), alan)
+    teams.move_region("amer")
+    service_urls = KnownServiceUrls({(TENANT, chat.id): teams.service_url})
+
+    await TeamsThreads(connector, teams_outbox, service_urls).place_question(asked, TurnId("t1"), may_exist=False)
+
+    assert [message.text for message in teams.tenant.bot_messages(chat)] == ["“How many?”"]
+    assert teams.refusals == []
 
 
 async def test_a_person_without_the_app_has_no_private_address(
