@@ -132,6 +132,7 @@ class Application:
         async with run_periodic_jobs(
             self.turn_processor,
             self.exports,
+            self.file_offers,
             self.attachments,
             self.sources,
             self.log,

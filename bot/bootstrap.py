@@ -388,6 +388,7 @@ def _build_turn_processor(
     limits: AnswerLimits,
     stop_requests: StopRequests,
     turn_actions: TurnActionHandler,
+    file_offers: FileOffers,
     model_calls: ModelCallArchive,
     summary_polisher: SummaryPolisher | None,
 ) -> TurnProcessor:
@@ -403,6 +404,7 @@ def _build_turn_processor(
             stop_requests=stop_requests,
             clarifications=services.clarifications,
             exports=services.exports,
+            file_offers=file_offers,
             attachments=services.attachments,
             database=backends.database,
         ),
@@ -465,6 +467,13 @@ def _build_application(
         feedback=feedback,
         stop_requests=stop_requests,
     )
+    file_offers = FileOffers(
+        database=database,
+        exports=services.exports,
+        text_access=turn_actions,
+        keys=settings.secret_keys,
+        worker=backends.process_name,
+    )
     turn_processor = _build_turn_processor(
         backends=backends,
         services=services,
@@ -473,6 +482,7 @@ def _build_application(
         limits=limits,
         stop_requests=stop_requests,
         turn_actions=turn_actions,
+        file_offers=file_offers,
         model_calls=model_calls,
         summary_polisher=summary_polisher,
     )
@@ -510,13 +520,7 @@ def _build_application(
         warm_up=warm_up,
         directories=services.directories,
         exports=services.exports,
-        file_offers=FileOffers(
-            database=database,
-            exports=services.exports,
-            text_access=turn_actions,
-            keys=settings.secret_keys,
-            worker=backends.process_name,
-        ),
+        file_offers=file_offers,
         attachments=services.attachments,
         sources=sources,
         clarifications=services.clarifications,

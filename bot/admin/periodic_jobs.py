@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from bot.admin.sources import SourceOperations
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.exports import ExportFiles
+from bot.conversation.file_offers import FileOffers
 from bot.turns.turn_processor import TurnProcessor
 from storage.search.errors import SearchError
 from storage.sql.errors import SqlError
@@ -23,6 +24,7 @@ _PeriodicJob = Callable[[], Awaitable[object]]
 async def run_periodic_jobs(
     turn_processor: TurnProcessor,
     exports: ExportFiles,
+    file_offers: FileOffers,
     attachments: ConversationAttachments,
     sources: SourceOperations,
     log: FilteringBoundLogger,
@@ -41,9 +43,9 @@ async def run_periodic_jobs(
     running: dict[_PeriodicJob, asyncio.Task[None]] = {}
     scheduler = AsyncIOScheduler(timezone="UTC")  # in memory: a shared store lets jobs run twice
     jobs: tuple[_PeriodicJob, ...] = (turn_processor.expire_clarifications, attachments.discard_stale_indexes)
-    for job in (
-        (*jobs, exports.expire_files, attachments.expire_files, sources.sync_due_sources) if maintenance else jobs
-    ):
+    if maintenance:
+        jobs += (exports.expire_files, file_offers.expire_offers, attachments.expire_files, sources.sync_due_sources)
+    for job in jobs:
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
             _start_job,
             "interval",

@@ -258,10 +258,11 @@ class FileOffers:
 
         Raises `UploadLost`, `FileOfferEnded`, `DocumentsUnreachable`, `OSError`.
         """
-        if not await self._store.renew_upload(upload.claimed, UPLOAD_LEASE):
+        offer = await self._store.renew_upload(upload.claimed, UPLOAD_LEASE)
+        if offer is None:
             raise UploadLost()
         with use_language(upload.language):
-            content = await self._find_content(upload.claimed.offer)
+            content = await self._find_content(offer)
         if isinstance(content, bytes):
             return content[start : start + byte_count]
         return await asyncio.to_thread(_read_piece, content.path, start, byte_count)
@@ -292,6 +293,14 @@ class FileOffers:
         with use_language(upload.language):
             await self._find_export_file(offer)
         return await self._exports.make_link(_export_id_of(offer))
+
+    async def withdraw_offers(self, turns: Sequence[TurnId]) -> None:
+        """The files that these turns offer can no longer be accepted, and their uploads stop before the next piece."""
+        await self._store.expire_offers_of_turns(turns)
+
+    async def expire_offers(self) -> None:
+        """Forgets the texts of expired offers. The offers are kept for a week, so that late answers are understood."""
+        await self._store.clear_expired_offers()
 
     async def _find_answerable(self, offer_id: str, answerer: FileAnswerer) -> StoredFileOffer:
         """Raises `FileOfferRefused`."""

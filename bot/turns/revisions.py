@@ -1,4 +1,6 @@
-"""Questions that were edited or deleted: their earlier turns are stopped and forgotten, and their choices withdrawn."""
+"""Questions that were edited or deleted: their earlier turns are stopped and forgotten, and their choices and the files
+that they offer withdrawn.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from agent.outcome import StartOverOutcome
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.exports import ExportFiles
+from bot.conversation.file_offers import FileOffers
 from bot.conversation.json_result import result_to_json
 from bot.conversation.notices import QUESTION_DELETED_NOTICE
 from bot.conversation.plan_history import state_without_turns
@@ -50,6 +53,7 @@ class QuestionRevisions:
         stop_requests: StopRequests,
         clarifications: ClarificationOffers,
         exports: ExportFiles,
+        file_offers: FileOffers,
         attachments: ConversationAttachments,
         database: SqlDatabase,
     ) -> None:
@@ -59,6 +63,7 @@ class QuestionRevisions:
             clarifications,
             exports,
         )
+        self._file_offers = file_offers
         self._attachments, self._conversations = attachments, ConversationStore(database)
 
     async def stop_earlier_versions(self, turn: TurnId) -> None:
@@ -70,7 +75,8 @@ class QuestionRevisions:
     async def forget_earlier_versions(
         self, claimed: ClaimedTurn, inbound: Inbound, find_message: MessageLookup
     ) -> list[MessageId]:
-        """Forgets the state of earlier versions. Returns the messages that answered them, the latest one last.
+        """Forgets the state of earlier versions, and withdraws the files that they offer. Returns the messages that
+        answered them, the latest one last.
 
         A version that failed, and whose failure could not be posted, ends here. `find_message` finds the message of a
         turn that was posted but not recorded.
@@ -82,6 +88,9 @@ class QuestionRevisions:
         await self._attachments.forget_removed_files(inbound)
         turns = [TurnId(version.id) for version in versions]
         await self._clarifications.withdraw_offers(turns)
+        full_texts = [await self._full_text_turns(inbound.conversation, turn) for turn in turns]
+        showing_turns = [TurnId(turn.id) for turn in chain.from_iterable(full_texts)]
+        await self._file_offers.withdraw_offers([*turns, *showing_turns])
         await self._forget_turns(inbound.conversation, turns)
         messages = [
             MessageId(version.placeholder) if version.placeholder else await find_message(TurnId(version.id))
@@ -104,6 +113,7 @@ class QuestionRevisions:
         turns = [TurnId(turn.id) for turn in derived]
         await self._clarifications.withdraw_offers(turns)
         await self._exports.withdraw_files(turns)
+        await self._file_offers.withdraw_offers(turns)
         await self._forget_turns(inbound.conversation, turns)
         return [_posted_message_of(turn) for turn in reversed(derived) if turn.placeholder]
 

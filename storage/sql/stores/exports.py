@@ -21,6 +21,7 @@ from sqlalchemy import (
     delete,
     exists,
     insert,
+    null,
     or_,
     select,
     update,
@@ -323,14 +324,12 @@ class FileOfferStore:
             "due_at": now,
             "created_at": now,
         }
-        clean_up = delete(file_offers).where(file_offers.c.expires_at <= now - _OFFER_RETENTION)
         statement = self._database.insert_into(file_offers).on_conflict_do_nothing()
         query = select(file_offers).where(
             file_offers.c.file == new.file, file_offers.c.conversation == new.conversation
         )
 
         def put_and_read(connection: Connection) -> Row[Any]:
-            connection.execute(clean_up)
             connection.execute(statement, values)
             return connection.execute(query).one()
 
@@ -388,10 +387,11 @@ class FileOfferStore:
         )
         return await self._claim_row(statement)
 
-    async def renew_upload(self, claimed: ClaimedFileOffer, lease: timedelta) -> bool:
-        """False if the lease was lost. A lease of no length gives the upload back."""
+    async def renew_upload(self, claimed: ClaimedFileOffer, lease: timedelta) -> StoredFileOffer | None:
+        """Returns the offer as it is now; None if the lease was lost. A lease of no length gives the upload back."""
         due_at = self._database.utc_now() + lease
-        return await self._update_offer(_update_claimed_offer(claimed).values(due_at=due_at))
+        renewed = await self._claim_row(_update_claimed_offer(claimed).values(due_at=due_at).returning(file_offers))
+        return None if renewed is None else renewed.offer
 
     async def note_upload(self, claimed: ClaimedFileOffer, upload: str, lease: timedelta) -> bool:
         """Replace what is stored about where the file goes, and renew the lease; False if it was lost."""
@@ -404,6 +404,29 @@ class FileOfferStore:
         return await self._update_offer(
             _update_claimed_offer(claimed).values(status=status.value, upload=None, content=None, worker=None)
         )
+
+    async def expire_offers_of_turns(self, turn_ids: Sequence[str]) -> None:
+        """Expire the offers of these turns now, even while a file is uploaded, and forget their texts."""
+        now = self._database.utc_now()
+        statement = (
+            update(file_offers)
+            .where(file_offers.c.turn.in_(turn_ids), file_offers.c.expires_at > now)
+            .values(expires_at=now, content=None)
+        )
+        await self._database.run_write(lambda connection: connection.execute(statement))
+
+    async def clear_expired_offers(self) -> None:
+        """Forget the texts of expired offers, and delete the offers that have expired long ago."""
+        now = self._database.utc_now()
+        has_text = (file_offers.c.expires_at <= now) & file_offers.c.content.is_not(null())
+        clear_texts = update(file_offers).where(has_text).values(content=None)
+        delete_old = delete(file_offers).where(file_offers.c.expires_at <= now - _OFFER_RETENTION)
+
+        def clear_and_delete(connection: Connection) -> None:
+            connection.execute(clear_texts)
+            connection.execute(delete_old)
+
+        await self._database.run_write(clear_and_delete)
 
     async def _claim_row(self, statement: Executable) -> ClaimedFileOffer | None:
         row = await self._database.run_write(lambda connection: connection.execute(statement).one_or_none())

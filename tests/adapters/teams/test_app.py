@@ -419,6 +419,26 @@ async def test_a_full_text_that_was_not_taken_is_offered_again(
     assert teams.refusals == []
 
 
+@pytest.mark.parametrize("new_words", ["start over", ""])
+async def test_the_full_text_of_an_edited_or_deleted_question_can_no_longer_be_taken(
+    office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, new_words: str
+) -> None:
+    question, _ = await teams.say(ada, None, "List every receipt")
+    answer = await office.wait_for_text("Which?")
+    offer = await ask_for_full_text(office, ada, answer)
+
+    if new_words:
+        await teams.edit_message(question, new_words)
+        await office.wait_for_text("Started over.")
+    else:
+        await teams.delete_message(question)
+        await teams.wait_until(lambda: answer.is_deleted)
+    await teams.accept(ada, offer)
+
+    await teams.wait_until(lambda: "not available any more" in offer.text)
+    assert teams.files.uploaded_files() == {}
+
+
 async def test_a_full_text_in_a_channel_is_sent_once(
     office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, channel: TenantConversation
 ) -> None:

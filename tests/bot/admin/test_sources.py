@@ -345,7 +345,9 @@ async def test_a_due_source_is_synced_by_the_periodic_jobs(
     sources = a_replica()
     await sources.add_source(source_request_for(folder))
 
-    async with run_periodic_jobs(bot.turn_processor, bot.exports, bot.attachments, sources, bot.log, interval=OFTEN):
+    async with run_periodic_jobs(
+        bot.turn_processor, bot.exports, bot.file_offers, bot.attachments, sources, bot.log, interval=OFTEN
+    ):
         await wait_until(lambda: bool(logged.entries))
 
     assert [entry["event"] for entry in logged.entries] == ["source synced"]
@@ -359,7 +361,9 @@ async def test_a_running_sync_is_cancelled_and_releases_its_lease_when_the_proce
     sources = a_replica()
     await sources.add_source(source_request_for(folder))
 
-    async with run_periodic_jobs(bot.turn_processor, bot.exports, bot.attachments, sources, bot.log, interval=OFTEN):
+    async with run_periodic_jobs(
+        bot.turn_processor, bot.exports, bot.file_offers, bot.attachments, sources, bot.log, interval=OFTEN
+    ):
         await openers.gate_events[0].wait()
 
     openers.gate_events = None

@@ -11,13 +11,24 @@ from sqlalchemy import text as sql
 from agent.context import AgentContext
 from agent.outcome import Outcome
 from bot.application import Application
+from bot.conversation.file_offers import FileAnswerer, FileOffer
 from bot.conversation.personal_history import past_questions_of
+from bot.errors import FileOfferEnded
 from bot.ids import BucketId, MessageId, Subject, TurnId
-from bot.surface.inbound import ChannelAudience, Inbound, InboundBody, MessageDeletion, OutsiderPresence, TextMessage
+from bot.surface.inbound import (
+    ChannelAudience,
+    FullTextRequest,
+    Inbound,
+    InboundBody,
+    MessageDeletion,
+    OutsiderPresence,
+    TextMessage,
+)
 from bot.surface.outbox import OutboxFailed
 from bot.surface.replies import ProgressPart, Reply
 from bot.turns.delivery import TURN_LEASE
 from bot.turns.feedback import FeedbackVerdict
+from bot.turns.turn_actions import full_text_id
 from bot.turns.turn_processor import MAX_ATTEMPTS
 from storage.search.plan import Plan
 from storage.sql.database import SqlDatabase
@@ -29,6 +40,7 @@ from storage.sql.stores.turns import COUNTED_CONDITION
 from tests.bot.conftest import ConversationDriver, private_audience_of, running_workers, wait_until, wait_until_finished
 from tests.bot.fakes import Clock, FakeChat, ListingAgent, PartialSurface
 from tests.builders import RECEIPTS
+from tests.stored_rows import list_offered_texts
 
 
 @dataclass
@@ -231,6 +243,46 @@ async def test_a_deleted_question_withdraws_its_answer(
     await bot.run_turn(await revise_question(bot, first, MessageDeletion()))
 
     assert channels.withdrawn == list(chat.messages)
+
+
+async def offer_full_text(bot: Application, question: Inbound, number: int) -> tuple[TurnId, FileOffer]:
+    """The offer of the `number`th turn that shows the full text of the answer, and that turn."""
+    answered = await TurnInbox(bot.database).find_by_message(question.conversation, question.message_id)
+    assert answered is not None
+    showing = await bot.accept_inbound(
+        replace(
+            ConversationDriver(bot).build_inbound(FullTextRequest(TurnId(answered.id))),
+            message_id=MessageId(full_text_id(TurnId(answered.id), number)),
+        )
+    )
+    assert showing is not None
+    await bot.run_turn(showing)
+    offer = await bot.file_offers.offer_text(showing, question.conversation, name="answer.txt", text="all of it")
+    assert offer is not None
+    return showing, offer
+
+
+@pytest.mark.parametrize("body", [TextMessage("List receipts"), MessageDeletion()])
+async def test_the_offered_full_text_of_a_revised_question_can_no_longer_be_accepted(
+    bot: Application, channels: WithdrawingThreadPlacer, body: InboundBody
+) -> None:
+    first = await ask_question(bot, "List every receipt")
+    other_question = await ask_question(bot, "List every other receipt")
+    offers = [(await offer_full_text(bot, first, number))[1] for number in range(1, 8)]
+    _, other_offer = await offer_full_text(bot, other_question, 1)
+    answerer = FileAnswerer(person=first.person, conversation=first.conversation)
+    upload = await bot.file_offers.accept_offer(offers[0].id, answerer, destination="there", message=MessageId("m1"))
+    assert await bot.file_offers.read_piece(upload, 0, 3) == b"all"
+
+    await bot.run_turn(await revise_question(bot, first, body))
+
+    for offer in offers[1:]:
+        with pytest.raises(FileOfferEnded):
+            await bot.file_offers.accept_offer(offer.id, answerer, destination="there", message=MessageId("m1"))
+    with pytest.raises(FileOfferEnded):
+        await bot.file_offers.read_piece(upload, 3, 3)
+    assert await list_offered_texts(bot.database) == [None] * 7 + ["all of it"]
+    await bot.file_offers.accept_offer(other_offer.id, answerer, destination="there", message=MessageId("m2"))
 
 
 @pytest.mark.parametrize(("body", "remaining"), [(TextMessage("new words"), ["new words"]), (MessageDeletion(), [])])

@@ -74,7 +74,7 @@ async def test_an_abandoned_upload_is_claimed_again_and_its_first_worker_is_fenc
     lost_claim = await accept_stored(offers, await offers.put_offer(a_file_offer(clock)))
     assert await offers.claim_abandoned_upload("w2", LEASE) is None
     clock.forward(seconds=20)
-    assert await offers.renew_upload(lost_claim, LEASE)
+    assert await offers.renew_upload(lost_claim, LEASE) == lost_claim.offer
     clock.forward(seconds=29)
     assert await offers.claim_abandoned_upload("w2", LEASE) is None
     clock.forward(seconds=1)
@@ -83,7 +83,7 @@ async def test_an_abandoned_upload_is_claimed_again_and_its_first_worker_is_fenc
 
     assert taken_over is not None
     assert taken_over.offer == lost_claim.offer
-    assert await offers.renew_upload(lost_claim, LEASE) is False
+    assert await offers.renew_upload(lost_claim, LEASE) is None
     assert await offers.finish_upload(lost_claim, is_delivered=True) is False
     assert await offers.finish_upload(taken_over, is_delivered=True)
     assert await offers.find_offer(taken_over.offer.id) == replace(
@@ -118,13 +118,34 @@ async def test_where_the_file_goes_is_replaced_under_the_lease_alone(offers: Fil
     assert await offers.note_upload(lost_claim, "too late", LEASE) is False
 
 
-async def test_an_offer_is_kept_for_a_week_beyond_its_end(offers: FileOfferStore, clock: SetClock) -> None:
+async def test_an_offer_is_kept_for_a_week_beyond_its_end_without_its_text(
+    offers: FileOfferStore, clock: SetClock
+) -> None:
     offer = await offers.put_offer(a_file_offer(clock))
-    clock.forward(days=7)
-    await offers.put_offer(a_file_offer(clock, "x2"))
+    clock.forward(minutes=59)
+    await offers.clear_expired_offers()
     assert await offers.find_offer(offer.id) == offer
 
-    clock.forward(hours=1)
-    await offers.put_offer(a_file_offer(clock, "x3"))
+    clock.forward(minutes=1)
+    await offers.clear_expired_offers()
+    assert await offers.find_offer(offer.id) == replace(offer, content=None)
 
+    clock.forward(days=7)
+    await offers.clear_expired_offers()
     assert await offers.find_offer(offer.id) is None
+
+
+async def test_the_offers_of_a_turn_are_expired_even_while_a_file_is_uploaded(
+    offers: FileOfferStore, clock: SetClock
+) -> None:
+    open_offer = await offers.put_offer(a_file_offer(clock))
+    claimed = await accept_stored(offers, await offers.put_offer(a_file_offer(clock, "x2")))
+    kept = await offers.put_offer(replace(a_file_offer(clock, "x3"), turn="t2"))
+    clock.forward(seconds=1)
+
+    await offers.expire_offers_of_turns(["t1", "t9"])
+    await offers.expire_offers_of_turns([])
+
+    assert await offers.find_offer(open_offer.id) == replace(open_offer, content=None, expires_at=clock.now)
+    assert await offers.renew_upload(claimed, LEASE) == replace(claimed.offer, content=None, expires_at=clock.now)
+    assert await offers.find_offer(kept.id) == kept
