@@ -99,6 +99,14 @@ def group_thread(
 
 
 @pytest.fixture
+async def channel_thread(
+    teams: TeamsServer, alan: TenantPerson, team_channel: TenantConversation, teams_outbox: TeamsOutbox
+) -> TeamsThread:
+    question, _ = await teams.say(alan, team_channel, "how many?", mention=False)
+    return thread_at(teams_outbox, address_in(teams, team_channel, alan, thread=question.thread))
+
+
+@pytest.fixture
 def asker(alan: TenantPerson) -> PersonId:
     return person_id_of(alan.tenant, alan.object_id)
 
@@ -386,6 +394,18 @@ async def test_a_deleted_message_is_gone(
 
     with pytest.raises(MessageGone):
         await group_thread.update_message(message, ANSWER)
+
+
+async def test_a_deleted_message_of_a_channels_thread_is_gone(
+    teams: TeamsServer, channel_thread: TeamsThread, team_channel: TenantConversation
+) -> None:
+    message = await channel_thread.post_message(progress_of("Looking"))
+    only_message(teams, team_channel).is_deleted = True
+
+    with pytest.raises(MessageGone):
+        await channel_thread.update_message(message, ANSWER)
+
+    assert [call.status for call in teams.refusals] == [403]
 
 
 async def test_a_message_is_posted_once_while_teams_fails_for_a_moment(

@@ -101,6 +101,23 @@ async def test_a_withdrawn_message_of_a_group_says_so_in_its_place(
     assert "42" not in shown.visible_text()
 
 
+async def test_a_message_of_a_channel_that_a_person_has_deleted_is_withdrawn(
+    teams: TeamsServer,
+    threads: TeamsThreads,
+    teams_outbox: TeamsOutbox,
+    team_channel: TenantConversation,
+    alan: TenantPerson,
+) -> None:
+    question, _ = await teams.say(alan, team_channel, "how many?", mention=False)
+    address = address_in(teams, team_channel, alan, thread=question.thread)
+    message = await thread_at(teams_outbox, address).post_message(ANSWER)
+    teams.tenant.bot_messages()[0].is_deleted = True
+
+    await threads.withdraw_message(inbound_at(address, alan), message, WITHDRAWN)
+
+    assert teams.tenant.bot_messages() == []
+
+
 async def test_an_outage_is_repeated_later(
     teams: TeamsServer, threads: TeamsThreads, personal_chat: TenantConversation, alan: TenantPerson
 ) -> None:
