@@ -2,11 +2,13 @@
 that then becomes the answer.
 
 A stream begins with informative updates; text may follow, and each text extends the one before. Teams allows one stream
-in a chat, about one request a second, and two minutes. It answers 403 once the person has stopped the stream
-(https://learn.microsoft.com/microsoftteams/platform/bots/streaming-ux).
+in a chat, about one request a second, and two minutes. It answers 403 once the person has stopped the stream, and for
+other reasons, which its message alone tells apart
+(https://learn.microsoft.com/microsoftteams/platform/bots/streaming-ux#error-codes).
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +24,8 @@ from adapters.teams.posting.markdown import format_italic
 from adapters.teams.posting.protocols import StreamStopListener
 from bot.ids import ConversationId, PersonId, TurnId
 
-STREAM_REFUSED: Final = 403
+_STREAM_REFUSED_STATUS: Final = 403
+_STOPPED_BY_PERSON: Final = re.compile(r"\bcancel{1,2}ed by (?:the )?user\b", re.IGNORECASE)
 _MAX_REMEMBERED: Final = 1_000
 
 
@@ -204,8 +207,7 @@ class ChatStreams:
                 return
             try:
                 if now >= stream.begun_at_s + self.pace.longest_s:
-                    content = stream.pending or stream.shown
-                    await self._end_with(stream, _interim_activity(stream.shown.written, content.activity))
+                    await self._make_message_of(stream)
                 elif stream.pending is not None and now >= stream.sent_at_s + self.pace.buffer_s:
                     await self._send_pending(stream)
             except TeamsError as exc:
@@ -239,11 +241,20 @@ class ChatStreams:
             stream.shown = StreamContent(activity=pending.activity, written=pending.written if extends else "")
 
     async def _handle_refusal(self, stream: _OpenStream, exc: TeamsRefusal) -> None:
-        """A 403 in time means that the person has stopped the stream: the turn is stopped as well."""
+        """The stream has ended. If the person has stopped it, the turn is stopped as well."""
         self._forget_stream(stream)
         self._log.info("teams stream ended by teams", turn_id=stream.owner.turn, reason=exc.code)
-        if exc.status == STREAM_REFUSED and self._clock() < stream.begun_at_s + self.pace.longest_s:
+        if _is_stopped_by_person(exc):
             await self._on_stop(stream.owner.turn, stream.owner.conversation, stream.owner.person)
+
+    async def _make_message_of(self, stream: _OpenStream) -> None:
+        """A message with the progress so far; the turn goes on, and updates it."""
+        content = stream.pending or stream.shown
+        try:
+            await self._send_final(stream, _interim_activity(stream.shown.written, content.activity))
+        except TeamsRefusal as exc:
+            await self._handle_refusal(stream, exc)
+        self._forget_stream(stream)
 
     async def _end_with(self, stream: _OpenStream, activity: JsonObject) -> bool:
         """False where the activity's text does not extend what was shown, or where Teams has ended the stream."""
@@ -251,18 +262,25 @@ class ChatStreams:
         extends = str(activity["text"]).startswith(written)
         last = activity if extends else {"type": "message", "textFormat": "markdown", "text": written}
         try:
-            await self._calls.send_activity(
-                stream.owner.service_url, stream.owner.chat, _final_activity(last, stream.id)
-            )
+            await self._send_final(stream, last)
         except TeamsRefusal as exc:
             self._log.info("teams stream not ended", turn_id=stream.owner.turn, reason=exc.code)
             extends = False
         self._forget_stream(stream)
         return extends
 
+    async def _send_final(self, stream: _OpenStream, activity: JsonObject) -> None:
+        last = _final_activity(activity, stream.id)
+        await self._calls.send_activity(stream.owner.service_url, stream.owner.chat, last)
+
     def _forget_stream(self, stream: _OpenStream) -> None:
         stream.is_open = False
         self._streams.pop(stream.key, None)
+
+
+def _is_stopped_by_person(exc: TeamsRefusal) -> bool:
+    """Microsoft documents "canceled"; other clients also expect "cancelled"."""
+    return exc.status == _STREAM_REFUSED_STATUS and _STOPPED_BY_PERSON.search(exc.message) is not None
 
 
 def _interim_activity(written: str, activity: str) -> JsonObject:

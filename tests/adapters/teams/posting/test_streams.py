@@ -13,7 +13,8 @@ from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.posting.streams import ChatStreams, StreamContent, StreamOwner, TeamsStreamPace
 from bot.ids import TurnId
 from tests.adapters.teams.conftest import RecordedLog, RecordedStops, RecordedWaits, wait_until
-from tests.stand_ins.teams.server import TeamsServer
+from tests.stand_ins.teams.server import TeamsFault, TeamsServer
+from tests.stand_ins.teams.streams import STREAM_S
 from tests.stand_ins.teams.tenancy import TenantPerson
 
 LOOKING = StreamContent(activity="Looking")
@@ -92,6 +93,20 @@ async def pass_ticks(count: int) -> None:
         await asyncio.sleep(0)
 
 
+async def begin_stream(streams: ChatStreams, owner: StreamOwner) -> str:
+    message = await streams.begin_stream(owner, LOOKING)
+    assert message is not None
+    return message
+
+
+async def show_next(
+    streams: ChatStreams, owner: StreamOwner, message: str, waits: RecordedWaits, written: str = ""
+) -> None:
+    """Shows further content as soon as Teams takes it."""
+    waits.advance(streams.pace.buffer_s)
+    await streams.show_content(owner.chat, message, StreamContent(activity="Reading", written=written))
+
+
 async def test_a_slow_chat_holds_up_the_end_of_no_other_stream(
     teams: TeamsServer,
     streams: ChatStreams,
@@ -152,8 +167,7 @@ async def test_an_unforeseen_error_ends_the_tending_of_no_other_stream(
     waits: RecordedWaits,
     teams_log: RecordedLog,
 ) -> None:
-    message = await streams.begin_stream(alans_stream, LOOKING)
-    assert message is not None
+    message = await begin_stream(streams, alans_stream)
     held_connector.broken.add(alans_stream.chat)
     waits.advance(streams.pace.longest_s)
     await streams.start()
@@ -165,3 +179,132 @@ async def test_an_unforeseen_error_ends_the_tending_of_no_other_stream(
 
     [line] = [line for line in teams_log.lines if line["level"] == "error"]
     assert (line["turn_id"], line["error"]) == (alans_stream.turn, "RuntimeError")
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Content stream was canceled by user.",
+        "Content stream was cancelled by user",
+        "CONTENT STREAM WAS CANCELLED BY THE USER",
+    ],
+)
+async def test_a_stream_that_the_person_has_canceled_stops_its_turn(
+    teams: TeamsServer,
+    streams: ChatStreams,
+    alans_stream: StreamOwner,
+    waits: RecordedWaits,
+    stops: RecordedStops,
+    sentence: str,
+) -> None:
+    message = await begin_stream(streams, alans_stream)
+    teams.plan_faults("send", TeamsFault(status=403, code="ContentStreamNotAllowed", message=sentence))
+
+    await show_next(streams, alans_stream, message, waits)
+
+    assert stops.stops == [(alans_stream.turn, alans_stream.conversation, alans_stream.person)]
+    assert not streams.has_open_stream(alans_stream.chat, message)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        TeamsFault(
+            status=403,
+            code="ContentStreamNotAllowed",
+            message="Content stream is not allowed on an already completed streamed message",
+        ),
+        TeamsFault(status=403, code="ContentStreamNotAllowed", message="Content stream is not allowed"),
+        TeamsFault(status=403, code="ContentStreamNotAllowed", message=""),
+        TeamsFault(status=403, code="ConversationBlockedByUser", message="User blocked the conversation with the bot."),
+        TeamsFault(status=400, code="BadRequest", message="The text was canceled by user"),
+    ],
+    ids=lambda fault: fault.message,
+)
+async def test_any_other_refusal_of_a_stream_stops_no_turn(
+    teams: TeamsServer,
+    streams: ChatStreams,
+    alans_stream: StreamOwner,
+    waits: RecordedWaits,
+    stops: RecordedStops,
+    fault: TeamsFault,
+) -> None:
+    message = await begin_stream(streams, alans_stream)
+    teams.plan_faults("send", fault)
+
+    await show_next(streams, alans_stream, message, waits)
+
+    assert stops.stops == []
+    assert not streams.has_open_stream(alans_stream.chat, message)
+
+
+async def test_a_part_that_is_too_large_stops_no_turn(
+    teams: TeamsServer, streams: ChatStreams, alans_stream: StreamOwner, waits: RecordedWaits, stops: RecordedStops
+) -> None:
+    message = await begin_stream(streams, alans_stream)
+
+    await show_next(streams, alans_stream, message, waits, written="word " * 30_000)
+
+    assert [call.error for call in teams.refusals] == ["ContentStreamNotAllowed: Message size too large"]
+    assert stops.stops == []
+
+
+async def test_a_stream_that_teams_has_ended_after_two_minutes_stops_no_turn(
+    teams: TeamsServer, streams: ChatStreams, alans_stream: StreamOwner, waits: RecordedWaits, stops: RecordedStops
+) -> None:
+    message = await begin_stream(streams, alans_stream)
+    waits.advance(STREAM_S)
+
+    await show_next(streams, alans_stream, message, waits)
+
+    assert ["exceeded streaming time" in call.error for call in teams.refusals] == [True]
+    assert stops.stops == []
+
+
+async def test_a_stop_is_noticed_also_when_the_stream_becomes_a_message(
+    teams: TeamsServer,
+    streams: ChatStreams,
+    alans_stream: StreamOwner,
+    alan: TenantPerson,
+    waits: RecordedWaits,
+    stops: RecordedStops,
+) -> None:
+    await begin_stream(streams, alans_stream)
+    teams.stop_stream(alan)
+    waits.advance(streams.pace.longest_s)
+
+    await streams.tend_streams()
+
+    assert [stop[0] for stop in stops.stops] == [alans_stream.turn]
+
+
+async def test_a_stop_that_comes_with_the_answer_changes_nothing(
+    teams: TeamsServer, streams: ChatStreams, alans_stream: StreamOwner, alan: TenantPerson, stops: RecordedStops
+) -> None:
+    message = await begin_stream(streams, alans_stream)
+    teams.stop_stream(alan)
+
+    is_shown = await streams.end_stream(alans_stream.chat, message, {"type": "message", "text": "There are 42."})
+
+    assert not is_shown
+    assert stops.stops == []
+
+
+async def test_the_words_of_a_refusal_are_not_logged(
+    teams: TeamsServer,
+    streams: ChatStreams,
+    alans_stream: StreamOwner,
+    waits: RecordedWaits,
+    teams_log: RecordedLog,
+) -> None:
+    message = await begin_stream(streams, alans_stream)
+    fault = TeamsFault(status=403, code="ContentStreamNotAllowed", message="Private words, canceled by user")
+    teams.plan_faults("send", fault)
+
+    await show_next(streams, alans_stream, message, waits)
+
+    assert teams_log.lines
+    assert "rivate" not in repr(teams_log.lines)
