@@ -29,6 +29,7 @@ class TeamsAddress:
     bot_id: str  # `28:…`
     asker_id: str  # `29:…`: the asker's id for this bot
     reply_to: str = ""  # the activity to answer; after a click, the activity of the card
+    clarification_card: str = ""  # after a click on a choice alone: the message whose buttons were clicked
     team: str = ""  # in a channel: the id of the team (`19:…@thread.tacv2`)
     channel: str = ""  # in a channel: the id of the channel
 
@@ -41,6 +42,7 @@ class TeamsAddress:
             "bot_id": self.bot_id,
             "asker_id": self.asker_id,
             "reply_to": self.reply_to,
+            "clarification_card": self.clarification_card,
             "team": self.team,
             "channel": self.channel,
         }
@@ -56,6 +58,7 @@ class TeamsAddress:
             bot_id=fields["bot_id"],
             asker_id=fields["asker_id"],
             reply_to=fields["reply_to"],
+            clarification_card=fields.get("clarification_card", ""),  # no turn of an earlier version has it
             team=fields["team"],
             channel=fields["channel"],
         )

@@ -1,5 +1,7 @@
 """Accepts clicks on choices. A click starts a turn of the clicker, in the conversation of the card."""
 
+from dataclasses import replace
+
 from adapters.teams.events.listeners import AcceptInbound
 from adapters.teams.events.received_activity import ReceivedActivity
 from adapters.teams.payloads.submissions import ChoiceSubmission, PickSubmission, parse_submission
@@ -28,7 +30,8 @@ def _inbound_for_choice(received: ReceivedActivity, choice: ChoiceId) -> Inbound
     """The click has an id of its own, and comes again with the same one."""
     activity = received.activity
     click_id = f"{activity.reply_to_id}:{activity.id}:{activity.sender.id}"
-    return received.make_inbound(
+    address = replace(received.address, clarification_card=activity.reply_to_id)
+    return replace(received, address=address).make_inbound(
         event_id=f"click:{received.conversation}:{click_id}",
         message_id=MessageId(f"click:{click_id}"),
         body=ButtonClick(choice),

@@ -143,13 +143,12 @@ class TeamsThread:
 
     async def show_chosen(self, message: MessageId, reply: Reply, chosen: ChosenPart) -> None:
         """After a click, the clicked card shows the choice where the message itself is gone."""
-        settled_reply = with_choices_settled(reply, chosen)
-        if self._address.reply_to and self._address.reply_to != message:
-            self._posting.cards_below.setdefault((self._chat, message), (self._address.reply_to,))
+        settled_reply, clicked = with_choices_settled(reply, chosen), MessageId(self._address.clarification_card)
+        if clicked and clicked != message:  # the card stands below the message
+            self._posting.cards_below.setdefault((self._chat, message), (clicked,))
         try:
             await self.update_message(message, settled_reply)
         except MessageGone:
-            clicked = MessageId(self._address.reply_to)
             if not clicked or clicked == message:
                 raise
             await self.update_message(clicked, settled_reply)

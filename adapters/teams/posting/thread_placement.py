@@ -100,6 +100,7 @@ class TeamsThreads:
             conversation=chat,
             kind=ConversationKind.PERSONAL,
             reply_to="",
+            clarification_card="",
             team="",
             channel="",
         ).to_mapping()

@@ -184,7 +184,13 @@ async def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def address_in(
-    teams: TeamsServer, conversation: TenantConversation, asker: TenantPerson, *, thread: str = "", reply_to: str = ""
+    teams: TeamsServer,
+    conversation: TenantConversation,
+    asker: TenantPerson,
+    *,
+    thread: str = "",
+    reply_to: str = "",
+    clarification_card: str = "",
 ) -> TeamsAddress:
     """The address of a question that the person asks there. `thread`: the first message of a channel's thread."""
     return TeamsAddress(
@@ -194,7 +200,8 @@ def address_in(
         kind=ConversationKind(conversation.kind),
         bot_id=teams.tenant.bot_id,
         asker_id=asker.id,
-        reply_to=reply_to,
+        reply_to=reply_to or clarification_card,
+        clarification_card=clarification_card,
         team=conversation.team.id if conversation.team else "",
         channel=conversation.id if conversation.team else "",
     )

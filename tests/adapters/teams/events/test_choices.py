@@ -31,7 +31,7 @@ async def test_a_choice_is_a_click_of_its_clicker(
     assert click.conversation == question.conversation
     assert click.person != question.person
     assert click.message_id.startswith(f"click:{card.id}:")
-    assert reception.addresses()[1].reply_to == card.id
+    assert [address.clarification_card for address in reception.addresses()] == ["", card.id]
 
 
 async def test_a_second_click_is_a_click_of_its_own(

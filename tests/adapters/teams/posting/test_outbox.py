@@ -22,6 +22,7 @@ from bot.surface.replies import (
     ProgressPart,
     Reply,
     ReplyPart,
+    TablePart,
     TextPart,
     TurnAction,
     TurnActionsPart,
@@ -45,6 +46,7 @@ def progress_of(text: str, written: str = "") -> Reply:
 
 
 ANSWER = reply_with(TextPart(markdown="There are **42** receipts."), TurnActionsPart(handles=(TurnAction.RATE,)))
+TABLE = TablePart(caption="Vendors", columns=("vendor", "n"), rows=(("Acme", "37"), ("Bolt", "5")))
 STOPPED = reply_with(NoticePart(text="Stopped."))
 FILE = FilePart(name="r.csv", title="Receipts", rows=3, path="/x/r.csv", url="https://example.org/d/x", expires=NOON)
 
@@ -104,6 +106,12 @@ async def channel_thread(
 ) -> TeamsThread:
     question, _ = await teams.say(alan, team_channel, "how many?", mention=False)
     return thread_at(teams_outbox, address_in(teams, team_channel, alan, thread=question.thread))
+
+
+@pytest.fixture
+def other_outbox(connector: TeamsConnectorClient, stops: RecordedStops, teams_log: RecordedLog) -> TeamsOutbox:
+    """Of another process, which remembers nothing of what this one has posted."""
+    return TeamsOutbox(connector, files=None, service_urls=None, on_stop=stops, log=teams_log.logger())
 
 
 @pytest.fixture
@@ -316,15 +324,13 @@ async def test_the_stream_of_a_lost_process_becomes_the_answer(
     personal_chat: TenantConversation,
     alan: TenantPerson,
     asker: PersonId,
-    connector: TeamsConnectorClient,
+    other_outbox: TeamsOutbox,
     stops: RecordedStops,
-    teams_log: RecordedLog,
 ) -> None:
     opened = await personal_thread.open_message(asker, FixedOpening(progress_of("Looking")))
     assert opened is not None
-    other = TeamsOutbox(connector, files=None, service_urls=None, on_stop=stops, log=teams_log.logger())
 
-    await thread_at(other, address_in(teams, personal_chat, alan)).update_message(opened.message, ANSWER)
+    await thread_at(other_outbox, address_in(teams, personal_chat, alan)).update_message(opened.message, ANSWER)
 
     assert only_message(teams, personal_chat).text == "There are **42** receipts."
     assert stops.stops == []
@@ -488,12 +494,47 @@ async def test_the_choice_is_shown_on_the_clicked_card_where_the_first_message_i
     offer = reply_with(TextPart(markdown="Which?"), choices_part_of(*numbered_buttons(2)))
     address = address_in(teams, group_chat, alan)
     card = await thread_at(teams_outbox, address).post_message(offer)
-    clicked = thread_at(teams_outbox, address_in(teams, group_chat, alan, reply_to=card))
+    clicked = thread_at(teams_outbox, address_in(teams, group_chat, alan, clarification_card=card))
 
     await clicked.show_chosen(MessageId("1"), offer, ChosenPart(label="Vendor 2", by="Ada"))
 
     assert only_message(teams, group_chat).text == "Which?\n\n✓ **Vendor 2** — chosen by Ada"
     assert only_message(teams, group_chat).button_titles() == []
+
+
+async def test_a_typed_choice_is_shown_on_the_card_of_the_clarification_alone(
+    teams: TeamsServer,
+    alan: TenantPerson,
+    group_chat: TenantConversation,
+    teams_outbox: TeamsOutbox,
+    other_outbox: TeamsOutbox,
+) -> None:
+    offer = reply_with(TextPart(markdown="Which?"), TABLE, choices_part_of(*numbered_buttons(2)))
+    card = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    typed, _ = await teams.say(alan, group_chat, "Vendor 2", mention=False)
+    thread = thread_at(other_outbox, address_in(teams, group_chat, alan, reply_to=typed.id))
+
+    await thread.show_chosen(card, offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert "chosen by Ada" in only_message(teams, group_chat).visible_text()
+    assert [call.activity_id for call in teams.calls_of("update")] == [card]
+    assert teams.refusals == []
+
+
+async def test_a_typed_choice_touches_no_other_message_where_the_clarification_is_gone(
+    teams: TeamsServer, alan: TenantPerson, group_chat: TenantConversation, teams_outbox: TeamsOutbox
+) -> None:
+    offer = reply_with(TextPart(markdown="Which?"), choices_part_of(*numbered_buttons(2)))
+    card = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    typed, _ = await teams.say(alan, group_chat, "Vendor 2", mention=False)
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan, reply_to=typed.id))
+    only_message(teams, group_chat).is_deleted = True
+
+    with pytest.raises(MessageGone):
+        await thread.show_chosen(card, offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert [call.activity_id for call in teams.calls_of("update")] == [card]
+    assert teams.calls_of("delete") == []
 
 
 async def test_typing_is_shown_and_its_failure_hurts_nobody(
