@@ -20,6 +20,7 @@ from adapters.teams.events.directory_changes import DirectoryChangeForwarding, M
 from adapters.teams.events.dispatch import ActivityDispatcher
 from adapters.teams.events.feedback import FeedbackHandler
 from adapters.teams.events.listeners import ActivityListener
+from adapters.teams.events.more_choices import MoreChoicesMemory
 from adapters.teams.events.questions import TeamsMessageReader, TeamsQuestionListener
 from adapters.teams.events.reply_sending import ReplySending
 from adapters.teams.events.turn_buttons import TurnButtonListener
@@ -164,15 +165,16 @@ class TeamsSurface:
 
     def _build_listeners(self, bot: TeamsBot, forwarding: DirectoryChangeForwarding) -> Sequence[ActivityListener]:
         """In the order in which they are asked."""
-        sending = self._sending
+        sending, more_choices = self._sending, MoreChoicesMemory(bot.accept_inbound)
         return (
-            TeamsChoiceListener(bot.accept_inbound),
+            TeamsChoiceListener(more_choices.accept_inbound),
             TurnButtonListener(
                 turn_actions=bot.turn_actions,
                 clarifications=bot.clarifications,
                 accept=bot.accept_inbound,
                 cards=ClickReplyCards(),
                 replies=self._replies,
+                note_more_card=more_choices.note_card,
             ),
             MemberChangeListener(sending.directory.forget_members, forwarding),
             AdministrationListener(
@@ -184,7 +186,7 @@ class TeamsSurface:
             ),
             UnknownSubmissionListener(self._replies),
             TeamsQuestionListener(
-                bot.accept_inbound,
+                more_choices.accept_inbound,
                 TeamsMessageReader(attached_files_of, partial(sealed_locations_of, seal=self._seal)),
             ),
         )

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from cachetools import FIFOCache
@@ -39,7 +39,7 @@ from adapters.teams.posting.single_message import sent_messages_for
 from adapters.teams.posting.streams import ChatStreams, StreamContent, StreamOwner, TeamsStreamPace
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.surface.outbox import MessageGone, OpenedMessage, OpeningContent, OutboxFailed
-from bot.surface.replies import ChosenPart, FilePart, FullTextPart, Reply
+from bot.surface.replies import ChoicesPart, ChosenPart, FilePart, FullTextPart, Reply
 
 TYPING_TIMEOUT_S: Final = 1.0
 FILE_BUDGET_S: Final = 20.0  # a file that cannot be offered sooner is shown as a link
@@ -142,16 +142,18 @@ class TeamsThread:
         return self._posting.messages.get((self._chat, turn))
 
     async def show_chosen(self, message: MessageId, reply: Reply, chosen: ChosenPart) -> None:
-        """After a click, the clicked card shows the choice where the message itself is gone."""
-        settled_reply, clicked = with_choices_settled(reply, chosen), MessageId(self._address.clarification_card)
-        if clicked and clicked != message:  # the card stands below the message
-            self._posting.cards_below.setdefault((self._chat, message), (clicked,))
-        try:
-            await self.update_message(message, settled_reply)
-        except MessageGone:
-            if not clicked or clicked == message:
-                raise
-            await self.update_message(clicked, settled_reply)
+        """The cards with further choices show the choice alone. After a click, the clicked card shows it where the
+        message itself is gone.
+        """
+        is_shown = await self._show_settled(message, with_choices_settled(reply, chosen))
+        choice_alone = teams_message_for(replace(reply, parts=(chosen,)), self._place)
+        async with translate_teams_errors():
+            for card in self._more_cards_for(reply):
+                with suppress(TeamsRefusal):
+                    await self._calls.update_activity(await self._service_url(), self._chat, card, choice_alone)
+                    is_shown = True
+        if not is_shown:
+            raise MessageGone()
 
     async def show_activity(self) -> None:
         try:
@@ -216,6 +218,22 @@ class TeamsThread:
             with suppress(TeamsRefusal):
                 await self._calls.delete_activity(service_url, self._chat, superfluous)
         self._posting.cards_below[key] = tuple(shown[: len(cards)])
+
+    async def _show_settled(self, message: MessageId, settled_reply: Reply) -> bool:
+        """False where the message is gone, and so is the clicked card."""
+        clicked = MessageId(self._address.clarification_card)
+        if clicked and clicked != message:  # the card stands below the message
+            self._posting.cards_below.setdefault((self._chat, message), (clicked,))
+        for shown_message in dict.fromkeys(filter(None, (message, clicked))):
+            with suppress(MessageGone):
+                await self.update_message(shown_message, settled_reply)
+                return True
+        return False
+
+    def _more_cards_for(self, offer: Reply) -> Sequence[str]:
+        """The messages with further choices of the reply's clarification, as far as the turn knows them."""
+        clarifications = {part.clarification for part in offer.parts if isinstance(part, ChoicesPart)}
+        return [card.message for card in self._address.more_cards if card.clarification in clarifications]
 
     def _remember_message(self, turn: TurnId, message: str) -> MessageId:
         self._posting.messages[self._chat, turn] = MessageId(message)

@@ -101,6 +101,7 @@ class TeamsThreads:
             kind=ConversationKind.PERSONAL,
             reply_to="",
             clarification_card="",
+            more_cards=(),
             team="",
             channel="",
         ).to_mapping()

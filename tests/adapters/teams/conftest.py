@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from structlog import make_filtering_bound_logger
 from structlog.typing import FilteringBoundLogger
 
-from adapters.teams.addresses import ConversationKind, TeamsAddress, conversation_id_of
+from adapters.teams.addresses import ConversationKind, MoreChoicesCard, TeamsAddress, conversation_id_of
 from adapters.teams.connector.access_token import AccessTokenCache, token_request_for
 from adapters.teams.connector.client import TeamsConnectorClient
 from adapters.teams.posting.outbox import TeamsOutbox, TeamsThread
@@ -191,6 +191,7 @@ def address_in(
     thread: str = "",
     reply_to: str = "",
     clarification_card: str = "",
+    more_cards: tuple[MoreChoicesCard, ...] = (),
 ) -> TeamsAddress:
     """The address of a question that the person asks there. `thread`: the first message of a channel's thread."""
     return TeamsAddress(
@@ -202,6 +203,7 @@ def address_in(
         asker_id=asker.id,
         reply_to=reply_to or clarification_card,
         clarification_card=clarification_card,
+        more_cards=more_cards,
         team=conversation.team.id if conversation.team else "",
         channel=conversation.id if conversation.team else "",
     )

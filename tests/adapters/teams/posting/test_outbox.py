@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.teams.addresses import TeamsAddress, conversation_id_of, person_id_of
+from adapters.teams.addresses import MoreChoicesCard, TeamsAddress, conversation_id_of, person_id_of
 from adapters.teams.connector.client import TeamsConnectorClient
 from adapters.teams.errors import TeamsError, TeamsUnreachable
 from adapters.teams.posting.outbox import TeamsOutbox, TeamsThread
@@ -535,6 +535,34 @@ async def test_a_typed_choice_touches_no_other_message_where_the_clarification_i
 
     assert [call.activity_id for call in teams.calls_of("update")] == [card]
     assert teams.calls_of("delete") == []
+
+
+async def test_the_choice_is_shown_on_the_further_choices_where_the_clarification_is_gone(
+    teams: TeamsServer, alan: TenantPerson, group_chat: TenantConversation, teams_outbox: TeamsOutbox
+) -> None:
+    choices = choices_part_of(*numbered_buttons(2))
+    offer = reply_with(TextPart(markdown="Which?"), choices)
+    further = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    cards = (MoreChoicesCard(message=further, clarification=choices.clarification),)
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan, more_cards=cards))
+
+    await thread.show_chosen(MessageId("1"), offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert only_message(teams, group_chat).visible_text() == "✓ **Vendor 2** — chosen by Ada"
+
+
+async def test_further_choices_that_are_gone_hinder_no_clarification(
+    teams: TeamsServer, alan: TenantPerson, group_chat: TenantConversation, teams_outbox: TeamsOutbox
+) -> None:
+    choices = choices_part_of(*numbered_buttons(2))
+    offer = reply_with(TextPart(markdown="Which?"), choices)
+    card = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    cards = (MoreChoicesCard(message="1", clarification=choices.clarification),)
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan, more_cards=cards))
+
+    await thread.show_chosen(card, offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert only_message(teams, group_chat).visible_text() == "Which?\n\n✓ **Vendor 2** — chosen by Ada"
 
 
 async def test_typing_is_shown_and_its_failure_hurts_nobody(
