@@ -310,7 +310,7 @@ class TeamsThread:
 
     async def _offer_files(self, files: FileSender, message: MessageId, reply: Reply) -> None:
         """Files that cannot be offered are shown as links. A full text has no link, so its turn is repeated."""
-        refused: set[str] = set()
+        key, has_new_link = (self._chat, message), False
         for file in _file_parts_in(reply):
             if self._is_attached(message, file.path):
                 continue
@@ -319,11 +319,10 @@ class TeamsThread:
                     await files.offer_file(self._address, reply.turn, message, file)
             except (TeamsError, TimeoutError, OSError) as exc:
                 self._log.warning("teams file not offered", turn_id=reply.turn, reason=type(exc).__name__)
-                refused.add(file.path)
+                self._posting.linked_paths[key] = self._posting.linked_paths.get(key, frozenset()) | {file.path}
+                has_new_link = True
             self._note_attached(message, file.path)
-        if refused:
-            key = (self._chat, message)
-            self._posting.linked_paths[key] = self._posting.linked_paths.get(key, frozenset()) | refused
+        if has_new_link:
             await self._rewrite(message, reply)
         for part in _full_text_parts_in(reply):
             if not self._is_attached(message, part.name):

@@ -14,7 +14,8 @@ class FileSender(Protocol):
         """Asks the person whether to put the file into their OneDrive. A file that was offered for this message already
         (same `path`) is not offered again. `message` shows the reply with the file.
 
-        Raises `TeamsError` and `OSError`; the message then shows a link instead.
+        Raises `TeamsError` and `OSError`; the message then shows a link instead. Raises `OutboxFailed` where the offer
+        cannot be stored now.
         """
         ...
 

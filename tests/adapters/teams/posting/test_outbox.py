@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -67,15 +67,19 @@ class FixedOpening:
 
 @dataclass
 class RecordedOffers:
-    """Fulfils `adapters.teams.posting.protocols.FileSender`. Fails as long as `error` is set."""
+    """Fulfils `adapters.teams.posting.protocols.FileSender`. Fails as long as `error` is set. `file_errors`: the errors
+    of single files, by name.
+    """
 
     error: Exception | None = None
+    file_errors: dict[str, Exception] = field(default_factory=dict[str, Exception])
     files: list[str] = field(default_factory=list[str])
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     async def offer_file(self, address: TeamsAddress, turn: TurnId, message: MessageId, file: FilePart) -> None:
-        if self.error is not None:
-            raise self.error
+        error = self.file_errors.get(file.name, self.error)
+        if error is not None:
+            raise error
         self.files.append(file.name)
 
     async def offer_text(
@@ -661,6 +665,29 @@ async def test_a_file_that_cannot_be_offered_is_a_link_that_stays(
     assert only_message(teams, personal_chat).button_titles() == ["Download r.csv"]
     await thread.update_message(message, reply)
 
+    assert only_message(teams, personal_chat).button_titles() == ["Download r.csv"]
+
+
+async def test_a_file_that_could_not_be_offered_is_a_link_also_after_another_file_has_failed(
+    teams: TeamsServer,
+    alan: TenantPerson,
+    personal_chat: TenantConversation,
+    offering_outbox: TeamsOutbox,
+    offers: RecordedOffers,
+) -> None:
+    thread = thread_at(offering_outbox, address_in(teams, personal_chat, alan))
+    second = replace(FILE, name="s.csv", path="/x/s.csv")
+    reply = reply_with(TextPart(markdown="Here are the files."), FILE, second)
+    message = await thread.post_message(reply)
+    offers.file_errors = {"r.csv": OSError("gone"), "s.csv": OutboxFailed("the database", retry=True)}
+
+    with pytest.raises(OutboxFailed):
+        await thread.attach_files(message, reply)
+    offers.file_errors.clear()
+    await thread.update_message(message, reply)
+    await thread.attach_files(message, reply)
+
+    assert offers.files == ["s.csv"]
     assert only_message(teams, personal_chat).button_titles() == ["Download r.csv"]
 
 
