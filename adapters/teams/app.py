@@ -49,6 +49,7 @@ from bot.settings_section import SectionT
 from bot.surface.inbound import Inbound
 from bot.surface.known_addresses import KnownAddresses, ServiceUrls
 from bot.surface.secret_sealing import SecretSeal
+from bot.turns.further_messages import FurtherMessages
 from bot.turns.turn_actions import TurnActionHandler
 
 
@@ -90,6 +91,9 @@ class TeamsBot(Protocol):
 
     @property
     def service_urls(self) -> ServiceUrls: ...
+
+    @property
+    def further_messages(self) -> FurtherMessages: ...
 
     def known_addresses_for(self, surface: str) -> KnownAddresses: ...
 
@@ -256,6 +260,7 @@ def _build_sending_side(bot: TeamsBot, settings: TeamsSettings, pace: TeamsStrea
         connector,
         files=consents,
         service_urls=conversations,
+        further_messages=bot.further_messages,
         on_stop=StoppedStreams(bot.turn_actions),
         log=bot.log,
         pace=pace,
@@ -269,5 +274,5 @@ def _build_sending_side(bot: TeamsBot, settings: TeamsSettings, pace: TeamsStrea
         uploads=uploads,
         consents=consents,
         outbox=outbox,
-        threads=TeamsThreads(connector, outbox, conversations),
+        threads=TeamsThreads(connector, outbox, conversations, bot.further_messages),
     )

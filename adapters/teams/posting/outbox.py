@@ -24,7 +24,7 @@ from adapters.teams.errors import (
     TeamsUnreachable,
 )
 from adapters.teams.payloads.json_values import JsonObject
-from adapters.teams.posting.protocols import FileSender, ServiceUrlSource, StreamStopListener
+from adapters.teams.posting.protocols import FileSender, FurtherMessageRecords, ServiceUrlSource, StreamStopListener
 from adapters.teams.posting.render import (
     MessagePlace,
     full_text_messages_for,
@@ -55,6 +55,7 @@ class _TeamsPosting:
     streams: ChatStreams
     files: FileSender | None
     service_urls: ServiceUrlSource | None
+    further_messages: FurtherMessageRecords
     log: FilteringBoundLogger
     messages: FIFOCache[tuple[str, TurnId], MessageId] = field(default_factory=lambda: FIFOCache(_MAX_REMEMBERED))
     attached: FIFOCache[tuple[str, MessageId], frozenset[str]] = field(
@@ -78,6 +79,7 @@ class TeamsOutbox:
         *,
         files: FileSender | None,
         service_urls: ServiceUrlSource | None,
+        further_messages: FurtherMessageRecords,
         on_stop: StreamStopListener,
         log: FilteringBoundLogger,
         pace: TeamsStreamPace | None = None,
@@ -86,7 +88,12 @@ class TeamsOutbox:
         """Without `files`, files are links and long texts are messages in personal chats as well."""
         self.streams = ChatStreams(calls, on_stop, log, pace=pace, clock=clock)
         self._posting = _TeamsPosting(
-            calls=calls, streams=self.streams, files=files, service_urls=service_urls, log=log
+            calls=calls,
+            streams=self.streams,
+            files=files,
+            service_urls=service_urls,
+            further_messages=further_messages,
+            log=log,
         )
 
     async def start(self) -> None:
@@ -212,12 +219,26 @@ class TeamsThread:
                 with suppress(TeamsRefusal):
                     await self._calls.update_activity(service_url, self._chat, shown[position], card, attempts=attempts)
                     continue
-            shown[position : position + 1] = [await self._calls.send_activity(service_url, self._chat, card)]
+            shown[position : position + 1] = [await self._send_further_message(message, card)]
             self._posting.cards_below[key] = tuple(shown)
         for superfluous in shown[len(cards) :]:
             with suppress(TeamsRefusal):
                 await self._calls.delete_activity(service_url, self._chat, superfluous)
         self._posting.cards_below[key] = tuple(shown[: len(cards)])
+
+    async def _send_further_message(self, message: MessageId, activity: JsonObject) -> str:
+        """Posts and notes a message that belongs to the reply of `message`. If it cannot be noted, it is deleted,
+        because it could not be withdrawn later.
+        """
+        service_url = await self._service_url()
+        further = await self._calls.send_activity(service_url, self._chat, activity)
+        try:
+            await self._posting.further_messages.note_message(self._conversation, message, MessageId(further))
+        except OutboxFailed:
+            with suppress(TeamsError):
+                await self._calls.delete_activity(service_url, self._chat, further)
+            raise
+        return further
 
     async def _show_settled(self, message: MessageId, settled_reply: Reply) -> bool:
         """False where the message is gone, and so is the clicked card."""
@@ -342,7 +363,7 @@ class TeamsThread:
             for number, activity in enumerate(full_text_messages_for(full_text_of(part.reply))):
                 key = f"{part.name} {number}"
                 if not self._is_attached(message, key):
-                    await self._calls.send_activity(await self._service_url(), self._chat, activity)
+                    await self._send_further_message(message, activity)
                     self._note_attached(message, key)
 
     def _is_attached(self, message: MessageId, key: str) -> bool:

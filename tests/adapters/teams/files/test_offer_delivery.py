@@ -16,7 +16,14 @@ pytestmark = pytest.mark.usefixtures("bot")
 
 @pytest.fixture
 def thread(desk: ConsentDesk, connector: TeamsConnectorClient) -> TeamsThread:
-    outbox = TeamsOutbox(connector, files=desk.consents, service_urls=None, on_stop=RecordedStops(), log=desk.bot.log)
+    outbox = TeamsOutbox(
+        connector,
+        files=desk.consents,
+        service_urls=None,
+        further_messages=desk.bot.further_messages,
+        on_stop=RecordedStops(),
+        log=desk.bot.log,
+    )
     return thread_at(outbox, desk.address)
 
 

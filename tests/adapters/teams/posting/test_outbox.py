@@ -28,7 +28,15 @@ from bot.surface.replies import (
     TurnActionsPart,
 )
 from tests.adapters.slack.gallery import choices_part_of, numbered_buttons
-from tests.adapters.teams.conftest import RecordedLog, RecordedStops, RecordedWaits, address_in, thread_at, wait_until
+from tests.adapters.teams.conftest import (
+    FurtherMessageTable,
+    RecordedLog,
+    RecordedStops,
+    RecordedWaits,
+    address_in,
+    thread_at,
+    wait_until,
+)
 from tests.stand_ins.teams.server import TeamsFault, TeamsServer
 from tests.stand_ins.teams.tenancy import TenantConversation, TenantMessage, TenantPerson
 
@@ -110,12 +118,6 @@ async def channel_thread(
 ) -> TeamsThread:
     question, _ = await teams.say(alan, team_channel, "how many?", mention=False)
     return thread_at(teams_outbox, address_in(teams, team_channel, alan, thread=question.thread))
-
-
-@pytest.fixture
-def other_outbox(connector: TeamsConnectorClient, stops: RecordedStops, teams_log: RecordedLog) -> TeamsOutbox:
-    """Of another process, which remembers nothing of what this one has posted."""
-    return TeamsOutbox(connector, files=None, service_urls=None, on_stop=stops, log=teams_log.logger())
 
 
 @pytest.fixture
@@ -485,7 +487,14 @@ async def test_the_newest_service_url_is_used(
 
     old_address = address_in(teams, group_chat, alan)
     teams.move_region("amer")
-    outbox = TeamsOutbox(connector, files=None, service_urls=MovedTenant(), on_stop=stops, log=teams_log.logger())
+    outbox = TeamsOutbox(
+        connector,
+        files=None,
+        service_urls=MovedTenant(),
+        further_messages=FurtherMessageTable(),
+        on_stop=stops,
+        log=teams_log.logger(),
+    )
 
     await thread_at(outbox, old_address).post_message(ANSWER)
 
@@ -626,7 +635,14 @@ def offers() -> RecordedOffers:
 def offering_outbox(
     connector: TeamsConnectorClient, stops: RecordedStops, teams_log: RecordedLog, offers: RecordedOffers
 ) -> TeamsOutbox:
-    return TeamsOutbox(connector, files=offers, service_urls=None, on_stop=stops, log=teams_log.logger())
+    return TeamsOutbox(
+        connector,
+        files=offers,
+        service_urls=None,
+        further_messages=FurtherMessageTable(),
+        on_stop=stops,
+        log=teams_log.logger(),
+    )
 
 
 async def test_a_file_is_offered_once_in_a_personal_chat(
@@ -746,6 +762,28 @@ async def test_a_full_text_that_failed_goes_on_where_it_ended(
 
     further = teams.tenant.bot_messages(group_chat)[1:]
     assert "".join(message.text for message in further).count("word") == 20_000
+
+
+async def test_a_message_that_cannot_be_noted_is_posted_again_later(
+    teams: TeamsServer,
+    alan: TenantPerson,
+    group_chat: TenantConversation,
+    teams_outbox: TeamsOutbox,
+    further_messages: FurtherMessageTable,
+) -> None:
+    whole = reply_with(FullTextPart(name="answer.txt", reply=reply_with(TextPart(markdown="word " * 20_000))))
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan))
+    message = await thread.post_message(whole)
+    further_messages.error = OutboxFailed("the database", retry=True)
+
+    with pytest.raises(OutboxFailed):
+        await thread.attach_files(message, whole)
+    assert [shown.id for shown in teams.tenant.bot_messages(group_chat)] == [message]
+
+    further_messages.error = None
+    await thread.attach_files(message, whole)
+    further = teams.tenant.bot_messages(group_chat)[1:]
+    assert "".join(shown.text for shown in further).count("word") == 20_000
 
 
 async def test_a_full_text_that_cannot_be_offered_is_tried_again(
