@@ -31,6 +31,7 @@ from bot.surface.product_directories import ProductDirectories
 from bot.surface.surface import Surface
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.turns.feedback import AnswerFeedback
+from bot.turns.further_messages import FurtherMessages
 from bot.turns.stop_requests import StopRequests
 from bot.turns.turn_actions import TurnActionHandler
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
@@ -73,6 +74,7 @@ class Application:
     sources: SourceOperations
     clarifications: ClarificationOffers
     service_urls: ServiceUrls
+    further_messages: FurtherMessages
     limits: AnswerLimits
     log: FilteringBoundLogger
     dialogue: ConversationDialogue

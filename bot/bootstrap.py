@@ -53,6 +53,7 @@ from bot.surface.outbox import Outbox
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.turns.feedback import AnswerFeedback
+from bot.turns.further_messages import FurtherMessages
 from bot.turns.revisions import QuestionRevisions
 from bot.turns.stop_requests import StopRequests
 from bot.turns.turn_actions import TurnActionHandler
@@ -525,6 +526,7 @@ def _build_application(
         sources=sources,
         clarifications=services.clarifications,
         service_urls=ServiceUrls(database, log),
+        further_messages=FurtherMessages(database),
         limits=limits,
         log=log,
         dialogue=dialogue,

@@ -8,6 +8,7 @@ from typing import Final
 from bot.ids import ConversationId, PersonId, Subject
 
 SURFACE: Final = "teams"
+_MORE_CARD_PREFIX: Final = "more_card:"  # of a field of a stored address; the message's id follows
 
 
 class ConversationKind(StrEnum):
@@ -16,6 +17,14 @@ class ConversationKind(StrEnum):
     PERSONAL = "personal"
     GROUP_CHAT = "groupChat"
     CHANNEL = "channel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreChoicesCard:
+    """A message with further choices of a clarification, beside the clarification's own."""
+
+    message: str
+    clarification: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +38,8 @@ class TeamsAddress:
     bot_id: str  # `28:…`
     asker_id: str  # `29:…`: the asker's id for this bot
     reply_to: str = ""  # the activity to answer; after a click, the activity of the card
+    clarification_card: str = ""  # after a click on a choice alone: the message whose buttons were clicked
+    more_cards: tuple[MoreChoicesCard, ...] = ()  # those of the conversation, as far as known
     team: str = ""  # in a channel: the id of the team (`19:…@thread.tacv2`)
     channel: str = ""  # in a channel: the id of the channel
 
@@ -41,6 +52,8 @@ class TeamsAddress:
             "bot_id": self.bot_id,
             "asker_id": self.asker_id,
             "reply_to": self.reply_to,
+            "clarification_card": self.clarification_card,
+            **{f"{_MORE_CARD_PREFIX}{card.message}": card.clarification for card in self.more_cards},
             "team": self.team,
             "channel": self.channel,
         }
@@ -56,6 +69,12 @@ class TeamsAddress:
             bot_id=fields["bot_id"],
             asker_id=fields["asker_id"],
             reply_to=fields["reply_to"],
+            clarification_card=fields.get("clarification_card", ""),  # no turn of an earlier version has it
+            more_cards=tuple(
+                MoreChoicesCard(message=key.removeprefix(_MORE_CARD_PREFIX), clarification=clarification)
+                for key, clarification in fields.items()
+                if key.startswith(_MORE_CARD_PREFIX)
+            ),
             team=fields["team"],
             channel=fields["channel"],
         )

@@ -20,6 +20,7 @@ from adapters.teams.events.directory_changes import DirectoryChangeForwarding, M
 from adapters.teams.events.dispatch import ActivityDispatcher
 from adapters.teams.events.feedback import FeedbackHandler
 from adapters.teams.events.listeners import ActivityListener
+from adapters.teams.events.more_choices import MoreChoicesMemory
 from adapters.teams.events.questions import TeamsMessageReader, TeamsQuestionListener
 from adapters.teams.events.reply_sending import ReplySending
 from adapters.teams.events.turn_buttons import TurnButtonListener
@@ -48,6 +49,7 @@ from bot.settings_section import SectionT
 from bot.surface.inbound import Inbound
 from bot.surface.known_addresses import KnownAddresses, ServiceUrls
 from bot.surface.secret_sealing import SecretSeal
+from bot.turns.further_messages import FurtherMessages
 from bot.turns.turn_actions import TurnActionHandler
 
 
@@ -89,6 +91,9 @@ class TeamsBot(Protocol):
 
     @property
     def service_urls(self) -> ServiceUrls: ...
+
+    @property
+    def further_messages(self) -> FurtherMessages: ...
 
     def known_addresses_for(self, surface: str) -> KnownAddresses: ...
 
@@ -166,9 +171,9 @@ class TeamsSurface:
 
     def _build_listeners(self, bot: TeamsBot, forwarding: DirectoryChangeForwarding) -> Sequence[ActivityListener]:
         """In the order in which they are asked."""
-        sending = self._sending
+        sending, more_choices = self._sending, MoreChoicesMemory(bot.accept_inbound)
         return (
-            TeamsChoiceListener(bot.accept_inbound),
+            TeamsChoiceListener(more_choices.accept_inbound),
             TurnButtonListener(
                 turn_actions=bot.turn_actions,
                 offers=bot.file_offers,
@@ -176,6 +181,7 @@ class TeamsSurface:
                 accept=bot.accept_inbound,
                 cards=ClickReplyCards(),
                 replies=self._replies,
+                note_more_card=more_choices.note_card,
             ),
             MemberChangeListener(sending.directory.forget_members, forwarding),
             AdministrationListener(
@@ -187,7 +193,7 @@ class TeamsSurface:
             ),
             UnknownSubmissionListener(self._replies),
             TeamsQuestionListener(
-                bot.accept_inbound,
+                more_choices.accept_inbound,
                 TeamsMessageReader(attached_files_of, partial(sealed_locations_of, seal=self._seal)),
             ),
         )
@@ -265,6 +271,7 @@ def _build_sending_side(bot: TeamsBot, settings: TeamsSettings, pace: TeamsStrea
         connector,
         files=consents,
         service_urls=conversations,
+        further_messages=bot.further_messages,
         on_stop=StoppedStreams(bot.turn_actions),
         log=bot.log,
         pace=pace,
@@ -278,5 +285,5 @@ def _build_sending_side(bot: TeamsBot, settings: TeamsSettings, pace: TeamsStrea
         uploads=uploads,
         consents=consents,
         outbox=outbox,
-        threads=TeamsThreads(connector, outbox, conversations),
+        threads=TeamsThreads(connector, outbox, conversations, bot.further_messages),
     )

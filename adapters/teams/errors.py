@@ -8,17 +8,25 @@ TeamsError
 └── InvalidActivity   what was to be sent is not an activity, or goes to an address that is not allowed: a bug
 """
 
+from typing import Final
+
+MAX_MESSAGE_CHARACTERS: Final = 200
+
 
 class TeamsError(Exception):
     """Base of all errors of a call to the connector."""
 
 
 class TeamsRefusal(TeamsError):
-    """`status` is the HTTP status; `code` the service's error code, such as `MessageSizeTooBig`."""
+    """`status` is the HTTP status; `code` the service's error code, such as `MessageSizeTooBig`.
 
-    def __init__(self, status: int, code: str) -> None:
+    `message`: the beginning of the service's own words, for what the code leaves open. Not part of the error's text, as
+    it may quote what was sent: do not log it.
+    """
+
+    def __init__(self, status: int, code: str, message: str = "") -> None:
         super().__init__(f"Teams refused with {status}: {code}")
-        self.status, self.code = status, code
+        self.status, self.code, self.message = status, code, message[:MAX_MESSAGE_CHARACTERS]
 
 
 class TeamsThrottled(TeamsError):

@@ -26,6 +26,7 @@ from bot.errors import (
 from bot.ids import ConversationId, ExportId, FileOfferId, MessageId, PersonId, TurnId
 from bot.surface.inbound import FullTextRequest
 from bot.surface.json_codec import body_from_json
+from bot.surface.outbox import translate_storage_errors
 from bot.surface.replies import FilePart
 from bot.surface.secret_sealing import SecretSeal
 from bot.translation import get_reply_language, translate_message, use_language
@@ -98,7 +99,7 @@ class FileUpload:
 
 
 class FileOffers:
-    """Raises `SqlError` where the database does not answer."""
+    """Raises `SqlError` where the database does not answer; what a delivery calls raises `OutboxFailed` instead."""
 
     def __init__(
         self,
@@ -114,10 +115,11 @@ class FileOffers:
         self._text_access = text_access
         self._inbox, self._seal, self._now = TurnInbox(database), SecretSeal(keys), database.utc_now
 
+    @translate_storage_errors()
     async def offer_export(self, turn: TurnId, conversation: ConversationId) -> FileOffer | None:
         """The offer of the turn's export in the language of the reply; the existing one if there is one.
 
-        None where the turn has no finished export, or its reader has lost access to it.
+        None where the turn has no finished export, or its reader has lost access to it. Raises `OutboxFailed`.
         """
         export = await self._exports.find_export_of_turn(turn)
         if export is None:
@@ -138,11 +140,13 @@ class FileOffers:
             return None
         return _offer_of(await self._store.put_offer(new), file.name, size)
 
+    @translate_storage_errors()
     async def offer_text(self, turn: TurnId, conversation: ConversationId, *, name: str, text: str) -> FileOffer | None:
         """The offer of a text of the turn as a UTF-8 file; the existing one if there is one. None for an unknown turn.
 
         The rights to it are those of the audience for which the turn was stored. The surface checks those of the
-        audience that the chat product reports with the answer (`TurnActionHandler.check_full_text`).
+        audience that the chat product reports with the answer (`TurnActionHandler.check_full_text`). Raises
+        `OutboxFailed`.
         """
         stored_turn = await self._inbox.find_turn(turn)
         if stored_turn is None:
@@ -160,8 +164,9 @@ class FileOffers:
         )
         return _offer_of(stored, name, len(text.encode(errors="replace")))
 
+    @translate_storage_errors()
     async def note_message(self, offer: FileOffer, message: MessageId) -> None:
-        """Records the message that shows the offer."""
+        """Records the message that shows the offer. Raises `OutboxFailed`."""
         await self._store.note_message(offer.id, message)
 
     async def find_text_turn(self, offer_id: str, answerer: FileAnswerer) -> TurnId | None:

@@ -1,12 +1,15 @@
 """How a turn's reply reaches the chat, for every product."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.surface.inbound import Inbound
 from bot.surface.replies import ChosenPart, Reply
+from storage.search.errors import SearchError
+from storage.sql.errors import SqlError
 
 
 class OutboxFailed(Exception):
@@ -24,6 +27,17 @@ class MessageGone(OutboxFailed):
 
     def __init__(self) -> None:
         super().__init__("the message is gone", retry=False)
+
+
+@asynccontextmanager
+async def translate_storage_errors() -> AsyncGenerator[None]:
+    """For what a delivery stores and looks up: raises `OutboxFailed` while the database or the index fails, so that the
+    delivery is tried again, and what the chat shows stays. Can be a decorator.
+    """
+    try:
+        yield
+    except (SqlError, SearchError) as exc:
+        raise OutboxFailed(f"storage failed: {type(exc).__name__}", retry=True) from exc
 
 
 class OpeningContent(Protocol):

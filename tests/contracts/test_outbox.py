@@ -39,6 +39,7 @@ from tests.adapters.teams.conftest import (
     alan,
     beth,
     connector,
+    further_messages,
     personal_chat,
     stops,
     stream_pace,
@@ -58,7 +59,7 @@ from tests.stand_ins.teams.tenancy import TenantConversation, TenantPerson
 
 __all__ = ["ada", "api", "bob", "bot", "general", "pauses", "slack", "surface"]
 __all__ += ["access_tokens", "alan", "beth", "connector", "personal_chat", "stops", "stream_pace", "team_channel"]
-__all__ += ["teams", "teams_log", "teams_outbox", "teams_settings", "waits"]
+__all__ += ["further_messages", "teams", "teams_log", "teams_outbox", "teams_settings", "waits"]
 
 NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
 TURN, OTHER_TURN = TurnId("turn-1"), TurnId("turn-2")

@@ -27,6 +27,7 @@ from adapters.teams.errors import InvalidActivity, TeamsRefusal, TeamsSignInFail
 from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.payloads.responses import (
     ConnectorAnswer,
+    ConnectorErrorDetail,
     ConnectorErrorResponse,
     MemberAccount,
     MembersPage,
@@ -38,6 +39,7 @@ LONGEST_WAIT_S: Final = 15.0  # a longer `Retry-After` is raised to the caller
 MAX_BODY_BYTES: Final = 1 << 20  # of an answer
 MAX_MEMBER_PAGES: Final = 50
 _MEMBERS_PER_PAGE: Final = 500
+_MAX_CODE_CHARACTERS: Final = 100  # of an error code
 _BACKOFF_S: Final = 0.5  # doubled at each attempt
 _MEMBER_MISSING: Final = "MemberNotFoundInConversation"
 _REPEATED_STATUSES: Final = frozenset({412, 502, 504})  # Microsoft asks to repeat these, new messages as well
@@ -303,7 +305,8 @@ def _check_status(status: int, headers: Mapping[str, str], body: bytes, *, is_re
         raise _CallMayBeRepeated(f"Teams answered {status}")
     if status >= 500:
         raise TeamsUnreachable(f"Teams answered {status}")
-    raise TeamsRefusal(status, _error_code_of(body) or f"status {status}")
+    error = _read_error(body)
+    raise TeamsRefusal(status, error.code[:_MAX_CODE_CHARACTERS] or f"status {status}", error.message)
 
 
 def _retry_after_seconds(retry_after: str | None) -> float:
@@ -317,11 +320,12 @@ def _retry_after_seconds(retry_after: str | None) -> float:
         return 1.0
 
 
-def _error_code_of(body: bytes) -> str:
+def _read_error(body: bytes) -> ConnectorErrorDetail:
+    """Empty where the answer is no error in the connector's form."""
     try:
-        return ConnectorErrorResponse.model_validate_json(body).error.code[:100]
+        return ConnectorErrorResponse.model_validate_json(body).error
     except ValidationError:
-        return ""
+        return ConnectorErrorDetail()
 
 
 def _parse_body(model: type[M], body: bytes) -> M:

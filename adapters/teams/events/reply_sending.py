@@ -7,6 +7,7 @@ answered once, as long as the process that answered it remembers it.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 from cachetools import TTLCache
@@ -25,7 +26,16 @@ _MEMORY_S: Final = 600.0  # of answered activities
 _MAX_REMEMBERED: Final = 10_000
 _CLOSE_TIMEOUT_S: Final = 5.0
 
-MakeReply = Callable[[], Awaitable[JsonObject | None]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedReply:
+    """A reply of which the message is to be known. `note_message` is called with its id once it is shown."""
+
+    activity: JsonObject
+    note_message: Callable[[str], None]
+
+
+MakeReply = Callable[[], Awaitable[JsonObject | NotedReply | None]]
 
 
 class ReplySending:
@@ -86,7 +96,7 @@ class ReplySending:
             if _may_be_repeated(exc):
                 self._spawn(self._show_later(received, reply, replaces_card, exc))
 
-    async def _make_or_apologise(self, make_reply: MakeReply) -> JsonObject | None:
+    async def _make_or_apologise(self, make_reply: MakeReply) -> JsonObject | NotedReply | None:
         try:
             return await make_reply()
         except TeamsError as exc:
@@ -94,7 +104,7 @@ class ReplySending:
             return {"type": "message", "text": translate_message(INTERNAL_ERROR_NOTICE), "textFormat": "plain"}
 
     async def _show_later(
-        self, received: ReceivedActivity, reply: JsonObject, replaces_card: bool, error: TeamsError
+        self, received: ReceivedActivity, reply: JsonObject | NotedReply, replaces_card: bool, error: TeamsError
     ) -> None:
         for pause_s in self._pauses_s:
             await self._pause(max(pause_s, error.retry_after_s) if isinstance(error, TeamsThrottled) else pause_s)
@@ -114,8 +124,19 @@ class ReplySending:
             async with asyncio.timeout(seconds):
                 await self._is_closing.wait()
 
-    async def _show_reply(self, received: ReceivedActivity, reply: JsonObject, replaces_card: bool) -> None:
-        """A card that is gone is replaced by a new message. Raises `TeamsError`."""
+    async def _show_reply(
+        self, received: ReceivedActivity, reply: JsonObject | NotedReply, replaces_card: bool
+    ) -> None:
+        """Raises `TeamsError`."""
+        if isinstance(reply, NotedReply):
+            message = await self._show_activity(received, reply.activity, replaces_card)
+            if message:
+                reply.note_message(message)
+        else:
+            await self._show_activity(received, reply, replaces_card)
+
+    async def _show_activity(self, received: ReceivedActivity, reply: JsonObject, replaces_card: bool) -> str:
+        """Returns the id of the message. A card that is gone is replaced by a new message."""
         address = received.address
         if replaces_card and address.reply_to:
             try:
@@ -125,8 +146,8 @@ class ReplySending:
             except TeamsRefusal:
                 pass
             else:
-                return
-        await self._connector.send_activity(address.service_url, address.conversation, reply)
+                return address.reply_to
+        return await self._connector.send_activity(address.service_url, address.conversation, reply)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

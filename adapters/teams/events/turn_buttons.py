@@ -3,13 +3,14 @@
 Teams can show a message to one person of a group only in a preview, so an answer to a click is a message there.
 """
 
+from collections.abc import Callable
 from functools import partial
 from itertools import count
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from adapters.teams.events.listeners import AcceptInbound
 from adapters.teams.events.received_activity import ReceivedActivity
-from adapters.teams.events.reply_sending import ReplySending
+from adapters.teams.events.reply_sending import NotedReply, ReplySending
 from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.payloads.submissions import (
     FullTextSubmission,
@@ -22,7 +23,7 @@ from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.file_offers import FileOffers, OfferedTextStatus
 from bot.conversation.notices import FULL_TEXT_COMING_NOTICE, FULL_TEXT_FAILED_NOTICE, FULL_TEXT_SENT_NOTICE
 from bot.errors import BotError
-from bot.ids import ClarificationId, MessageId, TurnId
+from bot.ids import ClarificationId, ConversationId, MessageId, TurnId
 from bot.surface.inbound import FullTextRequest, Inbound
 from bot.surface.replies import ChoicesPart
 from bot.translation import translate_message
@@ -33,6 +34,9 @@ from bot.turns.turn_actions import (
     TurnSteps,
     full_text_id,
 )
+
+# Is told the message that shows further choices of the clarification
+NoteMoreCard: TypeAlias = Callable[[ConversationId, ClarificationId, str], None]
 
 
 class ReplyCards(Protocol):
@@ -63,10 +67,11 @@ class TurnButtonListener:
         accept: AcceptInbound,
         cards: ReplyCards,
         replies: ReplySending,
+        note_more_card: NoteMoreCard,
     ) -> None:
         self._turn_actions, self._clarifications, self._accept = turn_actions, clarifications, accept
         self._offers = offers
-        self._cards, self._replies = cards, replies
+        self._cards, self._replies, self._note_more_card = cards, replies, note_more_card
 
     async def handle_activity(self, received: ReceivedActivity) -> bool:
         submission = parse_submission(received.activity.value)
@@ -79,7 +84,7 @@ class TurnButtonListener:
         self,
         received: ReceivedActivity,
         submission: StopSubmission | StepsSubmission | FullTextSubmission | MoreSubmission,
-    ) -> JsonObject | None:
+    ) -> JsonObject | NotedReply | None:
         """Returns the message that answers the click; None where the turn's own message shows the effect."""
         try:
             match submission:
@@ -93,12 +98,18 @@ class TurnButtonListener:
                     sentence = await self._send_full_text(received, TurnId(turn))
                     return None if sentence is None else self._cards.make_notice_activity(sentence)
                 case MoreSubmission(clarification=clarification):
-                    choices = await self._clarifications.load_offered_choices(
-                        ClarificationId(clarification), received.conversation, received.audience
-                    )
-                    return self._cards.make_choices_activity(choices)
+                    return await self._show_more_choices(received, ClarificationId(clarification))
         except BotError as exc:
             return self._cards.make_notice_activity(str(exc))
+
+    async def _show_more_choices(self, received: ReceivedActivity, clarification: ClarificationId) -> NotedReply:
+        """Raises `ChoiceRefused`."""
+        conversation = received.conversation
+        choices = await self._clarifications.load_offered_choices(clarification, conversation, received.audience)
+        return NotedReply(
+            activity=self._cards.make_choices_activity(choices),
+            note_message=partial(self._note_more_card, conversation, clarification),
+        )
 
     async def _send_full_text(self, received: ReceivedActivity, turn: TurnId) -> str | None:
         """Starts a turn that sends the full text, once for all readers. Returns what to say where there is one.

@@ -33,6 +33,7 @@ from bot.errors import (
 )
 from bot.ids import MessageId, TurnId
 from bot.public_network import is_secure_url
+from bot.surface.outbox import OutboxFailed
 from bot.surface.replies import FilePart
 from bot.translation import use_language
 from bot.turns.turn_actions import TurnActionHandler
@@ -64,7 +65,7 @@ class FileConsents:
     # -- offers
 
     async def offer_file(self, address: TeamsAddress, turn: TurnId, message: MessageId, file: FilePart) -> None:
-        """Raises `FileNotFoundError` where the file is gone or may no longer be seen."""
+        """Raises `FileNotFoundError` where the file is gone or may no longer be seen, `OutboxFailed`."""
         conversation = conversation_id_of(address.tenant, address.conversation)
         offer = await self._offers.offer_export(turn, conversation)
         if offer is None or offer.size == 0:
@@ -74,7 +75,7 @@ class FileConsents:
     async def offer_text(
         self, address: TeamsAddress, turn: TurnId, message: MessageId, *, name: str, text: str
     ) -> None:
-        """Raises `FileNotFoundError` where the turn is gone."""
+        """Raises `FileNotFoundError` where the turn is gone, `OutboxFailed`."""
         conversation = conversation_id_of(address.tenant, address.conversation)
         offer = await self._offers.offer_text(turn, conversation, name=name, text=text)
         if offer is None or offer.size == 0:
@@ -90,8 +91,12 @@ class FileConsents:
         message = await self._connector.send_activity(
             await self._find_service_url(address), address.conversation, activity
         )
-        if message:
+        if not message:
+            return
+        try:
             await self._offers.note_message(offer, MessageId(message))
+        except OutboxFailed as exc:  # the offer is shown: a repeated delivery would show it a second time
+            self._log.warning("message of a file offer not noted", offer=offer.id, reason=exc.reason)
 
     # -- answers
 

@@ -20,10 +20,11 @@ class ChoiceSubmission(BaseModel):
 
 
 class PickSubmission(BaseModel):
-    """A choice from a menu."""
+    """A choice from a menu. `clarification`: of the menu of further choices, on a card of its own; else None."""
 
     parley: Literal["pick"]
     choice: _StoredId
+    clarification: _StoredId | None = None
 
 
 class StopSubmission(BaseModel):

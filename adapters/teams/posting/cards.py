@@ -233,15 +233,15 @@ def are_labels_cut(choices: ChoicesPart) -> bool:
     return any(len(button.label) > _max_label_characters(button) for button in choices.buttons)
 
 
-def more_choices_card_for(hidden: Sequence[ChoiceButton]) -> JsonObject:
+def more_choices_card_for(hidden: Sequence[ChoiceButton], clarification: ClarificationId) -> JsonObject:
     """A menu of the choices that the first card could not hold."""
     listed = hidden[:MAX_LISTED_CHOICES]
-    while json_bytes_of(_more_choices_card(listed, len(hidden))) > MAX_CARD_BYTES:
+    while json_bytes_of(_more_choices_card(listed, len(hidden), clarification)) > MAX_CARD_BYTES:
         listed = listed[: len(listed) * 3 // 4]
-    return _more_choices_card(listed, len(hidden))
+    return _more_choices_card(listed, len(hidden), clarification)
 
 
-def _more_choices_card(listed: Sequence[ChoiceButton], count: int) -> JsonObject:
+def _more_choices_card(listed: Sequence[ChoiceButton], count: int, clarification: ClarificationId) -> JsonObject:
     heading = f"{count:,} more {'choice' if count == 1 else 'choices'}"
     note = f"The first {len(listed):,}; the others can be typed in the conversation." if len(listed) < count else ""
     body: list[JsonObject] = [
@@ -249,7 +249,7 @@ def _more_choices_card(listed: Sequence[ChoiceButton], count: int) -> JsonObject
         *([text_block(note, is_subtle=True)] if note else []),
         _choice_menu([(button, number) for number, button in enumerate(listed, 1)]),
     ]
-    return adaptive_card(body, actions=[_pick_action()], fallback=heading)
+    return adaptive_card(body, actions=[_pick_action(clarification)], fallback=heading)
 
 
 def button_text_for(button: ChoiceButton, number: int) -> str:
@@ -285,8 +285,10 @@ def _choice_menu(choices: Sequence[tuple[ChoiceButton, int]]) -> JsonObject:
     }
 
 
-def _pick_action() -> JsonObject:
-    return {"type": "Action.Submit", "title": "Choose", "data": {"parley": "pick"}}
+def _pick_action(clarification: ClarificationId | None = None) -> JsonObject:
+    """`clarification`: on a card of further choices, whose message is not known by then."""
+    data: JsonObject = {"parley": "pick", **({"clarification": clarification} if clarification else {})}
+    return {"type": "Action.Submit", "title": "Choose", "data": data}
 
 
 def _opener_actions(hidden: Sequence[ChoiceButton], clarification: ClarificationId) -> list[JsonObject]:

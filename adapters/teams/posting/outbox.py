@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from cachetools import FIFOCache
@@ -25,7 +25,7 @@ from adapters.teams.errors import (
     TeamsUnreachable,
 )
 from adapters.teams.payloads.json_values import JsonObject
-from adapters.teams.posting.protocols import FileSender, ServiceUrlSource, StreamStopListener
+from adapters.teams.posting.protocols import FileSender, FurtherMessageRecords, ServiceUrlSource, StreamStopListener
 from adapters.teams.posting.render import (
     MessagePlace,
     full_text_messages_for,
@@ -40,7 +40,7 @@ from adapters.teams.posting.single_message import sent_messages_for
 from adapters.teams.posting.streams import ChatStreams, StreamContent, StreamOwner, TeamsStreamPace
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.surface.outbox import MessageGone, OpenedMessage, OpeningContent, OutboxFailed
-from bot.surface.replies import ChosenPart, FilePart, FullTextPart, Reply
+from bot.surface.replies import ChoicesPart, ChosenPart, FilePart, FullTextPart, Reply
 
 TYPING_TIMEOUT_S: Final = 1.0
 FILE_BUDGET_S: Final = 20.0  # a file that cannot be offered sooner is shown as a link
@@ -56,6 +56,7 @@ class _TeamsPosting:
     streams: ChatStreams
     files: FileSender | None
     service_urls: ServiceUrlSource | None
+    further_messages: FurtherMessageRecords
     log: FilteringBoundLogger
     messages: FIFOCache[tuple[str, TurnId], MessageId] = field(default_factory=lambda: FIFOCache(_MAX_REMEMBERED))
     attached: FIFOCache[tuple[str, MessageId], frozenset[str]] = field(
@@ -79,6 +80,7 @@ class TeamsOutbox:
         *,
         files: FileSender | None,
         service_urls: ServiceUrlSource | None,
+        further_messages: FurtherMessageRecords,
         on_stop: StreamStopListener,
         log: FilteringBoundLogger,
         pace: TeamsStreamPace | None = None,
@@ -87,7 +89,12 @@ class TeamsOutbox:
         """Without `files`, files are links and long texts are messages in personal chats as well."""
         self.streams = ChatStreams(calls, on_stop, log, pace=pace, clock=clock)
         self._posting = _TeamsPosting(
-            calls=calls, streams=self.streams, files=files, service_urls=service_urls, log=log
+            calls=calls,
+            streams=self.streams,
+            files=files,
+            service_urls=service_urls,
+            further_messages=further_messages,
+            log=log,
         )
 
     async def start(self) -> None:
@@ -143,17 +150,18 @@ class TeamsThread:
         return self._posting.messages.get((self._chat, turn))
 
     async def show_chosen(self, message: MessageId, reply: Reply, chosen: ChosenPart) -> None:
-        """After a click, the clicked card shows the choice where the message itself is gone."""
-        settled_reply = with_choices_settled(reply, chosen)
-        if self._address.reply_to and self._address.reply_to != message:
-            self._posting.cards_below.setdefault((self._chat, message), (self._address.reply_to,))
-        try:
-            await self.update_message(message, settled_reply)
-        except MessageGone:
-            clicked = MessageId(self._address.reply_to)
-            if not clicked or clicked == message:
-                raise
-            await self.update_message(clicked, settled_reply)
+        """The cards with further choices show the choice alone. After a click, the clicked card shows it where the
+        message itself is gone.
+        """
+        is_shown = await self._show_settled(message, with_choices_settled(reply, chosen))
+        choice_alone = teams_message_for(replace(reply, parts=(chosen,)), self._place)
+        async with translate_teams_errors():
+            for card in self._more_cards_for(reply):
+                with suppress(TeamsRefusal):
+                    await self._calls.update_activity(await self._service_url(), self._chat, card, choice_alone)
+                    is_shown = True
+        if not is_shown:
+            raise MessageGone()
 
     async def show_activity(self) -> None:
         try:
@@ -214,12 +222,42 @@ class TeamsThread:
                 with suppress(TeamsRefusal):
                     await self._calls.update_activity(service_url, self._chat, shown[position], card, attempts=attempts)
                     continue
-            shown[position : position + 1] = [await self._calls.send_activity(service_url, self._chat, card)]
+            shown[position : position + 1] = [await self._send_further_message(message, card)]
             self._posting.cards_below[key] = tuple(shown)
         for superfluous in shown[len(cards) :]:
             with suppress(TeamsRefusal):
                 await self._calls.delete_activity(service_url, self._chat, superfluous)
         self._posting.cards_below[key] = tuple(shown[: len(cards)])
+
+    async def _send_further_message(self, message: MessageId, activity: JsonObject) -> str:
+        """Posts and notes a message that belongs to the reply of `message`. If it cannot be noted, it is deleted,
+        because it could not be withdrawn later.
+        """
+        service_url = await self._service_url()
+        further = await self._calls.send_activity(service_url, self._chat, activity)
+        try:
+            await self._posting.further_messages.note_message(self._conversation, message, MessageId(further))
+        except OutboxFailed:
+            with suppress(TeamsError):
+                await self._calls.delete_activity(service_url, self._chat, further)
+            raise
+        return further
+
+    async def _show_settled(self, message: MessageId, settled_reply: Reply) -> bool:
+        """False where the message is gone, and so is the clicked card."""
+        clicked = MessageId(self._address.clarification_card)
+        if clicked and clicked != message:  # the card stands below the message
+            self._posting.cards_below.setdefault((self._chat, message), (clicked,))
+        for shown_message in dict.fromkeys(filter(None, (message, clicked))):
+            with suppress(MessageGone):
+                await self.update_message(shown_message, settled_reply)
+                return True
+        return False
+
+    def _more_cards_for(self, offer: Reply) -> Sequence[str]:
+        """The messages with further choices of the reply's clarification, as far as the turn knows them."""
+        clarifications = {part.clarification for part in offer.parts if isinstance(part, ChoicesPart)}
+        return [card.message for card in self._address.more_cards if card.clarification in clarifications]
 
     def _remember_message(self, turn: TurnId, message: str) -> MessageId:
         self._posting.messages[self._chat, turn] = MessageId(message)
@@ -296,7 +334,7 @@ class TeamsThread:
 
     async def _offer_files(self, files: FileSender, message: MessageId, reply: Reply) -> None:
         """Files that cannot be offered are shown as links. A full text has no link, so its turn is repeated."""
-        refused: set[str] = set()
+        key, has_new_link = (self._chat, message), False
         for file in _file_parts_in(reply):
             if self._is_attached(message, file.path):
                 continue
@@ -305,11 +343,10 @@ class TeamsThread:
                     await files.offer_file(self._address, reply.turn, message, file)
             except (TeamsError, TimeoutError, OSError) as exc:
                 self._log.warning("teams file not offered", turn_id=reply.turn, reason=type(exc).__name__)
-                refused.add(file.path)
+                self._posting.linked_paths[key] = self._posting.linked_paths.get(key, frozenset()) | {file.path}
+                has_new_link = True
             self._note_attached(message, file.path)
-        if refused:
-            key = (self._chat, message)
-            self._posting.linked_paths[key] = self._posting.linked_paths.get(key, frozenset()) | refused
+        if has_new_link:
             await self._rewrite(message, reply)
         for part in _full_text_parts_in(reply):
             if not self._is_attached(message, part.name):
@@ -329,7 +366,7 @@ class TeamsThread:
             for number, activity in enumerate(full_text_messages_for(full_text_of(part.reply))):
                 key = f"{part.name} {number}"
                 if not self._is_attached(message, key):
-                    await self._calls.send_activity(await self._service_url(), self._chat, activity)
+                    await self._send_further_message(message, activity)
                     self._note_attached(message, key)
 
     def _is_attached(self, message: MessageId, key: str) -> bool:

@@ -1,5 +1,6 @@
 """What posting needs of the other rooms of the adapter."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from adapters.teams.addresses import TeamsAddress
@@ -14,7 +15,8 @@ class FileSender(Protocol):
         """Asks the person whether to put the file into their OneDrive. A file that was offered for this message already
         (same `path`) is not offered again. `message` shows the reply with the file.
 
-        Raises `TeamsError` and `OSError`; the message then shows a link instead.
+        Raises `TeamsError` and `OSError`; the message then shows a link instead. Raises `OutboxFailed` where the offer
+        cannot be stored now.
         """
         ...
 
@@ -32,6 +34,26 @@ class ServiceUrlSource(Protocol):
         """Where the conversation's newest activity came from; None where it is not known. `conversation` is the id in
         Teams, in a channel with `;messageid=`. Does not raise.
         """
+        ...
+
+
+class FurtherMessageRecords(Protocol):
+    """The stored ids of the messages that a reply takes beside its own (`bot.turns.further_messages`). Teams does not
+    tell which messages belong together.
+
+    Each method raises `OutboxFailed`.
+    """
+
+    async def note_message(self, conversation: ConversationId, message: MessageId, further: MessageId) -> None:
+        """`further` belongs to the reply that `message` holds."""
+        ...
+
+    async def list_messages(self, conversation: ConversationId, message: MessageId) -> Sequence[MessageId]:
+        """The further messages of the reply, also those that are deleted by now."""
+        ...
+
+    async def forget_messages(self, conversation: ConversationId, message: MessageId) -> None:
+        """The further messages of the reply are gone."""
         ...
 
 

@@ -12,9 +12,8 @@ class ClickReplyCards:
 
     def make_choices_activity(self, choices: ChoicesPart) -> JsonObject:
         """The choices that the card of the clarification could not hold; all of them if it could."""
-        return _card_message(
-            more_choices_card_for(layout_choices(choices).hidden or choices.buttons), summary="More choices"
-        )
+        hidden = layout_choices(choices).hidden or choices.buttons
+        return _card_message(more_choices_card_for(hidden, choices.clarification), summary="More choices")
 
     def make_notice_activity(self, sentence: str) -> JsonObject:
         return {"type": "message", "text": sentence, "textFormat": "plain"}

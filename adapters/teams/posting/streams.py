@@ -2,13 +2,16 @@
 that then becomes the answer.
 
 A stream begins with informative updates; text may follow, and each text extends the one before. Teams allows one stream
-in a chat, about one request a second, and two minutes. It answers 403 once the person has stopped the stream
-(https://learn.microsoft.com/microsoftteams/platform/bots/streaming-ux).
+in a chat, about one request a second, and two minutes. It answers 403 once the person has stopped the stream, and for
+other reasons, which its message alone tells apart
+(https://learn.microsoft.com/microsoftteams/platform/bots/streaming-ux#error-codes).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from cachetools import FIFOCache
@@ -21,7 +24,8 @@ from adapters.teams.posting.markdown import format_italic
 from adapters.teams.posting.protocols import StreamStopListener
 from bot.ids import ConversationId, PersonId, TurnId
 
-STREAM_REFUSED: Final = 403
+_STREAM_REFUSED_STATUS: Final = 403
+_STOPPED_BY_PERSON: Final = re.compile(r"\bcancel{1,2}ed by (?:the )?user\b", re.IGNORECASE)
 _MAX_REMEMBERED: Final = 1_000
 
 
@@ -71,6 +75,11 @@ class _OpenStream:
     is_open: bool = True
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The chat and the message."""
+        return self.owner.chat, self.id
+
 
 class ChatStreams:
     """The streams that this process has begun. Call `start` and `close` once each."""
@@ -89,6 +98,7 @@ class ChatStreams:
         self._calls, self._on_stop, self._log, self._clock = calls, on_stop, log, clock
         self._wait_for_tick = wait_for_tick
         self._streams: dict[tuple[str, str], _OpenStream] = {}  # by chat and message
+        self._tending_tasks: dict[tuple[str, str], asyncio.Task[None]] = {}  # at most one of each stream
         self._refused_until_s: FIFOCache[str, float] = FIFOCache(_MAX_REMEMBERED)
         self._has_streams = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
@@ -97,9 +107,12 @@ class ChatStreams:
         self._watch = asyncio.create_task(self._watch_streams())
 
     async def close(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait([self._watch])
+        """Ends the calls in progress. What streams here becomes a message when its turn is answered."""
+        tasks = [*self._tending_tasks.values(), *([self._watch] if self._watch is not None else [])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
     def may_begin_stream(self, chat: str) -> bool:
         """Whether nothing known in this process prevents a stream in the personal chat."""
@@ -122,7 +135,7 @@ class ChatStreams:
             return None
         now = self._clock()
         stream = _OpenStream(owner=owner, id=message, begun_at_s=now, shown=content, sent_at_s=now)
-        self._streams[owner.chat, message] = stream
+        self._streams[stream.key] = stream
         self._has_streams.set()
         return message
 
@@ -159,31 +172,46 @@ class ChatStreams:
         await self._calls.send_activity(service_url, chat, _final_activity(activity, message))
 
     async def tend_streams(self) -> None:
-        """Sends what is due, and turns streams that have lasted too long into messages."""
-        for stream in list(self._streams.values()):
-            async with stream.lock:
-                try:
-                    await self._tend_stream(stream)
-                except TeamsError as exc:
-                    self._log.info("teams stream not updated", turn_id=stream.owner.turn, reason=type(exc).__name__)
+        """Sends what is due, and turns streams that have lasted too long into messages. Waits until that is done."""
+        if tasks := self._begin_tending():
+            await asyncio.wait(tasks)
 
     async def _watch_streams(self) -> None:
         while True:
             await self._has_streams.wait()
             await self._wait_for_tick(self.pace.tick_s)
-            await self.tend_streams()
+            self._begin_tending()
             if not self._streams:
                 self._has_streams.clear()
 
+    def _begin_tending(self) -> Collection[asyncio.Task[None]]:
+        """Each stream has a task of its own, so that a slow chat holds up no other, and never two at a time."""
+        for key, stream in self._streams.items():
+            if key not in self._tending_tasks:
+                task = asyncio.create_task(self._tend_stream(stream))
+                self._tending_tasks[key] = task
+                task.add_done_callback(partial(self._finish_tending, stream))
+        return list(self._tending_tasks.values())
+
+    def _finish_tending(self, stream: _OpenStream, task: asyncio.Task[None]) -> None:
+        """After an unforeseen error the stream is left alone: the turn's answer takes it over."""
+        del self._tending_tasks[stream.key]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error("teams stream given up", turn_id=stream.owner.turn, error=type(error).__name__)
+            self._forget_stream(stream)
+
     async def _tend_stream(self, stream: _OpenStream) -> None:
-        now = self._clock()
-        if not stream.is_open:
-            return
-        if now >= stream.begun_at_s + self.pace.longest_s:
-            content = stream.pending or stream.shown
-            await self._end_with(stream, _interim_activity(stream.shown.written, content.activity))
-        elif stream.pending is not None and now >= stream.sent_at_s + self.pace.buffer_s:
-            await self._send_pending(stream)
+        async with stream.lock:
+            now = self._clock()
+            if not stream.is_open:
+                return
+            try:
+                if now >= stream.begun_at_s + self.pace.longest_s:
+                    await self._make_message_of(stream)
+                elif stream.pending is not None and now >= stream.sent_at_s + self.pace.buffer_s:
+                    await self._send_pending(stream)
+            except TeamsError as exc:
+                self._log.info("teams stream not updated", turn_id=stream.owner.turn, reason=type(exc).__name__)
 
     async def _send_pending(self, stream: _OpenStream) -> None:
         pending, stream.pending, shown = stream.pending, None, stream.shown
@@ -213,11 +241,20 @@ class ChatStreams:
             stream.shown = StreamContent(activity=pending.activity, written=pending.written if extends else "")
 
     async def _handle_refusal(self, stream: _OpenStream, exc: TeamsRefusal) -> None:
-        """A 403 in time means that the person has stopped the stream: the turn is stopped as well."""
+        """The stream has ended. If the person has stopped it, the turn is stopped as well."""
         self._forget_stream(stream)
         self._log.info("teams stream ended by teams", turn_id=stream.owner.turn, reason=exc.code)
-        if exc.status == STREAM_REFUSED and self._clock() < stream.begun_at_s + self.pace.longest_s:
+        if _is_stopped_by_person(exc):
             await self._on_stop(stream.owner.turn, stream.owner.conversation, stream.owner.person)
+
+    async def _make_message_of(self, stream: _OpenStream) -> None:
+        """A message with the progress so far; the turn goes on, and updates it."""
+        content = stream.pending or stream.shown
+        try:
+            await self._send_final(stream, _interim_activity(stream.shown.written, content.activity))
+        except TeamsRefusal as exc:
+            await self._handle_refusal(stream, exc)
+        self._forget_stream(stream)
 
     async def _end_with(self, stream: _OpenStream, activity: JsonObject) -> bool:
         """False where the activity's text does not extend what was shown, or where Teams has ended the stream."""
@@ -225,18 +262,25 @@ class ChatStreams:
         extends = str(activity["text"]).startswith(written)
         last = activity if extends else {"type": "message", "textFormat": "markdown", "text": written}
         try:
-            await self._calls.send_activity(
-                stream.owner.service_url, stream.owner.chat, _final_activity(last, stream.id)
-            )
+            await self._send_final(stream, last)
         except TeamsRefusal as exc:
             self._log.info("teams stream not ended", turn_id=stream.owner.turn, reason=exc.code)
             extends = False
         self._forget_stream(stream)
         return extends
 
+    async def _send_final(self, stream: _OpenStream, activity: JsonObject) -> None:
+        last = _final_activity(activity, stream.id)
+        await self._calls.send_activity(stream.owner.service_url, stream.owner.chat, last)
+
     def _forget_stream(self, stream: _OpenStream) -> None:
         stream.is_open = False
-        self._streams.pop((stream.owner.chat, stream.id), None)
+        self._streams.pop(stream.key, None)
+
+
+def _is_stopped_by_person(exc: TeamsRefusal) -> bool:
+    """Microsoft documents "canceled"; other clients also expect "cancelled"."""
+    return exc.status == _STREAM_REFUSED_STATUS and _STOPPED_BY_PERSON.search(exc.message) is not None
 
 
 def _interim_activity(written: str, activity: str) -> JsonObject:

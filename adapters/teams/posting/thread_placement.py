@@ -6,7 +6,7 @@ private. Fulfils `bot.surface.outbox.ThreadPlacer`.
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Final
 
@@ -17,8 +17,8 @@ from adapters.teams.errors import TeamsRefusal
 from adapters.teams.posting.cards import shorten_to_line
 from adapters.teams.posting.markdown import escape_line
 from adapters.teams.posting.outbox import TeamsOutbox, translate_teams_errors
-from adapters.teams.posting.protocols import ServiceUrlSource
-from bot.ids import MessageId, TurnId
+from adapters.teams.posting.protocols import FurtherMessageRecords, ServiceUrlSource
+from bot.ids import ConversationId, MessageId, TurnId
 from bot.surface.inbound import Inbound, PrivateAudience, TextMessage
 from bot.surface.outbox import MessageGone, OutboxFailed
 from bot.surface.replies import Reply
@@ -30,17 +30,19 @@ _REFUSED_STATUSES: Final = frozenset({403, 404})  # the person has not installed
 
 
 class TeamsThreads:
-    """`service_urls`: as in `TeamsOutbox`."""
+    """`service_urls`, `further_messages`: as in `TeamsOutbox`."""
 
     def __init__(
         self,
         calls: PostingCalls,
         outbox: TeamsOutbox,
         service_urls: ServiceUrlSource | None,
+        further_messages: FurtherMessageRecords,
         *,
         timeout_s: float = OPERATION_TIMEOUT_S,
     ) -> None:
         self._calls, self._outbox, self._service_urls, self._timeout_s = calls, outbox, service_urls, timeout_s
+        self._further_messages = further_messages
 
     async def place_question(self, inbound: Inbound, turn: TurnId, *, may_exist: bool) -> Inbound:
         """The person reads the question again above its answer. A repeated attempt does not show it a second time."""
@@ -66,12 +68,14 @@ class TeamsThreads:
         self, inbound: Inbound, message: MessageId, reply: Reply, *, files: Collection[str] = ()
     ) -> None:
         """Deletes the message in a personal chat. Elsewhere it shows `reply`, because Teams does not tell whether other
-        people wrote after it; in a thread whose first message is gone, it is deleted as well.
+        people wrote after it; in a thread whose first message is gone, it is deleted as well. The further messages of
+        its reply are deleted everywhere.
 
         Files that a person has accepted are theirs; those that are only offered can no longer be accepted.
         """
         address = TeamsAddress.from_mapping(inbound.address)
         async with self._translate_errors():
+            await self._delete_further_messages(inbound.conversation, address, message)
             if not address.is_personal and await self._replace_message(inbound, message, reply):
                 return
             try:
@@ -101,9 +105,22 @@ class TeamsThreads:
             conversation=chat,
             kind=ConversationKind.PERSONAL,
             reply_to="",
+            clarification_card="",
+            more_cards=(),
             team="",
             channel="",
         ).to_mapping()
+
+    async def _delete_further_messages(
+        self, conversation: ConversationId, address: TeamsAddress, message: MessageId
+    ) -> None:
+        further_messages = await self._further_messages.list_messages(conversation, message)
+        for further in further_messages:
+            with suppress(TeamsRefusal):  # it is gone already
+                chat = address.conversation.partition(";")[0]
+                await self._calls.delete_activity(await self._service_url(address), chat, further)
+        if further_messages:
+            await self._further_messages.forget_messages(conversation, message)
 
     async def _replace_message(self, inbound: Inbound, message: MessageId, reply: Reply) -> bool:
         """False where the message or its thread is gone."""

@@ -1,10 +1,12 @@
-"""The state of a conversation, stored separately for each scope, and the service URL through which to write there."""
+"""The state of a conversation, stored separately for each scope, the service URL through which to write there, and the
+messages there that belong to one reply.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
 
 from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
@@ -35,8 +37,17 @@ class ServiceUrlRow(tables.TableRow, frozen=True, table=True):
     changed_at: tables.UtcColumn
 
 
+class FurtherMessageRow(tables.TableRow, frozen=True, table=True):
+    __tablename__ = "further_messages"  # pyright: ignore[reportAssignmentType]
+
+    conversation: tables.KeyText
+    message: tables.KeyText
+    further: tables.KeyText
+
+
 conversations: Final = ConversationRow.__table__
 service_urls: Final = ServiceUrlRow.__table__
+further_messages: Final = FurtherMessageRow.__table__
 
 
 class ConversationStore:
@@ -99,6 +110,34 @@ class ServiceUrlStore:
         upsert = self._database.insert_into(service_urls).values(conversation=conversation, **updated_columns)
         upsert = upsert.on_conflict_do_update(index_elements=["conversation"], set_=updated_columns)
         await self._database.run_write(lambda connection: connection.execute(upsert), durable=False)
+
+
+class FurtherMessageStore:
+    """For chat products in which a reply may take several messages. A turn holds the id of one of them."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def note_message(self, conversation: str, message: str, further: str) -> None:
+        """Store that `further` belongs to the reply that `message` holds."""
+        values = {"conversation": conversation, "message": message, "further": further}
+        statement = self._database.insert_into(further_messages).on_conflict_do_nothing()
+        await self._database.run_write(lambda connection: connection.execute(statement, values))
+
+    async def list_messages(self, conversation: str, message: str) -> list[str]:
+        """Returns the further messages of the reply, by their ids."""
+        query = select(further_messages.c.further).where(_belongs_to(conversation, message))
+        query = query.order_by(further_messages.c.further)
+        return list(await self._database.run_read(lambda connection: connection.execute(query).scalars().all()))
+
+    async def forget_messages(self, conversation: str, message: str) -> None:
+        """Delete what is stored about the further messages of the reply."""
+        statement = delete(further_messages).where(_belongs_to(conversation, message))
+        await self._database.run_write(lambda connection: connection.execute(statement))
+
+
+def _belongs_to(conversation: str, message: str) -> ColumnElement[bool]:
+    return (further_messages.c.conversation == conversation) & (further_messages.c.message == message)
 
 
 def state_saver(database: SqlDatabase) -> Callable[[Connection, ConversationState], None]:

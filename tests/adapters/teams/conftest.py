@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, MutableMapping
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,13 +11,14 @@ from pydantic import SecretStr
 from structlog import make_filtering_bound_logger
 from structlog.typing import FilteringBoundLogger
 
-from adapters.teams.addresses import ConversationKind, TeamsAddress, conversation_id_of
+from adapters.teams.addresses import ConversationKind, MoreChoicesCard, TeamsAddress, conversation_id_of
 from adapters.teams.connector.access_token import AccessTokenCache, token_request_for
 from adapters.teams.connector.client import TeamsConnectorClient
 from adapters.teams.posting.outbox import TeamsOutbox, TeamsThread
 from adapters.teams.posting.streams import TeamsStreamPace
 from adapters.teams.settings import AppType, TeamsSettings
-from bot.ids import ConversationId, PersonId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.surface.outbox import OutboxFailed
 from tests.stand_ins.teams.server import TeamsServer
 from tests.stand_ins.teams.tenancy import TenantConversation, TenantPerson
 
@@ -52,6 +53,29 @@ class RecordedStops:
 
 
 @dataclass
+class FurtherMessageTable:
+    """Fulfils `adapters.teams.posting.protocols.FurtherMessageRecords`. Fails as long as `error` is set."""
+
+    messages: dict[tuple[ConversationId, MessageId], list[MessageId]] = field(
+        default_factory=dict[tuple[ConversationId, MessageId], list[MessageId]]
+    )
+    error: OutboxFailed | None = None
+
+    async def note_message(self, conversation: ConversationId, message: MessageId, further: MessageId) -> None:
+        if self.error is not None:
+            raise self.error
+        self.messages.setdefault((conversation, message), []).append(further)
+
+    async def list_messages(self, conversation: ConversationId, message: MessageId) -> Sequence[MessageId]:
+        if self.error is not None:
+            raise self.error
+        return self.messages.get((conversation, message), [])
+
+    async def forget_messages(self, conversation: ConversationId, message: MessageId) -> None:
+        self.messages.pop((conversation, message), None)
+
+
+@dataclass
 class RecordedLog:
     lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
 
@@ -82,6 +106,12 @@ def waits() -> RecordedWaits:
 @pytest.fixture
 def stops() -> RecordedStops:
     return RecordedStops()
+
+
+@pytest.fixture
+def further_messages() -> FurtherMessageTable:
+    """Of all processes."""
+    return FurtherMessageTable()
 
 
 @pytest.fixture
@@ -136,16 +166,36 @@ def teams_outbox(
     teams_log: RecordedLog,
     waits: RecordedWaits,
     stream_pace: TeamsStreamPace,
+    further_messages: FurtherMessageTable,
 ) -> TeamsOutbox:
     """Not started: the tests look after its streams with `tend_streams`."""
     return TeamsOutbox(
         connector,
         files=None,
         service_urls=None,
+        further_messages=further_messages,
         on_stop=stops,
         log=teams_log.logger(),
         pace=stream_pace,
         clock=waits.clock,
+    )
+
+
+@pytest.fixture
+def other_outbox(
+    connector: TeamsConnectorClient,
+    stops: RecordedStops,
+    teams_log: RecordedLog,
+    further_messages: FurtherMessageTable,
+) -> TeamsOutbox:
+    """Of another process, which remembers nothing of what this one has posted."""
+    return TeamsOutbox(
+        connector,
+        files=None,
+        service_urls=None,
+        further_messages=further_messages,
+        on_stop=stops,
+        log=teams_log.logger(),
     )
 
 
@@ -184,7 +234,14 @@ async def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def address_in(
-    teams: TeamsServer, conversation: TenantConversation, asker: TenantPerson, *, thread: str = "", reply_to: str = ""
+    teams: TeamsServer,
+    conversation: TenantConversation,
+    asker: TenantPerson,
+    *,
+    thread: str = "",
+    reply_to: str = "",
+    clarification_card: str = "",
+    more_cards: tuple[MoreChoicesCard, ...] = (),
 ) -> TeamsAddress:
     """The address of a question that the person asks there. `thread`: the first message of a channel's thread."""
     return TeamsAddress(
@@ -194,7 +251,9 @@ def address_in(
         kind=ConversationKind(conversation.kind),
         bot_id=teams.tenant.bot_id,
         asker_id=asker.id,
-        reply_to=reply_to,
+        reply_to=reply_to or clarification_card,
+        clarification_card=clarification_card,
+        more_cards=more_cards,
         team=conversation.team.id if conversation.team else "",
         channel=conversation.id if conversation.team else "",
     )

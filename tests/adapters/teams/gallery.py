@@ -12,6 +12,7 @@ from adapters.teams.posting.render import (
     teams_message_for,
     with_choices_settled,
 )
+from bot.ids import ClarificationId
 from bot.surface.replies import ChosenPart, FilePart, Reply, ReplyPart, ShownCitation, TablePart, TextPart
 from bot.turns.turn_actions import SearchStep, TurnSteps
 from tests.adapters.slack.gallery import EVERY_CHOICE, PARTS, choices_part_of, numbered_buttons, reply_with_parts
@@ -82,7 +83,7 @@ MESSAGES: Final[Mapping[str, JsonObject]] = {
         TextPart(markdown="Here is **receipts.csv** with 1,042 rows."), PARTS["file"], place=SHARED
     ),
     "more-choices": message_of(choices_part_of(*numbered_buttons(80), *EVERY_CHOICE.buttons[-6:])),
-    "more-choices-opened": message_with_card(more_choices_card_for(numbered_buttons(200)[60:])),
+    "more-choices-opened": message_with_card(more_choices_card_for(numbered_buttons(200)[60:], ClarificationId("c1"))),
     "shortened-table": message_of(LONG_TABLE),
     "shortened-text": message_of(LONG_TEXT),
     "steps": message_with_card(steps_card_for(_STEPS)),

@@ -240,6 +240,26 @@ async def test_in_a_group_chat_the_answer_to_a_deleted_question_says_so(
     assert [await office.wait_for_text("The question was deleted")] == office.posted_messages()
 
 
+async def test_in_a_group_chat_the_full_text_of_the_answer_to_a_deleted_question_is_withdrawn(
+    office: TeamsOffice, teams: TeamsServer, ada: TenantPerson, bob: TenantPerson
+) -> None:
+    group = teams.tenant.add_group_chat("Shift", ada, bob)
+    await office.grant_receipts(f"channel:teams:{TENANT}:{group.id}")
+    question, _ = await teams.say(ada, group, "List every receipt")
+    await teams.click(ada, await office.wait_for_text("Which?"), "Bolt")
+    answer = await office.wait_for_text("There are 5.")
+    await wait_until_finished(office.bot, await turn_of(office, answer))
+    await teams.submit_card(ada, answer, {"parley": "full", "turn": await turn_of(office, answer)})
+    await office.wait_for_text("There are 5.", number=2)
+    await wait_until_finished(office.bot, await turn_of(office, await office.wait_for_text("All of it follows.")))
+
+    await teams.delete_message(question)
+
+    await teams.wait_until(
+        lambda: all("The question was deleted" in message.visible_text() for message in office.posted_messages())
+    )
+
+
 async def test_in_a_personal_chat_the_answer_to_a_deleted_question_is_deleted(
     office: TeamsOffice, teams: TeamsServer, ada: TenantPerson
 ) -> None:

@@ -50,6 +50,7 @@ def split_message(body: JsonMapping) -> list[JsonMapping]:
 def update_activity(teams: TeamsServerState, address: str, activity_id: str, body: JsonMapping) -> CallAnswer:
     conversation, _ = writable_conversation(teams, address)
     _count_send(teams, address)
+    _refuse_update_if_deleted(teams, conversation, activity_id)
     message = _own_message_of(teams, conversation, activity_id)
     check_shape(body)
     refuse_call_unless(body["type"] == "message", "an update is a message")
@@ -179,6 +180,15 @@ def _message_of(teams: TeamsServerState, conversation: TenantConversation, messa
     if message is None:
         raise ConnectorRefused(404, "ActivityNotFoundInConversation", "The activity is not in the conversation.")
     return message
+
+
+def _refuse_update_if_deleted(teams: TeamsServerState, conversation: TenantConversation, message_id: str) -> None:
+    """Elsewhere than in a channel, a deleted message counts as unknown.
+
+    https://github.com/microsoft/BotFramework-Services/issues/269
+    """
+    if conversation.kind == "channel" and teams.tenant.is_deleted_message(conversation.id, message_id):
+        raise ConnectorRefused(403, "ServiceError", "Unknown")
 
 
 def _own_message_of(teams: TeamsServerState, conversation: TenantConversation, message_id: str) -> TenantMessage:

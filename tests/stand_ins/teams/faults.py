@@ -24,6 +24,7 @@ class TeamsFault:
 
     status: int = 0
     code: str = ""  # the error code, such as `ConversationBlockedByUser` or `invalid_client`
+    message: str = "a planned fault"  # of the error
     retry_after: int | None = None  # seconds
     takes_effect: bool = False
     hang: bool = False  # no answer at all
@@ -56,5 +57,5 @@ async def teams_fault_response(request: web.Request, fault: TeamsFault) -> web.S
     headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
     if fault.status in {502, 504}:
         return web.Response(status=fault.status, text="<html>gateway</html>", content_type="text/html", headers=headers)
-    error = {"code": fault.code or _CODES.get(fault.status, "BadRequest"), "message": "a planned fault"}
+    error = {"code": fault.code or _CODES.get(fault.status, "BadRequest"), "message": fault.message}
     return web.json_response({"error": error}, status=fault.status, headers=headers)

@@ -240,6 +240,14 @@ class StandInTenant:
             None,
         )
 
+    def is_deleted_message(self, conversation: str, message_id: str) -> bool:
+        """Whether there was such a message. `conversation`: without the id of the thread."""
+        return any(
+            message.is_deleted
+            for message in self.messages
+            if (message.conversation, message.id) == (conversation, message_id)
+        )
+
     def messages_in(self, conversation: TenantConversation, thread: str | None = None) -> list[TenantMessage]:
         """Returns the messages that a person sees, in order; `thread` limits them to one thread."""
         return [

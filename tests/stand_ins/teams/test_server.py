@@ -29,6 +29,21 @@ async def test_a_message_is_updated_and_deleted(
     assert (await client.update(chat.id, sent, text="three")).error == "ActivityNotFoundInConversation"
 
 
+async def test_an_update_of_a_deleted_message_is_refused_without_a_reason_in_the_thread_of_a_channel(
+    teams: TeamsServer, client: ConnectorClient, channel: TenantConversation
+) -> None:
+    root = (await client.send(channel.id, text="one")).body["id"]
+    thread = f"{channel.id};messageid={root}"
+    answer = (await client.send(thread, text="two")).body["id"]
+    await client.call("DELETE", f"v3/conversations/{channel.id}/activities/{answer}")
+
+    deleted = await client.update(thread, answer, text="three")
+    unknown = await client.update(thread, "1", text="three")
+
+    assert (deleted.status, deleted.error) == (403, "ServiceError")
+    assert (unknown.status, unknown.error) == (404, "ActivityNotFoundInConversation")
+
+
 @pytest.mark.parametrize("token", ["other", "expired"])
 async def test_a_call_without_a_valid_token_is_refused(
     teams: TeamsServer, client: ConnectorClient, chat: TenantConversation, token: str

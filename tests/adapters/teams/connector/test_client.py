@@ -162,6 +162,19 @@ async def test_a_refusal_keeps_its_status_and_code(
     assert (caught.value.status, caught.value.code) == (403, "MessageWritesBlocked")
 
 
+async def test_the_words_of_a_refusal_are_shortened_and_no_part_of_its_text(
+    teams: TeamsServer, connector: TeamsConnectorClient, personal_chat: TenantConversation
+) -> None:
+    words = "Content stream was canceled by user. " * 100
+    teams.plan_faults("send", TeamsFault(status=403, code="ContentStreamNotAllowed", message=words))
+
+    with pytest.raises(TeamsRefusal) as caught:
+        await connector.send_activity(teams.service_url, personal_chat.id, message())
+
+    assert caught.value.message == words[:200]
+    assert "canceled" not in f"{caught.value} {caught.value!r}"
+
+
 async def test_an_invalid_activity_is_not_sent(
     teams: TeamsServer, connector: TeamsConnectorClient, personal_chat: TenantConversation
 ) -> None:

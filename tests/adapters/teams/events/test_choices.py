@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from adapters.teams.addresses import MoreChoicesCard, TeamsAddress
 from bot.ids import ChoiceId
 from bot.surface.inbound import ButtonClick
 from tests.adapters.teams.reception import TeamsReception
@@ -31,7 +32,20 @@ async def test_a_choice_is_a_click_of_its_clicker(
     assert click.conversation == question.conversation
     assert click.person != question.person
     assert click.message_id.startswith(f"click:{card.id}:")
-    assert reception.addresses()[1].reply_to == card.id
+    assert [address.clarification_card for address in reception.addresses()] == ["", card.id]
+
+
+async def test_a_click_on_a_card_of_further_choices_names_that_card(
+    reception: TeamsReception, teams: TeamsServer, ada: TenantPerson
+) -> None:
+    card, _ = await teams.say(ada, None, "List receipts")
+
+    await teams.submit_card(ada, card, {"parley": "pick", "choice": "c1", "clarification": "offer-1"})
+
+    address = reception.addresses()[1]
+    assert address.more_cards == (MoreChoicesCard(message=card.id, clarification="offer-1"),)
+    assert address.clarification_card == ""
+    assert TeamsAddress.from_mapping(address.to_mapping()) == address
 
 
 async def test_a_second_click_is_a_click_of_its_own(
@@ -53,6 +67,7 @@ async def test_a_second_click_is_a_click_of_its_own(
         {"parley": "choice", "id": "x" * 300},
         {"parley": "choice", "id": {"sql": "1"}},
         {"parley": "pick", "id": "c1"},
+        {"parley": "pick", "choice": "c1", "clarification": "nul \0"},
         {"parley": "unheard of", "id": "c1"},
         {"parley": ["choice"], "id": "c1"},
         {},

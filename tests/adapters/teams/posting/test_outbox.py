@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from adapters.teams.addresses import TeamsAddress, conversation_id_of, person_id_of
+from adapters.teams.addresses import MoreChoicesCard, TeamsAddress, conversation_id_of, person_id_of
 from adapters.teams.connector.client import TeamsConnectorClient
 from adapters.teams.errors import TeamsError, TeamsUnreachable
 from adapters.teams.posting.outbox import TeamsOutbox, TeamsThread
@@ -22,12 +22,21 @@ from bot.surface.replies import (
     ProgressPart,
     Reply,
     ReplyPart,
+    TablePart,
     TextPart,
     TurnAction,
     TurnActionsPart,
 )
 from tests.adapters.slack.gallery import choices_part_of, numbered_buttons
-from tests.adapters.teams.conftest import RecordedLog, RecordedStops, RecordedWaits, address_in, thread_at, wait_until
+from tests.adapters.teams.conftest import (
+    FurtherMessageTable,
+    RecordedLog,
+    RecordedStops,
+    RecordedWaits,
+    address_in,
+    thread_at,
+    wait_until,
+)
 from tests.stand_ins.teams.server import TeamsFault, TeamsServer
 from tests.stand_ins.teams.tenancy import TenantConversation, TenantMessage, TenantPerson
 
@@ -45,6 +54,7 @@ def progress_of(text: str, written: str = "") -> Reply:
 
 
 ANSWER = reply_with(TextPart(markdown="There are **42** receipts."), TurnActionsPart(handles=(TurnAction.RATE,)))
+TABLE = TablePart(caption="Vendors", columns=("vendor", "n"), rows=(("Acme", "37"), ("Bolt", "5")))
 STOPPED = reply_with(NoticePart(text="Stopped."))
 FILE = FilePart(name="r.csv", title="Receipts", rows=3, path="/x/r.csv", url="https://example.org/d/x", expires=NOON)
 
@@ -65,15 +75,19 @@ class FixedOpening:
 
 @dataclass
 class RecordedOffers:
-    """Fulfils `adapters.teams.posting.protocols.FileSender`. Fails as long as `error` is set."""
+    """Fulfils `adapters.teams.posting.protocols.FileSender`. Fails as long as `error` is set. `file_errors`: the errors
+    of single files, by name.
+    """
 
     error: Exception | None = None
+    file_errors: dict[str, Exception] = field(default_factory=dict[str, Exception])
     files: list[str] = field(default_factory=list[str])
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     async def offer_file(self, address: TeamsAddress, turn: TurnId, message: MessageId, file: FilePart) -> None:
-        if self.error is not None:
-            raise self.error
+        error = self.file_errors.get(file.name, self.error)
+        if error is not None:
+            raise error
         self.files.append(file.name)
 
     async def offer_text(
@@ -96,6 +110,14 @@ def group_thread(
     teams: TeamsServer, alan: TenantPerson, group_chat: TenantConversation, teams_outbox: TeamsOutbox
 ) -> TeamsThread:
     return thread_at(teams_outbox, address_in(teams, group_chat, alan))
+
+
+@pytest.fixture
+async def channel_thread(
+    teams: TeamsServer, alan: TenantPerson, team_channel: TenantConversation, teams_outbox: TeamsOutbox
+) -> TeamsThread:
+    question, _ = await teams.say(alan, team_channel, "how many?", mention=False)
+    return thread_at(teams_outbox, address_in(teams, team_channel, alan, thread=question.thread))
 
 
 @pytest.fixture
@@ -308,15 +330,13 @@ async def test_the_stream_of_a_lost_process_becomes_the_answer(
     personal_chat: TenantConversation,
     alan: TenantPerson,
     asker: PersonId,
-    connector: TeamsConnectorClient,
+    other_outbox: TeamsOutbox,
     stops: RecordedStops,
-    teams_log: RecordedLog,
 ) -> None:
     opened = await personal_thread.open_message(asker, FixedOpening(progress_of("Looking")))
     assert opened is not None
-    other = TeamsOutbox(connector, files=None, service_urls=None, on_stop=stops, log=teams_log.logger())
 
-    await thread_at(other, address_in(teams, personal_chat, alan)).update_message(opened.message, ANSWER)
+    await thread_at(other_outbox, address_in(teams, personal_chat, alan)).update_message(opened.message, ANSWER)
 
     assert only_message(teams, personal_chat).text == "There are **42** receipts."
     assert stops.stops == []
@@ -388,6 +408,18 @@ async def test_a_deleted_message_is_gone(
         await group_thread.update_message(message, ANSWER)
 
 
+async def test_a_deleted_message_of_a_channels_thread_is_gone(
+    teams: TeamsServer, channel_thread: TeamsThread, team_channel: TenantConversation
+) -> None:
+    message = await channel_thread.post_message(progress_of("Looking"))
+    only_message(teams, team_channel).is_deleted = True
+
+    with pytest.raises(MessageGone):
+        await channel_thread.update_message(message, ANSWER)
+
+    assert [call.status for call in teams.refusals] == [403]
+
+
 async def test_a_message_is_posted_once_while_teams_fails_for_a_moment(
     teams: TeamsServer, group_thread: TeamsThread, group_chat: TenantConversation
 ) -> None:
@@ -455,7 +487,14 @@ async def test_the_newest_service_url_is_used(
 
     old_address = address_in(teams, group_chat, alan)
     teams.move_region("amer")
-    outbox = TeamsOutbox(connector, files=None, service_urls=MovedTenant(), on_stop=stops, log=teams_log.logger())
+    outbox = TeamsOutbox(
+        connector,
+        files=None,
+        service_urls=MovedTenant(),
+        further_messages=FurtherMessageTable(),
+        on_stop=stops,
+        log=teams_log.logger(),
+    )
 
     await thread_at(outbox, old_address).post_message(ANSWER)
 
@@ -468,12 +507,75 @@ async def test_the_choice_is_shown_on_the_clicked_card_where_the_first_message_i
     offer = reply_with(TextPart(markdown="Which?"), choices_part_of(*numbered_buttons(2)))
     address = address_in(teams, group_chat, alan)
     card = await thread_at(teams_outbox, address).post_message(offer)
-    clicked = thread_at(teams_outbox, address_in(teams, group_chat, alan, reply_to=card))
+    clicked = thread_at(teams_outbox, address_in(teams, group_chat, alan, clarification_card=card))
 
     await clicked.show_chosen(MessageId("1"), offer, ChosenPart(label="Vendor 2", by="Ada"))
 
     assert only_message(teams, group_chat).text == "Which?\n\n✓ **Vendor 2** — chosen by Ada"
     assert only_message(teams, group_chat).button_titles() == []
+
+
+async def test_a_typed_choice_is_shown_on_the_card_of_the_clarification_alone(
+    teams: TeamsServer,
+    alan: TenantPerson,
+    group_chat: TenantConversation,
+    teams_outbox: TeamsOutbox,
+    other_outbox: TeamsOutbox,
+) -> None:
+    offer = reply_with(TextPart(markdown="Which?"), TABLE, choices_part_of(*numbered_buttons(2)))
+    card = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    typed, _ = await teams.say(alan, group_chat, "Vendor 2", mention=False)
+    thread = thread_at(other_outbox, address_in(teams, group_chat, alan, reply_to=typed.id))
+
+    await thread.show_chosen(card, offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert "chosen by Ada" in only_message(teams, group_chat).visible_text()
+    assert [call.activity_id for call in teams.calls_of("update")] == [card]
+    assert teams.refusals == []
+
+
+async def test_a_typed_choice_touches_no_other_message_where_the_clarification_is_gone(
+    teams: TeamsServer, alan: TenantPerson, group_chat: TenantConversation, teams_outbox: TeamsOutbox
+) -> None:
+    offer = reply_with(TextPart(markdown="Which?"), choices_part_of(*numbered_buttons(2)))
+    card = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    typed, _ = await teams.say(alan, group_chat, "Vendor 2", mention=False)
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan, reply_to=typed.id))
+    only_message(teams, group_chat).is_deleted = True
+
+    with pytest.raises(MessageGone):
+        await thread.show_chosen(card, offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert [call.activity_id for call in teams.calls_of("update")] == [card]
+    assert teams.calls_of("delete") == []
+
+
+async def test_the_choice_is_shown_on_the_further_choices_where_the_clarification_is_gone(
+    teams: TeamsServer, alan: TenantPerson, group_chat: TenantConversation, teams_outbox: TeamsOutbox
+) -> None:
+    choices = choices_part_of(*numbered_buttons(2))
+    offer = reply_with(TextPart(markdown="Which?"), choices)
+    further = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    cards = (MoreChoicesCard(message=further, clarification=choices.clarification),)
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan, more_cards=cards))
+
+    await thread.show_chosen(MessageId("1"), offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert only_message(teams, group_chat).visible_text() == "✓ **Vendor 2** — chosen by Ada"
+
+
+async def test_further_choices_that_are_gone_hinder_no_clarification(
+    teams: TeamsServer, alan: TenantPerson, group_chat: TenantConversation, teams_outbox: TeamsOutbox
+) -> None:
+    choices = choices_part_of(*numbered_buttons(2))
+    offer = reply_with(TextPart(markdown="Which?"), choices)
+    card = await thread_at(teams_outbox, address_in(teams, group_chat, alan)).post_message(offer)
+    cards = (MoreChoicesCard(message="1", clarification=choices.clarification),)
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan, more_cards=cards))
+
+    await thread.show_chosen(card, offer, ChosenPart(label="Vendor 2", by="Ada"))
+
+    assert only_message(teams, group_chat).visible_text() == "Which?\n\n✓ **Vendor 2** — chosen by Ada"
 
 
 async def test_typing_is_shown_and_its_failure_hurts_nobody(
@@ -533,7 +635,14 @@ def offers() -> RecordedOffers:
 def offering_outbox(
     connector: TeamsConnectorClient, stops: RecordedStops, teams_log: RecordedLog, offers: RecordedOffers
 ) -> TeamsOutbox:
-    return TeamsOutbox(connector, files=offers, service_urls=None, on_stop=stops, log=teams_log.logger())
+    return TeamsOutbox(
+        connector,
+        files=offers,
+        service_urls=None,
+        further_messages=FurtherMessageTable(),
+        on_stop=stops,
+        log=teams_log.logger(),
+    )
 
 
 async def test_a_file_is_offered_once_in_a_personal_chat(
@@ -572,6 +681,29 @@ async def test_a_file_that_cannot_be_offered_is_a_link_that_stays(
     assert only_message(teams, personal_chat).button_titles() == ["Download r.csv"]
     await thread.update_message(message, reply)
 
+    assert only_message(teams, personal_chat).button_titles() == ["Download r.csv"]
+
+
+async def test_a_file_that_could_not_be_offered_is_a_link_also_after_another_file_has_failed(
+    teams: TeamsServer,
+    alan: TenantPerson,
+    personal_chat: TenantConversation,
+    offering_outbox: TeamsOutbox,
+    offers: RecordedOffers,
+) -> None:
+    thread = thread_at(offering_outbox, address_in(teams, personal_chat, alan))
+    second = replace(FILE, name="s.csv", path="/x/s.csv")
+    reply = reply_with(TextPart(markdown="Here are the files."), FILE, second)
+    message = await thread.post_message(reply)
+    offers.file_errors = {"r.csv": OSError("gone"), "s.csv": OutboxFailed("the database", retry=True)}
+
+    with pytest.raises(OutboxFailed):
+        await thread.attach_files(message, reply)
+    offers.file_errors.clear()
+    await thread.update_message(message, reply)
+    await thread.attach_files(message, reply)
+
+    assert offers.files == ["s.csv"]
     assert only_message(teams, personal_chat).button_titles() == ["Download r.csv"]
 
 
@@ -630,6 +762,28 @@ async def test_a_full_text_that_failed_goes_on_where_it_ended(
 
     further = teams.tenant.bot_messages(group_chat)[1:]
     assert "".join(message.text for message in further).count("word") == 20_000
+
+
+async def test_a_message_that_cannot_be_noted_is_posted_again_later(
+    teams: TeamsServer,
+    alan: TenantPerson,
+    group_chat: TenantConversation,
+    teams_outbox: TeamsOutbox,
+    further_messages: FurtherMessageTable,
+) -> None:
+    whole = reply_with(FullTextPart(name="answer.txt", reply=reply_with(TextPart(markdown="word " * 20_000))))
+    thread = thread_at(teams_outbox, address_in(teams, group_chat, alan))
+    message = await thread.post_message(whole)
+    further_messages.error = OutboxFailed("the database", retry=True)
+
+    with pytest.raises(OutboxFailed):
+        await thread.attach_files(message, whole)
+    assert [shown.id for shown in teams.tenant.bot_messages(group_chat)] == [message]
+
+    further_messages.error = None
+    await thread.attach_files(message, whole)
+    further = teams.tenant.bot_messages(group_chat)[1:]
+    assert "".join(shown.text for shown in further).count("word") == 20_000
 
 
 async def test_a_full_text_that_cannot_be_offered_is_tried_again(

@@ -29,7 +29,7 @@ from adapters.teams.posting.render import (
     with_choices_settled,
     written_text_of,
 )
-from bot.ids import ChoiceId
+from bot.ids import ChoiceId, ClarificationId
 from bot.surface.markdown import strip_control_characters, strip_markup
 from bot.surface.replies import (
     ChoiceButton,
@@ -470,7 +470,7 @@ def test_an_escaped_line_begins_no_block(data: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(BUTTONS, min_size=1, max_size=120))
 def test_every_card_of_further_choices_is_valid(offered: list[ChoiceButton]) -> None:
-    check_rendered_message(message_with_card_of(more_choices_card_for(offered)))
+    check_rendered_message(message_with_card_of(more_choices_card_for(offered, ClarificationId("c1"))))
 
 
 @settings(max_examples=60, deadline=None)
