@@ -1,17 +1,11 @@
 """Composes the questions of clarifications."""
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import (
-    describe_condition,
-    describe_mention,
-    escape_markdown,
-    join_words,
-    lowercase_label,
-    lowercase_words,
-)
+from agent.compose.phrases.conditions import describe_condition, describe_mention
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values
+from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.forms.clarifications import (
     NothingFoundFacts,
     SeveralDocumentsFacts,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, join_words
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_value, format_verdict
+from agent.compose.phrases.words import escape_markdown, join_words
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from agent.compose.clarifications import describe_split
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import escape_markdown, lowercase_label
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import InflectedPhrase, format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_value
+from agent.compose.phrases.words import escape_markdown, lowercase_label
 from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS

@@ -2,18 +2,11 @@
 
 from typing import assert_never
 
-from agent.compose.phrases.conditions import (
-    describe_condition,
-    describe_mention,
-    describe_missing,
-    describe_reading,
-    join_all,
-    join_words,
-    lowercase_words,
-)
+from agent.compose.phrases.conditions import describe_condition, describe_mention, describe_missing, describe_reading
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import label_noun_of
 from agent.compose.phrases.values import format_amount_of_money, format_number, format_period, format_value
+from agent.compose.phrases.words import join_all, join_words, lowercase_words
 from agent.outcome import Choice
 from agent.refine.candidates import OfferedChoice
 from agent.refine.choice_labels import (

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from agent.compose.phrases.conditions import describe_condition, escape_markdown, join_all, join_words
+from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.nouns import NounForms, document_noun_of, noun_for_documents
+from agent.compose.phrases.words import escape_markdown, join_all, join_words
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import mark_message, translate_message, translate_plural

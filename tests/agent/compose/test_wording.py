@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.compose.phrases.conditions import describe_condition, join_words, lowercase_label
+from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.set_description import describe_set
+from agent.compose.phrases.words import join_words, lowercase_label
 from storage.search.conditions import (
     DOC_ID_FIELD,
     MATCH_ALL,
