@@ -77,9 +77,9 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             return translate_message("“{word}” says no limit, so none was set", word=word)
         case TakenInnerSet(bucket=bucket, conditions=conditions):
             return translate_message(
-                "took it to mean the {noun} where {conditions}",
+                "took it to mean the {noun} {qualifier}",
                 noun=document_noun_of(schemas[bucket]).singular,
-                conditions=describe_reading(conditions, schemas[bucket], schemas),
+                qualifier=describe_reading(conditions, schemas[bucket], schemas),
             )
         case CorrectedSpelling(written=written, meant=meant):
             return translate_message("read “{written}” as “{meant}”", written=written, meant=meant)

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never
 
+from agent.compose.phrases.english_qualifiers import qualify_in_english, widen_in_english
 from agent.compose.phrases.nouns import document_noun_of, label_noun_of
 from agent.compose.phrases.values import describe_within_period, format_value
 from agent.compose.phrases.words import join_all, join_alternatives, label_of_field
+from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import localize_number
 from agent.translation.message_catalogues import (
     mark_message,
@@ -56,8 +58,34 @@ _COMPARISON_MESSAGES = {
 
 
 def describe_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str:
-    """Describes what distinguishes a reading of a question from others."""
+    """Describes what distinguishes a reading of a question from others, as a phrase that could follow the noun."""
+    if is_reply_in_english():
+        return describe_qualifier(conditions, schema, schemas)
     return join_all([describe_condition(condition, schema, schemas) for condition in conditions])
+
+
+def describe_qualifier(
+    conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName, ranks: Sequence[str] = ()
+) -> str:
+    """Returns what follows the noun of the documents: "with vendor Acme", "dated 2031"; empty without conditions.
+
+    In other languages than English the conditions are statements, for which the sentence has the preposition.
+    `ranks`: nouns such as "the largest area" that the documents have, too.
+    """
+    if is_reply_in_english():
+        return qualify_in_english(
+            conditions, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas), ranks
+        )
+    return join_all([*ranks, *(describe_condition(condition, schema, schemas) for condition in conditions)])
+
+
+def describe_widening(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
+    """Returns the label of a button that drops the condition: "any vendor"."""
+    if is_reply_in_english():
+        return widen_in_english(
+            condition, schema, lambda other, own_schema: describe_condition(other, own_schema, schemas)
+        )
+    return translate_message("without: {condition}", condition=describe_condition(condition, schema, schemas))
 
 
 def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
@@ -234,9 +262,10 @@ def _describe_inner_set(condition: SemiJoinCondition, inner: Schema, schemas: Sc
     noun = document_noun_of(inner)
     documents = noun.singular if is_single else noun.plural
     members = [member for member in conjuncts_of(condition.condition) if not _restricts_key_rows(member, condition)]
-    parts = [describe_condition(member, inner, schemas) for member in members if not _is_nested(member)]
-    if condition.order_by is not None:
-        parts.insert(0, _describe_rank(condition, condition.order_by, inner))
+    ranks = [_describe_rank(condition, condition.order_by, inner)] if condition.order_by is not None else []
+    if is_reply_in_english():
+        return f"{documents} {describe_qualifier(members, inner, schemas, ranks)}".strip()
+    parts = [*ranks, *(describe_condition(member, inner, schemas) for member in members if not _is_nested(member))]
     nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
     values = {"documents": documents, "conditions": join_all(parts), "other_conditions": join_all(nested)}
     if parts and nested:

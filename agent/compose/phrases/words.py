@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message
@@ -9,6 +10,7 @@ from storage.search.ids import FieldName
 from storage.search.schema import Schema
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_OWN_PLURALS: Final = frozenset("species series news".split())
 
 
 def label_of_field(field_name: FieldName, schema: Schema) -> str:
@@ -61,3 +63,13 @@ def join_alternatives(parts: Sequence[str]) -> str:
 def escape_markdown(text: str) -> str:
     """Escapes data for Markdown: a backslash before every special character, spaces for line breaks."""
     return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def singular_of(label: str) -> str:
+    """Returns the English singular of a plural in -s: "party" of "parties". Other words stay as they are."""
+    last_word = label.rpartition(" ")[2].lower()
+    if last_word in _OWN_PLURALS or not last_word.endswith("s") or last_word.endswith(("ss", "us", "is")):
+        return label
+    if last_word.endswith("ies"):
+        return f"{label[:-3]}y"
+    return label[:-2] if last_word.endswith(("sses", "xes", "ches", "shes")) else label[:-1]
