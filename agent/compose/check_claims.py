@@ -95,7 +95,7 @@ def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
 
 
 def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:
-    """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings where result = failed". Markdown."""
+    """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings with result failed". Markdown."""
     answer = format_verdict(holds=facts.verdict)
     schemas, noun = review.question_context.schemas, document_noun_of(facts.schema)
     if facts.scope is not None and facts.unknown_fields:

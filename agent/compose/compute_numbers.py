@@ -62,7 +62,7 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
 
 
 def _describe_grouping(measure: str, review: LegReview, labels: str) -> str:
-    """ "Sum of total of **12 receipts** where year = 2031, by vendor:". Markdown, but for the labels."""
+    """ "Sum of total of **12 receipts** dated 2031, by vendor:". Markdown, but for the labels."""
     values = {
         "documents": f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}",
         "labels": escape_markdown(labels),

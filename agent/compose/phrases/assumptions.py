@@ -51,8 +51,8 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             return translate_message("could not plan “{question}”, so it is not answered", question=question)
         case RequiredWords(words=words):
             return translate_plural(
-                "{words} fits no field, so the text must mention it",
-                "{words} fit no field, so the text must mention them",
+                "looked for {words} in the texts, since no field is about it",
+                "looked for {words} in the texts, since no field is about them",
                 len(words),
                 words=_quote_words(words),
             )
@@ -117,7 +117,9 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case MarginTaken(words=words):
             return translate_message("took “{words}” as 10 % more or less", words=words)
         case UnmatchedSuperlative(words=words):
-            return translate_message("“{words}” fits no field, so nothing is in order of it", words=" ".join(words))
+            return translate_message(
+                "found nothing to sort by for “{words}”, so the order is the usual one", words=" ".join(words)
+            )
         case IgnoredSuperlative(words=words):
             return translate_message(
                 "“{words}” was left out: a list has one end, so ask for the other by itself", words=" ".join(words)
@@ -171,7 +173,7 @@ def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema, 
 def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> str:
     match kept:
         case KeptFieldCondition(condition=condition, bucket=bucket):
-            return describe_condition(condition, schemas[bucket], schemas)
+            return describe_reading([condition], schemas[bucket], schemas)
         case KeptWord(word=word):
             return describe_mention(word)
         case KeptQuestion(question=question):

@@ -30,7 +30,7 @@ def name_of_function(function: AggregateFunction) -> str:
 
 
 def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, qualifier: str = "") -> str:
-    """Formats the figure: "Sum of total: USD 1,042.50 (37 receipts where year = 2031)". Markdown.
+    """Formats the figure: "Sum of total: USD 1,042.50 (37 receipts dated 2031)". Markdown.
 
     `qualifier` follows the noun and is already escaped.
     """

@@ -41,7 +41,7 @@ def _words_of_selection(condition: Condition) -> str:
 
 
 def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular_verb: bool = False) -> str:
-    """Describes the set: "receipts where category = tires". Raw text.
+    """Describes the set: "receipts with category tires". Raw text.
 
     `singular_verb`: the set has one document, so "that mentions" instead of "that mention".
     """
@@ -55,7 +55,7 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
 
 
 def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, singular_verb: bool) -> str:
-    """Describes the conditions: " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
+    """Describes the conditions: " with no date and a total of more than 5, that mention “rim”"; empty for a whole bucket."""
     schema = schemas[clause.bucket]
     conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
     lacks = [condition for condition in conditions if isinstance(condition, MissingCondition)]
@@ -119,7 +119,7 @@ def describe_leg_set(review: LegReview) -> str:
 
 
 def qualifier_of(review: LegReview) -> str:
-    """Returns the part of `describe_leg_set` after the noun: " where total > 5"; empty if there is none."""
+    """Returns the part of `describe_leg_set` after the noun: " with a total of more than 5"; empty if there is none."""
     noun = escape_markdown(noun_of(review).plural)
     where = escape_markdown(
         describe_set(review.leg.search, review.question_context.schemas, singular_verb=review.count == 1)

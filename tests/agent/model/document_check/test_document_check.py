@@ -298,7 +298,7 @@ async def test_required_words_are_not_told_twice(desk: LetterDesk) -> None:
     failed = an_answer(await desk.ask(QUESTION, ScriptedModel(as_reply(plan), ModelUnavailable("busy"))))
     checked = an_answer(await desk.ask(QUESTION, ScriptedModel(as_reply(plan), a_check(BERG))))
 
-    assert failed.assumptions == ("“declined” fits no field, so the text must mention it",)
+    assert failed.assumptions == ("looked for “declined” in the texts, since no field is about it",)
     assert checked.assumptions == ("read all 5 letters: 1 fits",)
 
 

@@ -240,8 +240,8 @@ async def test_an_empty_set_of_a_row_offers_the_nearest_values_of_the_other_set(
         if isinstance(candidate.refinement, UseNearest)
     ]
     assert [describe_set(search, schemas) for search in relaxed] == [
-        "exhibitions with exhibits with an insured value of more than 500 whose object id is among the object ids of the"
-        " objects with a worth of at least 900"
+        "exhibitions with exhibits with an insured value of more than 500 whose object id is among the object ids"
+        " of the objects with a worth of at least 900"
     ]
     assert await home.find_titles(replace(leg, search=relaxed[0])) == {"Fire and Clay"}
 
