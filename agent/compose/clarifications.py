@@ -89,12 +89,18 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
 
 def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> ComposedLeg:
     words = join_words([f"“{escape_markdown(word)}”" for word in facts.words])
-    text = translate_plural(
-        "I do not know {words} for {nouns}. Without it, {documents} fit.",
-        "I do not know {words} for {nouns}. Without them, {documents} fit.",
+    unknown = translate_plural(
+        "I do not know {words} for {nouns}. Without it",
+        "I do not know {words} for {nouns}. Without them",
         len(facts.words),
         words=words,
         nouns=noun_of(review).inflected_plural,
+    )
+    text = translate_plural(
+        "{unknown}, {documents} fits.",
+        "{unknown}, {documents} fit.",
+        review.count,
+        unknown=unknown,
         documents=f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}",
     )
     return ComposedLeg(sentences=(text, translate_message("Which do you mean?")))

@@ -96,8 +96,7 @@ def choose_best_facet(
         ]
     schema = schemas[leg.search.clauses[0].bucket]
     scored = [
-        (_worth_of(answers[request]), _is_overlapping(answers[request]), index)
-        for index, request in enumerate(facets)
+        (_worth_of(answers[request]), _is_overlapping(answers[request]), index) for index, request in enumerate(facets)
     ]
     disjoint = [split for split in scored if split[0] > 0.05 and not split[1]]
     best = max(

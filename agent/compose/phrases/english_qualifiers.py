@@ -59,6 +59,7 @@ _PLACE_LABELS: Final = frozenset(
     "town city country region county village province district island location municipality".split()
 )
 _LABEL_PREPOSITIONS: Final = frozenset("by in at to from for of with".split())
+_OPEN_ENDS: Final = (" from", " since", " until", " to")  # of labels such as "valid from"
 _VOWELS: Final = frozenset("aeiou")
 _SIZED_TYPES: Final = frozenset({FieldType.NUMBER, FieldType.MONEY})
 _EQUALITY: Final = frozenset({ComparisonOperator.EQ, ComparisonOperator.HAS})
@@ -177,7 +178,12 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
         case MissingCondition(field=name) if name in schema.by_name:
             parts.possessions.append(f"no {_date_noun_of(schema.by_name[name])}")
         case NotCondition(MissingCondition(field=name)) if name in schema.by_name:
-            parts.possessions.append(f"a known {_date_noun_of(schema.by_name[name])}")
+            noun = _date_noun_of(schema.by_name[name])
+            parts.possessions.append(f"known {noun}" if _looks_plural(noun) else f"a known {noun}")
+        case NotCondition(ComparisonCondition(field=name, value=value)) if name == TEXT_FIELD:
+            parts.states.append(f"not mentioning “{value}”")
+        case NotCondition(ComparisonCondition(field=name, value=value)) if name == TITLE_FIELD:
+            parts.states.append(f"without “{value}” in the title")
         case NotCondition(ComparisonCondition(field=name) as inner) if name in schema.by_name:
             _add_negation(inner, parts, schema.by_name[name])
         case RowCondition(rows_field=rows, condition=inner) if rows in schema.by_name:
@@ -359,6 +365,9 @@ def _add_time(time: str, label: str, parts: QualifierParts) -> None:
         parts.states.append(f"dated {time.removeprefix('in ').removeprefix('on ') if ' or ' not in time else time}")
     elif state is not None:
         parts.states.append(f"{state} {time}")
+    elif label.endswith(_OPEN_ENDS):
+        day = time.removeprefix("on ")
+        parts.states.append(f"{label} {day}" if day != time and day[:1].isdigit() else f"{label} a day {time}")
     else:
         parts.possessions.append(f"{_with_article(label)} {time}")
 
@@ -400,7 +409,7 @@ def _is_counted(schema_field: SchemaField, label: str) -> bool:
 
 
 def _looks_plural(label: str) -> bool:
-    return label.endswith("s") and not label.endswith(("ss", "us", "is"))
+    return singular_of(label) != label
 
 
 def _with_article(label: str) -> str:

@@ -55,7 +55,7 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
 
 
 def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, singular_verb: bool) -> str:
-    """Describes the conditions: " with no date and a total of more than 5, that mention “rim”"; empty for a whole bucket."""
+    """Describes the conditions: " with no date that mention “rim”"; empty for a whole bucket."""
     schema = schemas[clause.bucket]
     conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
     lacks = [condition for condition in conditions if isinstance(condition, MissingCondition)]
