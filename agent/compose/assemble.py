@@ -79,7 +79,7 @@ def _assemble_clarification(
     ]
     lines += [sentence for decision, leg in pairs if decision is clarification for sentence in leg.sentences]
     if clarification.kind is OutcomeKind.NO_RESULTS and choices:
-        lines.append(translate_message("Ways out, each with what it leads to:"))
+        lines.append(translate_message("Instead, I can show:"))
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0
     return Clarify(
         plan=with_described_assumptions(reviewed.plan, reviewed.planned.assumptions, _schemas_of(reviewed)),

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import capitalize_words, escape_markdown, join_words, lowercase_label
 from agent.compose.phrases.figures import describe_function, format_computed_value, name_of_function
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import capitalize_words, escape_markdown, join_words, lowercase_label
 from agent.forms.change_over_time import ChangeFacts, PeriodFigure
 from agent.outcome import ResultTable
 from agent.review.leg_review import LegReview

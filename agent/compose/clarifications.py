@@ -1,17 +1,10 @@
 """Composes the questions of clarifications."""
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import (
-    describe_condition,
-    describe_mention,
-    escape_markdown,
-    join_words,
-    lowercase_label,
-    lowercase_words,
-)
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values
+from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.forms.clarifications import (
     NothingFoundFacts,
     SeveralDocumentsFacts,
@@ -25,23 +18,11 @@ from agent.refine.facets import FacetSplit
 from agent.review.asked_back import AskedBackFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message, translate_plural
-from storage.search.conditions import conjuncts_of
 
 
 def _compose_nothing_found(facts: NothingFoundFacts, review: LegReview) -> ComposedLeg:
     nothing = translate_message("I found no {documents}.", documents=describe_leg_set(review))
-    sentences = [add_unstated_values(nothing, review)]
-    schemas, clauses = review.question_context.schemas, review.leg.search.clauses
-    tried = [
-        f"- {escape_markdown(describe_condition(condition, schemas[clause.bucket], schemas))}"
-        for clause in clauses
-        for condition in conjuncts_of(clause.condition)
-    ]
-    tried += [f"- {describe_mention(escape_markdown(word))}" for clause in clauses for word in clause.required_terms]
-    tried = list(dict.fromkeys(tried))  # several buckets may share a condition
-    if len(tried) > 1:
-        sentences.append("\n".join((translate_message("All of this together leads to **0**:"), *tried)))
-    return ComposedLeg(sentences=tuple(sentences), is_result_first_sentence=True)
+    return ComposedLeg(sentences=(add_unstated_values(nothing, review),), is_result_first_sentence=True)
 
 
 def _compose_several_readings(facts: SeveralReadingsFacts, review: LegReview) -> ComposedLeg:
@@ -108,12 +89,18 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
 
 def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> ComposedLeg:
     words = join_words([f"“{escape_markdown(word)}”" for word in facts.words])
-    text = translate_plural(
-        "I do not know {words} for {nouns}. Without it, {documents} fit.",
-        "I do not know {words} for {nouns}. Without them, {documents} fit.",
+    unknown = translate_plural(
+        "I do not know {words} for {nouns}. Without it",
+        "I do not know {words} for {nouns}. Without them",
         len(facts.words),
         words=words,
         nouns=noun_of(review).inflected_plural,
+    )
+    text = translate_plural(
+        "{unknown}, {documents} fits.",
+        "{unknown}, {documents} fit.",
+        review.count,
+        unknown=unknown,
         documents=f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}",
     )
     return ComposedLeg(sentences=(text, translate_message("Which do you mean?")))

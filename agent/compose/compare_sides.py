@@ -6,19 +6,13 @@ from functools import partial
 from typing import assert_never
 
 from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import (
-    capitalize_words,
-    describe_condition,
-    escape_markdown,
-    join_all,
-    join_words,
-    lowercase_label,
-)
+from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.figures import describe_function, format_amount
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_period, format_value
+from agent.compose.phrases.words import capitalize_words, escape_markdown, join_all, join_words, lowercase_label
 from agent.compose.registry import compose_facts
 from agent.forms.compare_sides import (
     CommonValuesCell,

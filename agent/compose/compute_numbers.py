@@ -3,13 +3,6 @@
 from collections.abc import Iterator
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import (
-    capitalize_words,
-    escape_markdown,
-    join_words,
-    lowercase_label,
-    lowercase_words,
-)
 from agent.compose.phrases.figures import (
     describe_functions,
     format_computed_value,
@@ -20,6 +13,7 @@ from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values, close_sentence, describe_unstated_values
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import capitalize_words, escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
 from agent.outcome import GroupLine, ResultTable
@@ -68,7 +62,7 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
 
 
 def _describe_grouping(measure: str, review: LegReview, labels: str) -> str:
-    """ "Sum of total of **12 receipts** where year = 2031, by vendor:". Markdown, but for the labels."""
+    """ "Sum of total of **12 receipts** dated 2031, by vendor:". Markdown, but for the labels."""
     values = {
         "documents": f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}",
         "labels": escape_markdown(labels),

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, join_words
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_value, format_verdict
+from agent.compose.phrases.words import escape_markdown
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message
@@ -41,17 +41,9 @@ def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
 
 
 def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg:
-    """Says that the document exists but does not contain the answer, and shows its known values."""
+    """Says that no answer was found in the document, not that it lacks one, and shows its known values."""
     schema = review.question_context.schemas[facts.record.bucket]
-    text = (
-        translate_message(
-            "{title} is there, but says nothing about {words}.",
-            title=facts.record.title,
-            words=join_words([f"“{word}”" for word in facts.asked_words]),
-        )
-        if facts.asked_words
-        else translate_message("{title} is there, but says nothing about that.", title=facts.record.title)
-    )
+    text = translate_message("I did not find an answer in {title}.", title=facts.record.title)
     known = "; ".join(_format_known_values(facts.record, schema))
     if known:
         text += translate_message(" Known of it: {values}.", values=known)

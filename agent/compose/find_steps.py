@@ -1,7 +1,7 @@
 """Composes a procedure: its heading with the page, then its steps, each cited."""
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown
+from agent.compose.phrases.words import escape_markdown
 from agent.forms.find_steps import ProcedureStep, StepsFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message

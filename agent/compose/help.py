@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from agent.compose.phrases.conditions import escape_markdown, join_words
 from agent.compose.phrases.nouns import format_count, plural_of
+from agent.compose.phrases.words import escape_markdown, join_words
 from agent.decomposition import QuestionContext
 from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from agent.compose.clarifications import describe_split
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import escape_markdown, lowercase_label
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import InflectedPhrase, format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_value
+from agent.compose.phrases.words import escape_markdown, lowercase_label
 from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS
@@ -48,7 +48,7 @@ def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
 
 
 def _describe_list(facts: ListFacts, review: LegReview) -> str:
-    """Returns "**5 of 240 listings** where city = Porto, highest price first."; "5 of" only if the list is limited."""
+    """Returns "**5 of 240 listings** in Porto, highest price first."; "5 of" only if the list is limited."""
     answer_form = facts.answer_form
     if answer_form.order is None or answer_form.limit is None:
         names = [f"**{escape_markdown(record.title)}**" for record in facts.records]
@@ -103,7 +103,7 @@ def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> Com
 
 
 def _describe_whole(review: LegReview) -> InflectedPhrase:
-    """ "40 flats where city = Porto"."""
+    """ "40 flats in Porto"."""
     count, qualifier = format_count(review.count, noun_of(review)), qualifier_of(review)
     return InflectedPhrase(f"{count}{qualifier}", f"{count.dative}{qualifier}")
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, join_words, lowercase_label
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.values import format_number, format_value
+from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label
 from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, MissingValuesFacts, SeveralValuesFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message, translate_plural

@@ -1,8 +1,8 @@
 """Replies that need no search."""
 
-from agent.compose.phrases.conditions import escape_markdown
 from agent.compose.phrases.nouns import document_noun_of, noun_for_documents
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import escape_markdown
 from agent.decomposition import QuestionContext
 from agent.english.commands import is_thanks
 from agent.german.commands import is_german_thanks

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
+from agent.compose.phrases.words import escape_markdown
 from agent.forms.summarise_documents import OutlineFacts, SummariesFacts, quotes_of_summary
 from agent.retrieval.quotations import build_citation, quote_beginning_of
 from agent.review.leg_review import LegReview

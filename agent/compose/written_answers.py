@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown
+from agent.compose.phrases.words import escape_markdown
 from agent.compose.registry import compose_facts
 from agent.outcome import ResultTable
 from agent.retrieval.quotations import CitedQuote

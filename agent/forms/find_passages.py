@@ -96,10 +96,9 @@ class NoAnswerFacts(LegFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoMentionFacts(LegFacts):
-    """The named document says nothing about `asked_words`."""
+    """No text of the named document answers the question."""
 
     record: DocumentRecord
-    asked_words: tuple[str, ...]
 
 
 def quotes_of_sentence(sentence: QuotableSentence) -> tuple[CitedQuote, ...]:
@@ -448,7 +447,7 @@ def _report_no_answer(
     return LegClarification(
         kind=OutcomeKind.NO_RESULTS,
         result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
-        facts=NoMentionFacts(record=review.records[0], asked_words=tuple(review.requests.asked_stems))
+        facts=NoMentionFacts(record=review.records[0])
         if is_named
         else NoAnswerFacts(unknown_words=tuple(unknown_words)),
         candidates=(),

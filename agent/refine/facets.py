@@ -41,6 +41,7 @@ from storage.search.schema import FieldType, Schema, SchemaField
 _SHOWN_VALUES = 6
 _FACET_PARTS = 6
 _MAX_FACETS = 12
+_RANGE_WEIGHT = 0.6  # ranges are cut to equal counts, so their entropy is high whatever the field says
 _FACETABLE_TYPES = (
     FieldType.CATEGORY,
     FieldType.DATE,
@@ -95,8 +96,7 @@ def choose_best_facet(
         ]
     schema = schemas[leg.search.clauses[0].bucket]
     scored = [
-        (_entropy_of(answers[request]), _is_overlapping(answers[request]), index)
-        for index, request in enumerate(facets)
+        (_worth_of(answers[request]), _is_overlapping(answers[request]), index) for index, request in enumerate(facets)
     ]
     disjoint = [split for split in scored if split[0] > 0.05 and not split[1]]
     best = max(
@@ -112,6 +112,11 @@ def choose_best_facet(
 
 def _is_overlapping(answer: FacetAnswer) -> bool:
     return isinstance(answer, ValueFacet) and answer.is_overlapping
+
+
+def _worth_of(answer: FacetAnswer) -> float:
+    """Returns the entropy in bits, less for ranges of numbers: people choose a kind, a status or a place first."""
+    return _entropy_of(answer) * (_RANGE_WEIGHT if isinstance(answer, RangeFacet) else 1.0)
 
 
 def _entropy_of(answer: FacetAnswer) -> float:

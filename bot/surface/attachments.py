@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from agent.compose.phrases.conditions import join_words
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import join_words
 from bot.ids import BucketId, MessageId
 from bot.surface.inbound import AttachedFile, Inbound
 from bot.surface.replies import escape_markdown

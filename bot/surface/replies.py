@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
-from agent.compose.phrases.conditions import escape_markdown as escape_markdown
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import escape_markdown as escape_markdown
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.translation import translate_plural
 

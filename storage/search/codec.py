@@ -424,6 +424,7 @@ def schema_to_json(schema: Schema) -> JsonObject:
         "title": schema.title,
         "description": schema.description,
         "synonyms": list(schema.synonyms),
+        "item": schema.item,
         "language": schema.language,
         "order": _order_to_json(schema.order),
         "fields": [_field_to_json(field) for field in schema.fields],
@@ -453,7 +454,9 @@ def _field_to_json(field: SchemaField) -> JsonObject:
     return {key: value for key, value in written.items() if value}
 
 
-_SCHEMA_KEYS = frozenset({"version", "bucket", "title", "description", "synonyms", "language", "order", "fields"})
+_SCHEMA_KEYS = frozenset(
+    {"version", "bucket", "title", "description", "synonyms", "item", "language", "order", "fields"}
+)
 _FIELD_KEYS = frozenset(
     [
         "name",
@@ -488,6 +491,7 @@ def _parse_schema(data: JsonObject) -> Schema:
         title=str(data.get("title", "")),
         description=str(data.get("description", "")),
         synonyms=_parse_strings(data.get("synonyms")),
+        item=str(data.get("item", "")),
         language=str(data.get("language", "en")),
         order=_parse_order(data.get("order")),
         fields=tuple(map(_parse_field, _objects_under(data, "fields"))),

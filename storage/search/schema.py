@@ -119,6 +119,7 @@ class Schema:
     title: str = ""
     description: str = ""
     synonyms: tuple[str, ...] = ()  # nouns for its documents: "receipt", "invoice"
+    item: str = ""  # what replies call one of its documents: "employee" in staff; empty: what its names say
     language: str = "en"  # ISO 639-1, of the analyser's stemmer; empty: no stemming
     order: SchemaOrder | None = None  # None: the first date field, newest first
     is_row_schema: bool = False  # the fields are the columns of a rows field

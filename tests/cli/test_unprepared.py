@@ -104,9 +104,9 @@ TEXTS = {
     "who is working on TCK-7001?": "Jo Maro",
 }
 NOTHING = {
-    "What does the toner of TCK-7002 weigh?": "Printer trouble 2 is there, but says nothing about",
+    "What does the toner of TCK-7002 weigh?": "I did not find an answer in Printer trouble 2.",
     "What does the toner of TCK-9999 weigh?": "I found nothing",
-    "What is subletting like for Ada Brandt?": "Lease 0 is there, but says nothing about",
+    "What is subletting like for Ada Brandt?": "I did not find an answer in Lease 0.",
 }
 UNKNOWN = {"list all purple tickets": "I do not know “purple” for tickets"}
 

@@ -28,19 +28,11 @@ from agent.assumptions import (
     WordsDecide,
     WordsTakenAsField,
 )
-from agent.compose.phrases.conditions import (
-    describe_condition,
-    describe_mention,
-    describe_reading,
-    escape_markdown,
-    join_alternatives,
-    join_words,
-    lowercase_words,
-    quote_alternatives,
-)
+from agent.compose.phrases.conditions import describe_condition, describe_mention, describe_reading, quote_alternatives
 from agent.compose.phrases.nouns import document_noun_of, format_count, noun_for_documents
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import escape_markdown, join_alternatives, join_words, lowercase_words
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
 from agent.refine.refinements import SchemasByBucket
 from agent.translation.local_formats import language_name_of
@@ -59,8 +51,8 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             return translate_message("could not plan “{question}”, so it is not answered", question=question)
         case RequiredWords(words=words):
             return translate_plural(
-                "{words} fits no field, so the text must mention it",
-                "{words} fit no field, so the text must mention them",
+                "looked for {words} in the texts, since no field is about it",
+                "looked for {words} in the texts, since no field is about them",
                 len(words),
                 words=_quote_words(words),
             )
@@ -85,9 +77,9 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             return translate_message("“{word}” says no limit, so none was set", word=word)
         case TakenInnerSet(bucket=bucket, conditions=conditions):
             return translate_message(
-                "took it to mean the {noun} where {conditions}",
+                "took it to mean the {noun} {qualifier}",
                 noun=document_noun_of(schemas[bucket]).singular,
-                conditions=describe_reading(conditions, schemas[bucket], schemas),
+                qualifier=describe_reading(conditions, schemas[bucket], schemas),
             )
         case CorrectedSpelling(written=written, meant=meant):
             return translate_message("read “{written}” as “{meant}”", written=written, meant=meant)
@@ -125,7 +117,9 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case MarginTaken(words=words):
             return translate_message("took “{words}” as 10 % more or less", words=words)
         case UnmatchedSuperlative(words=words):
-            return translate_message("“{words}” fits no field, so nothing is in order of it", words=" ".join(words))
+            return translate_message(
+                "found nothing to sort by for “{words}”, so the order is the usual one", words=" ".join(words)
+            )
         case IgnoredSuperlative(words=words):
             return translate_message(
                 "“{words}” was left out: a list has one end, so ask for the other by itself", words=" ".join(words)
@@ -179,7 +173,7 @@ def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema, 
 def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> str:
     match kept:
         case KeptFieldCondition(condition=condition, bucket=bucket):
-            return describe_condition(condition, schemas[bucket], schemas)
+            return describe_reading([condition], schemas[bucket], schemas)
         case KeptWord(word=word):
             return describe_mention(word)
         case KeptQuestion(question=question):

@@ -3,17 +3,16 @@
 from typing import assert_never
 
 from agent.compose.phrases.conditions import (
-    describe_condition,
     describe_mention,
     describe_missing,
+    describe_qualifier,
     describe_reading,
-    join_all,
-    join_words,
-    lowercase_words,
+    describe_widening,
 )
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import label_noun_of
 from agent.compose.phrases.values import format_amount_of_money, format_number, format_period, format_value
+from agent.compose.phrases.words import join_all, join_words, lowercase_words
 from agent.outcome import Choice
 from agent.refine.candidates import OfferedChoice
 from agent.refine.choice_labels import (
@@ -89,13 +88,12 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case SpellingLabel(old=old, new=new):
             return translate_message("“{new}” instead of “{old}”", new=new, old=old)
         case WithoutConditionLabel(condition=condition, bucket=bucket):
-            described = describe_condition(condition, schemas[bucket], schemas)
-            return translate_message("without: {condition}", condition=described)
+            return describe_widening(condition, schemas[bucket], schemas)
         case WithoutWordLabel(word=word):
-            return translate_message("without: {condition}", condition=describe_mention(word))
+            return translate_message("with or without “{word}”", word=word)
         case OnlyConditionLabel(condition=condition, bucket=bucket):
-            described = describe_condition(condition, schemas[bucket], schemas)
-            return translate_message("only: {condition}", condition=described)
+            described = describe_qualifier([condition], schemas[bucket], schemas)
+            return translate_message("only {condition}", condition=described)
         case AlsoMissingLabel(field=field):
             return translate_message("also those with no {label}", label=lowercase_words(field.label))
         case AlsoUnclearLabel(count=count):
@@ -142,8 +140,8 @@ def _describe_range(field: SchemaField, low: float, high: float | None) -> str:
 
 def _describe_clause(clause: Clause, schemas: SchemasByBucket) -> str:
     schema = schemas[clause.bucket]
-    words = [describe_condition(condition, schema, schemas) for condition in conjuncts_of(clause.condition)]
-    return join_all([*words, *map(describe_mention, clause.required_terms)])
+    qualifier = describe_qualifier(conjuncts_of(clause.condition), schema, schemas)
+    return join_all([*filter(None, (qualifier,)), *map(describe_mention, clause.required_terms)])
 
 
 def _describe_nearest_condition(condition: ComparisonCondition, field: SchemaField) -> str:

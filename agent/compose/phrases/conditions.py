@@ -1,11 +1,12 @@
 """Describes conditions for reading, and joins words. Raw text, not escaped."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never
 
+from agent.compose.phrases.english_qualifiers import qualify_in_english, widen_in_english
 from agent.compose.phrases.nouns import document_noun_of, label_noun_of
 from agent.compose.phrases.values import describe_within_period, format_value
+from agent.compose.phrases.words import join_all, join_alternatives, label_of_field
 from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import localize_number
 from agent.translation.message_catalogues import (
@@ -34,7 +35,6 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema
 
 SchemasByName: TypeAlias = Mapping[BucketId, Schema]
-_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _MAX_NAMED_VALUES = 3  # of a condition that accepts several
 _SHOWN_MENTIONS = 3
 _OPERATOR_SIGNS = {
@@ -58,8 +58,34 @@ _COMPARISON_MESSAGES = {
 
 
 def describe_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str:
-    """Describes what distinguishes a reading of a question from others."""
+    """Describes what distinguishes a reading of a question from others, as a phrase that could follow the noun."""
+    if is_reply_in_english():
+        return describe_qualifier(conditions, schema, schemas)
     return join_all([describe_condition(condition, schema, schemas) for condition in conditions])
+
+
+def describe_qualifier(
+    conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName, ranks: Sequence[str] = ()
+) -> str:
+    """Returns what follows the noun of the documents: "with vendor Acme", "dated 2031"; empty without conditions.
+
+    In other languages than English the conditions are statements, for which the sentence has the preposition.
+    `ranks`: nouns such as "the largest area" that the documents have, too.
+    """
+    if is_reply_in_english():
+        return qualify_in_english(
+            conditions, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas), ranks
+        )
+    return join_all([*ranks, *(describe_condition(condition, schema, schemas) for condition in conditions)])
+
+
+def describe_widening(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
+    """Returns the label of a button that drops the condition: "any vendor"."""
+    if is_reply_in_english():
+        return widen_in_english(
+            condition, schema, lambda other, own_schema: describe_condition(other, own_schema, schemas)
+        )
+    return translate_message("without: {condition}", condition=describe_condition(condition, schema, schemas))
 
 
 def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
@@ -82,13 +108,13 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
         case FieldComparisonCondition():
             return _describe_field_comparison(condition, schema)
         case MissingCondition(field=name):
-            return describe_missing(_label_of_field(name, schema))
+            return describe_missing(label_of_field(name, schema))
         case RowCondition(rows_field=row, condition=inner):
             columns = schema.by_name[row].columns if row in schema.by_name else ()
             inside = describe_condition(
                 inner, Schema(bucket=schema.bucket, fields=columns, is_row_schema=True), schemas
             )
-            return translate_message("{label} with {condition}", label=_label_of_field(row, schema), condition=inside)
+            return translate_message("{label} with {condition}", label=label_of_field(row, schema), condition=inside)
         case SemiJoinCondition():
             return _describe_semi_join(condition, schema, schemas)
         case AndCondition(members):
@@ -103,12 +129,12 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
             is_single = op is ComparisonOperator.EQ
             return translate_message("not that document") if is_single else translate_message("not those documents")
         case NotCondition(MissingCondition(field=name)):
-            return translate_message("{label} is known", label=_label_of_field(name, schema))
+            return translate_message("{label} is known", label=label_of_field(name, schema))
         case NotCondition(
             ComparisonCondition(field=name, op=ComparisonOperator.EQ | ComparisonOperator.HAS, value=value)
         ) if not isinstance(value, tuple):
             shown = format_value(value, schema.by_name.get(name))
-            return translate_message("{label} is not {value}", label=_label_of_field(name, schema), value=shown)
+            return translate_message("{label} is not {value}", label=label_of_field(name, schema), value=shown)
         case NotCondition(SemiJoinCondition() as semi_join):
             return _describe_semi_join(semi_join, schema, schemas or {}, is_negated=True)
         case NotCondition(inner):
@@ -157,7 +183,7 @@ def _describe_semi_join(
     inner = schemas.get(condition.bucket)
     labels = {TITLE_FIELD: translate_message("title"), DOC_ID_FIELD: translate_message("it")}
     reserved = None if schema.is_row_schema else labels.get(condition.field)
-    outer = reserved or _label_of_field(condition.field, schema)
+    outer = reserved or label_of_field(condition.field, schema)
     if inner is None:
         return translate_message("{label} is among values of other documents", label=outer)
     is_single = condition.order_by is not None and condition.limit == 1
@@ -211,15 +237,15 @@ def _describe_key(condition: SemiJoinCondition, inner: Schema, schemas: SchemasB
     """Returns "beer" and "beers"; of a column "beer in the lines with crates > 10", and the same in the plural."""
     rows = inner.by_name.get(condition.key_rows) if condition.key_rows is not None else None
     if rows is None:
-        label = _label_of_field(condition.key, inner)
+        label = label_of_field(condition.key, inner)
         return label, label_noun_of(label).plural
-    label = _label_of_field(condition.key, Schema(bucket=inner.bucket, fields=rows.columns, is_row_schema=True))
+    label = label_of_field(condition.key, Schema(bucket=inner.bucket, fields=rows.columns, is_row_schema=True))
     in_rows = [
         describe_condition(member, inner, schemas)
         for member in conjuncts_of(condition.condition)
         if _restricts_key_rows(member, condition)
     ]
-    place = join_all(in_rows) or _label_of_field(rows.name, inner)
+    place = join_all(in_rows) or label_of_field(rows.name, inner)
     return (
         translate_message("{column} in the {rows}", column=label, rows=place),
         translate_message("{column} in the {rows}", column=label_noun_of(label).plural, rows=place),
@@ -236,9 +262,10 @@ def _describe_inner_set(condition: SemiJoinCondition, inner: Schema, schemas: Sc
     noun = document_noun_of(inner)
     documents = noun.singular if is_single else noun.plural
     members = [member for member in conjuncts_of(condition.condition) if not _restricts_key_rows(member, condition)]
-    parts = [describe_condition(member, inner, schemas) for member in members if not _is_nested(member)]
-    if condition.order_by is not None:
-        parts.insert(0, _describe_rank(condition, condition.order_by, inner))
+    ranks = [_describe_rank(condition, condition.order_by, inner)] if condition.order_by is not None else []
+    if is_reply_in_english():
+        return f"{documents} {describe_qualifier(members, inner, schemas, ranks)}".strip()
+    parts = [*ranks, *(describe_condition(member, inner, schemas) for member in members if not _is_nested(member))]
     nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
     values = {"documents": documents, "conditions": join_all(parts), "other_conditions": join_all(nested)}
     if parts and nested:
@@ -266,7 +293,7 @@ def _refers_to_key(condition: SemiJoinCondition, schema: Schema) -> bool:
 def _describe_rank(condition: SemiJoinCondition, order_by: FieldName, schema: Schema) -> str:
     """ "the largest area", "the 3 latest dates"."""
     field = schema.by_name.get(order_by)
-    label, is_single = _label_of_field(order_by, schema), condition.limit <= 1
+    label, is_single = label_of_field(order_by, schema), condition.limit <= 1
     values = {"label": label, "count": condition.limit}
     match (field is not None and field.type is FieldType.DATE, condition.is_descending):
         case (True, True):
@@ -297,7 +324,7 @@ def _describe_rank(condition: SemiJoinCondition, order_by: FieldName, schema: Sc
 
 def _describe_comparison(condition: ComparisonCondition, schema: Schema) -> str:
     field = schema.by_name.get(condition.field)
-    label, value = _label_of_field(condition.field, schema), condition.value
+    label, value = label_of_field(condition.field, schema), condition.value
     if isinstance(value, bool):
         if value:
             return translate_in_context("flag", "{label}", label=label)
@@ -342,7 +369,7 @@ def _compare_with_day(op: ComparisonOperator, label: str, day: str) -> str:
 
 def _describe_field_comparison(condition: FieldComparisonCondition, schema: Schema) -> str:
     """Describes "actual cost > planned cost", "paid on later than due on by more than 30 days"."""
-    label, other = (_label_of_field(name, schema) for name in (condition.field, condition.other_field))
+    label, other = (label_of_field(name, schema) for name in (condition.field, condition.other_field))
     field, offset = schema.by_name.get(condition.field), condition.offset
     shift = ""
     if offset and field is not None:
@@ -353,55 +380,3 @@ def _describe_field_comparison(condition: FieldComparisonCondition, schema: Sche
 
 def _format_days(count: float) -> str:
     return translate_plural("{count} days", "{count} days", 1 if count == 1 else 2, count=localize_number(f"{count:g}"))
-
-
-def _label_of_field(field_name: FieldName, schema: Schema) -> str:
-    field = schema.by_name.get(field_name)
-    if field is None:
-        return field_name
-    return format_label(field.label)
-
-
-def format_label(label: str) -> str:
-    """Returns the label for use within a sentence: "notice period" for "Notice Period", but "CAS number" as it is.
-
-    In other languages than English it stays as it is: nouns may need their capitals.
-    """
-    if not is_reply_in_english():
-        return label
-    return label.lower() if label.istitle() else lowercase_label(label)
-
-
-def lowercase_label(label: str) -> str:
-    """Returns the label for use within an English sentence: "notice period", but "CAS number" as it is."""
-    return label[:1].lower() + label[1:] if is_reply_in_english() and label[1:].islower() else label
-
-
-def lowercase_words(label: str) -> str:
-    """Returns the label in lower case in an English sentence, as it is in other languages."""
-    return label.lower() if is_reply_in_english() else label
-
-
-def capitalize_words(words: str) -> str:
-    """Returns words for the beginning of a title. In English only the first letter stays a capital."""
-    return words.capitalize() if is_reply_in_english() else words[:1].upper() + words[1:]
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Joins the words: "a", "a and b", "a, b and c"."""
-    return translate_message(" and ").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
-
-
-def join_all(parts: Sequence[str]) -> str:
-    """ "a and b and c"."""
-    return translate_message(" and ").join(parts)
-
-
-def join_alternatives(parts: Sequence[str]) -> str:
-    """ "a or b or c"."""
-    return translate_message(" or ").join(parts)
-
-
-def escape_markdown(text: str) -> str:
-    """Escapes data for Markdown: a backslash before every special character, spaces for line breaks."""
-    return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))

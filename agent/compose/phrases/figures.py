@@ -2,15 +2,9 @@
 
 from collections.abc import Sequence
 
-from agent.compose.phrases.conditions import (
-    capitalize_words,
-    escape_markdown,
-    join_words,
-    lowercase_label,
-    lowercase_words,
-)
 from agent.compose.phrases.nouns import NounForms, format_count, label_noun_of
 from agent.compose.phrases.values import format_money, format_number, format_value
+from agent.compose.phrases.words import capitalize_words, escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.outcome import ComputedFigure
 from agent.retrieval.answer_type import AnswerType, find_values_in
 from agent.translation.message_catalogues import mark_message, translate_message
@@ -36,7 +30,7 @@ def name_of_function(function: AggregateFunction) -> str:
 
 
 def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, qualifier: str = "") -> str:
-    """Formats the figure: "Sum of total: USD 1,042.50 (37 receipts where year = 2031)". Markdown.
+    """Formats the figure: "Sum of total: USD 1,042.50 (37 receipts dated 2031)". Markdown.
 
     `qualifier` follows the noun and is already escaped.
     """

@@ -1,12 +1,34 @@
 """Nouns for documents, and their counts."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import singular_of
 from agent.german.nouns import dative_plural_of, german_forms_of
 from agent.translation.languages import get_reply_language, is_reply_in_english
 from agent.translation.message_catalogues import translate_plural
 from storage.search.schema import Schema
+
+# Names of buckets that say no noun for one of their documents.
+_ITEM_NOUNS: Final = {
+    "staff": "employee",
+    "personnel": "employee",
+    "workforce": "employee",
+    "people": "person",
+    "furniture": "piece of furniture",
+    "equipment": "piece of equipment",
+    "machinery": "machine",
+    "software": "program",
+    "fleet": "vehicle",
+    "inventory": "item",
+    "stock": "item",
+    "correspondence": "letter",
+    "mail": "message",
+    "feedback": "comment",
+}
+_IRREGULAR_PLURALS: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
 class InflectedPhrase(str):
@@ -44,13 +66,21 @@ def label_noun_of(label: str) -> NounForms:
 
 
 def document_noun_of(schema: Schema) -> NounForms:
-    """The noun for a document of the bucket."""
+    """The noun for a document of the bucket: what the schema calls an item, else what its name says."""
     noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
-    singular = noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+    singular = schema.item or _item_of(noun) or singular_of(noun)
     plural = plural_of(singular)
     if get_reply_language() == "de":
         return NounForms(*german_forms_of(singular, plural, schema.label))
     return NounForms(singular, plural)
+
+
+def _item_of(noun: str) -> str | None:
+    """What there is one of in a bucket with such a name: "employee" of "staff"; None: the name says it itself."""
+    if re.search(r"(?:^|[\s_-])(?:drive|folder|share|archive|files|docs|uploads)s?$", noun):
+        return noun_for_documents().singular
+    words = noun.split()
+    return next((_ITEM_NOUNS[word] for word in reversed(words) if word in _ITEM_NOUNS), None)
 
 
 def format_count(count: int, noun: NounForms | None = None) -> InflectedPhrase:
@@ -63,6 +93,11 @@ def format_count(count: int, noun: NounForms | None = None) -> InflectedPhrase:
 
 def plural_of(noun: str) -> str:
     """Returns the regular English plural; a noun that already looks plural stays as it is."""
+    if noun in _IRREGULAR_PLURALS:
+        return _IRREGULAR_PLURALS[noun]
+    if " of " in noun:
+        head, _, rest = noun.partition(" of ")
+        return f"{plural_of(head)} of {rest}"
     if noun.endswith("s") and not noun.endswith("ss"):
         return noun
     if noun.endswith(("ss", "x", "ch", "sh")):

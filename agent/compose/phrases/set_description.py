@@ -1,11 +1,13 @@
 """Describes sets of documents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from agent.compose.phrases.conditions import describe_condition, escape_markdown, join_all, join_words
+from agent.compose.phrases.conditions import describe_condition, describe_qualifier
 from agent.compose.phrases.nouns import NounForms, document_noun_of, noun_for_documents
+from agent.compose.phrases.words import escape_markdown, join_all, join_words
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.review.leg_review import LegReview
+from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import mark_message, translate_message, translate_plural
 from storage.search.conditions import (
     DOC_ID_FIELD,
@@ -39,7 +41,7 @@ def _words_of_selection(condition: Condition) -> str:
 
 
 def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular_verb: bool = False) -> str:
-    """Describes the set: "receipts where category = tires". Raw text.
+    """Describes the set: "receipts with category tires". Raw text.
 
     `singular_verb`: the set has one document, so "that mentions" instead of "that mention".
     """
@@ -53,29 +55,24 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
 
 
 def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, singular_verb: bool) -> str:
-    """Describes the conditions: " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
+    """Describes the conditions: " with no date that mention “rim”"; empty for a whole bucket."""
     schema = schemas[clause.bucket]
     conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
-    lacks = [
-        describe_condition(condition, schema, schemas)
-        for condition in conditions
-        if isinstance(condition, MissingCondition)
-    ]
+    lacks = [condition for condition in conditions if isinstance(condition, MissingCondition)]
     text_conditions = [
         condition
         for condition in conditions
         if isinstance(condition, ComparisonCondition) and condition.field == TEXT_FIELD
     ]
     where = [
-        describe_condition(condition, schema, schemas)
+        condition
         for condition in conditions
-        if not (isinstance(condition, MissingCondition) or condition in text_conditions or _selects_by_id(condition))
+        if not (condition in lacks or condition in text_conditions or _selects_by_id(condition))
     ]
     fitting = [word for word in map(_words_of_selection, conditions) if word]
     is_selected = any(map(_selects_by_id, conditions)) and not fitting
     words = translate_message(_OF_THESE) if is_selected else ""
-    words += translate_message(" with {missing_fields}", missing_fields=join_all(lacks)) if lacks else ""
-    words += translate_message(" where {conditions}", conditions=join_all(where)) if where else ""
+    words += _describe_field_conditions(where, lacks, schema, schemas)
     number = 1 if singular_verb else 2
     if fitting:
         quoted = join_words([f"“{word}”" for word in dict.fromkeys(fitting)])
@@ -94,6 +91,18 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
     return words
 
 
+def _describe_field_conditions(
+    where: Sequence[Condition], lacks: Sequence[MissingCondition], schema: Schema, schemas: Mapping[BucketId, Schema]
+) -> str:
+    if is_reply_in_english():
+        qualifier = describe_qualifier([*where, *lacks], schema, schemas)
+        return f" {qualifier}" if qualifier else ""
+    missing_fields = join_all([describe_condition(condition, schema, schemas) for condition in lacks])
+    conditions = join_all([describe_condition(condition, schema, schemas) for condition in where])
+    words = translate_message(" with {missing_fields}", missing_fields=missing_fields) if lacks else ""
+    return words + (translate_message(" where {conditions}", conditions=conditions) if where else "")
+
+
 def noun_of(review: LegReview) -> NounForms:
     """Returns the noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
     clauses = review.leg.search.clauses
@@ -110,7 +119,7 @@ def describe_leg_set(review: LegReview) -> str:
 
 
 def qualifier_of(review: LegReview) -> str:
-    """Returns the part of `describe_leg_set` after the noun: " where total > 5"; empty if there is none."""
+    """Returns the part of `describe_leg_set` after the noun: " with a total of more than 5"; empty if there is none."""
     noun = escape_markdown(noun_of(review).plural)
     where = escape_markdown(
         describe_set(review.leg.search, review.question_context.schemas, singular_verb=review.count == 1)

@@ -1,8 +1,8 @@
 """Says how many documents do not state what an answer depends on."""
 
-from agent.compose.phrases.conditions import escape_markdown, join_alternatives, lowercase_label
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
+from agent.compose.phrases.words import escape_markdown, join_alternatives, lowercase_label
 from agent.outcome import UnstatedRole, UnstatedValues
 from agent.refine.unstated_values import search_without_fields
 from agent.review.leg_review import LegReview

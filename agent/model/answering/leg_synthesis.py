@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.answer_combination import JointAnswer
-from agent.compose.phrases.conditions import escape_markdown
+from agent.compose.phrases.words import escape_markdown
 from agent.errors import ModelUnavailable, UnusableReply
 from agent.gateway.call_budget import BudgetedModel
 from agent.gateway.language_model import LanguageModel

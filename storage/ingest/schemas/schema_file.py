@@ -20,6 +20,7 @@ _HEADER_COMMENT = """\
 # Then ingest or sync the documents again, to fill what is new from their texts.
 #
 # synonyms   what people call the documents (here), a field, or (under `values`) one value
+# item       what replies call one of the documents: `item: employee` in a bucket named staff
 # labels     of a field: only lines with these labels in the texts give its values
 # order      the default sort order: {{field: NAME, descending: true}}; without it, the first date, newest first
 # Each field has a name (the key in the metadata) and a type:

@@ -109,7 +109,7 @@ PARTS: Final[Mapping[str, ReplyPart]] = {
 
 _LABELS: Final = {
     ChoiceKind.FILTER: ("Acme", 512),
-    ChoiceKind.DROP: ("without: category = tires", 1_042),
+    ChoiceKind.DROP: ("any category", 1_042),
     ChoiceKind.NEAREST: ("Start date 2026 instead", 6),
     ChoiceKind.SPELLING: ("“Michelin” for “Michelen”", 31),
     ChoiceKind.MISSING: ("also those with no date", 281),

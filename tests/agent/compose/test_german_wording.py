@@ -6,11 +6,12 @@ import pytest
 
 from agent.compose.composed_leg import ComposedLeg
 from agent.compose.phrases.choice_labels import describe_choice
-from agent.compose.phrases.conditions import describe_condition, format_label, join_words
+from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.figures import describe_functions, format_amount, format_figure
 from agent.compose.phrases.nouns import document_noun_of, format_count
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_period, format_value
+from agent.compose.phrases.words import format_label, join_words
 from agent.outcome import Citation, ComputedFigure
 from agent.refine.choice_labels import (
     AllOfThemLabel,

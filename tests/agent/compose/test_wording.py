@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.compose.phrases.conditions import describe_condition, join_words, lowercase_label
+from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.set_description import describe_set
+from agent.compose.phrases.words import join_words, lowercase_label
 from storage.search.conditions import (
     DOC_ID_FIELD,
     MATCH_ALL,
@@ -44,10 +45,13 @@ def describe_documents(
     ("condition", "expected"),
     [
         (MATCH_ALL, "deeds"),
-        (IN_OSLO, "deeds where town of record = Oslo"),
-        (MissingCondition(field=SIGNED), "deeds with no signed"),
-        (AndCondition((IN_OSLO, MissingCondition(field=SIGNED))), "deeds with no signed where town of record = Oslo"),
-        (NotCondition(MissingCondition(field=SIGNED)), "deeds where signed is known"),
+        (IN_OSLO, "deeds with town of record Oslo"),
+        (MissingCondition(field=SIGNED), "deeds with no “signed” date"),
+        (
+            AndCondition((IN_OSLO, MissingCondition(field=SIGNED))),
+            "deeds with town of record Oslo and no “signed” date",
+        ),
+        (NotCondition(MissingCondition(field=SIGNED)), "deeds with a known “signed” date"),
         (ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.EQ, value="a"), "deeds of these"),
     ],
 )
@@ -57,7 +61,7 @@ def test_conditions_read_as_part_of_a_sentence(condition: Condition, expected: s
 
 def test_required_words_are_listed_once() -> None:
     assert describe_documents(MATCH_ALL, "barn", "well") == "deeds that mention “barn” and “well”"
-    assert describe_documents(IN_OSLO, "barn") == "deeds where town of record = Oslo, that mention “barn”"
+    assert describe_documents(IN_OSLO, "barn") == "deeds with town of record Oslo, that mention “barn”"
     assert describe_documents(
         ComparisonCondition(field=TEXT_FIELD, op=ComparisonOperator.CONTAINS, value="barn"), "barn", "well"
     ) == ("deeds that mention “barn” and “well”")
@@ -82,10 +86,10 @@ def test_a_list_joins_its_last_item_with_and(parts: list[str], expected: str) ->
 @pytest.mark.parametrize(
     ("key", "order_by", "expected"),
     [
-        (TOWN, None, "deeds where town of record is among the town of records of the wills with town of record = Oslo"),
-        (TOWN, SIGNED, "deeds where town of record is the town of record of the will with the latest signed"
-         " and town of record = Oslo"),
-        (DOC_ID_FIELD, None, "deeds where town of record is one of the wills with town of record = Oslo"),
+        (TOWN, None, "deeds whose town of record is among the towns of record of the wills with town of record Oslo"),
+        (TOWN, SIGNED, "deeds whose town of record is the town of record of the will with the latest signed"
+         " and town of record Oslo"),
+        (DOC_ID_FIELD, None, "deeds whose town of record is one of the wills with town of record Oslo"),
     ],
 )  # fmt: skip
 def test_a_set_within_a_set_is_described_in_words(key: FieldName, order_by: FieldName | None, expected: str) -> None:
@@ -118,7 +122,7 @@ ORDERED_BEER = SemiJoinCondition(
         (ORDERED_BEER, "town of record is among the beers in the lines of the sales orders"),
         (
             replace(ORDERED_BEER, condition=AndCondition((MANY_CRATES, MissingCondition(field=SIGNED)))),
-            "town of record is among the beers in the lines with crates > 10 of the sales orders with no signed",
+            "town of record is among the beers in the lines with crates > 10 of the sales orders with no “signed” date",
         ),
         (
             replace(ORDERED_BEER, order_by=SIGNED),
@@ -145,5 +149,5 @@ def test_a_column_among_the_values_of_other_documents_is_described_with_its_rows
     condition = RowCondition(rows_field=LINES.name, condition=of_town)
 
     assert describe_condition(condition, ORDERS, {**SCHEMAS, ORDERS.bucket: ORDERS}) == (
-        "lines with beer is among the town of records of the wills with town of record = Oslo"
+        "lines with beer is among the towns of record of the wills with town of record Oslo"
     )

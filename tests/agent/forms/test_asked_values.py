@@ -271,4 +271,4 @@ async def test_two_roles_of_a_name_are_asked_about(context: AgentContext) -> Non
     outcome = await ask(context, "barges of Ada Finch")
 
     assert isinstance(outcome, Clarify)
-    assert labels_of(outcome) == {"skipper = Ada Finch": 2, "surveyed by = Ada Finch": 2}
+    assert labels_of(outcome) == {"with skipper Ada Finch": 2, "surveyed by Ada Finch": 2}

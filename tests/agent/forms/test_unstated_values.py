@@ -85,23 +85,23 @@ async def _ask(question: str, context: AgentContext) -> Answer | Clarify:
     [
         pytest.param(
             "which guesthouses have pets dogs?",
-            "**3 guesthouses** where pets = dogs: **House 0**, **House 1**, **House 4**. "
+            "**3 guesthouses** with dogs as pets: **House 0**, **House 1**, **House 4**. "
             "15 of the other 17 do not state pets.",
             id="list",
         ),
         pytest.param(
             "how many guesthouses in Belk have pets dogs?",
-            "**1 guesthouse** where town = Belk and pets = dogs. [1] 8 more may fit: they do not state pets.",
+            "**1 guesthouse** in Belk with dogs as pets. [1] 8 more may fit: they do not state pets.",
             id="count with another condition",
         ),
         pytest.param(
             "which guesthouses are not rustic?",
-            "I found no guesthouses where style is not rustic. 2 of the 20 do not state style.",
+            "I found no guesthouses with style other than rustic. 2 of the 20 do not state style.",
             id="negation",
         ),
         pytest.param(
             "is there any guesthouse with price over 90?",
-            "**No**: I found no guesthouses where price \\> EUR 90.00. 4 of the 20 do not state price.",
+            "**No**: I found no guesthouses with a price of more than EUR 90.00. 4 of the 20 do not state price.",
             id="none found",
         ),
         pytest.param(
@@ -116,7 +116,7 @@ async def _ask(question: str, context: AgentContext) -> Answer | Clarify:
         ),
         pytest.param(
             "what is the average price of the guesthouses in Arvo?",
-            "Average of price: **EUR 61.00** (8 guesthouses where town = Arvo). 2 of these 10 do not state price.",
+            "Average of price: **EUR 61.00** (8 guesthouses in Arvo). 2 of these 10 do not state price.",
             id="number",
         ),
         pytest.param(
@@ -137,7 +137,7 @@ async def _ask(question: str, context: AgentContext) -> Answer | Clarify:
         pytest.param(
             "which guesthouses have breakfast buffet?",
             "Only 1 of 20 guesthouses states breakfast, so this is far from complete. "
-            "**1 guesthouse** where breakfast = buffet: **House 7**.",
+            "**1 guesthouse** with breakfast buffet: **House 7**.",
             id="scarce field",
         ),
     ],

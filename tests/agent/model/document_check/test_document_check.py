@@ -77,7 +77,7 @@ async def test_the_model_reads_all_visible_documents_that_the_fields_allow(desk:
     assert 'All items meet: "clerk = Bea"' in prompt
     assert "No amount will be transferred" not in prompt
     assert await find_set(desk, outcome) == ["krug"]
-    assert "where clerk = Bea, that fits" in outcome.text
+    assert "with clerk Bea, that fits" in outcome.text
 
 
 async def test_no_document_is_read_that_the_asker_may_not_see(desk: LetterDesk) -> None:
@@ -121,10 +121,10 @@ async def test_an_empty_set_is_told_plainly_with_the_usual_ways_on(desk: LetterD
     outcome = await desk.ask(f"{QUESTION}, from Bea", model)
 
     assert isinstance(outcome, Clarify)
-    assert outcome.text.startswith(f"I found no letters where clerk = Bea, that fit “{ASKED}”.")
+    assert outcome.text.startswith(f"I found no letters with clerk Bea, that fit “{ASKED}”.")
     assert outcome.assumptions == ("read all 2 letters: none fits, 1 is unclear",)
     labels = {choice.label: choice.count for choice in outcome.choices}
-    assert labels[f"without: “{ASKED}”"] == 2
+    assert labels[f"leaving out “{ASKED}”"] == 2
     assert labels["also the 1 that is unclear"] == 1
     assert len(model.requests) == 2  # no text elsewhere is taken for an answer
 
@@ -298,7 +298,7 @@ async def test_required_words_are_not_told_twice(desk: LetterDesk) -> None:
     failed = an_answer(await desk.ask(QUESTION, ScriptedModel(as_reply(plan), ModelUnavailable("busy"))))
     checked = an_answer(await desk.ask(QUESTION, ScriptedModel(as_reply(plan), a_check(BERG))))
 
-    assert failed.assumptions == ("“declined” fits no field, so the text must mention it",)
+    assert failed.assumptions == ("looked for “declined” in the texts, since no field is about it",)
     assert checked.assumptions == ("read all 5 letters: 1 fits",)
 
 

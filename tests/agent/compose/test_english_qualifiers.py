@@ -1,0 +1,202 @@
+"""Conditions as an English speaker says them after a noun, and the buttons that drop them."""
+
+import pytest
+
+from agent.compose.phrases.conditions import describe_qualifier, describe_widening
+from agent.compose.phrases.nouns import document_noun_of, format_count
+from agent.translation.languages import use_language
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    TEXT_FIELD,
+    TITLE_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    SemiJoinCondition,
+)
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType, Schema, SchemaField
+
+EQ, HAS, IN, BETWEEN = (
+    ComparisonOperator.EQ,
+    ComparisonOperator.HAS,
+    ComparisonOperator.IN,
+    ComparisonOperator.BETWEEN,
+)
+GT, GTE, LT, LTE = ComparisonOperator.GT, ComparisonOperator.GTE, ComparisonOperator.LT, ComparisonOperator.LTE
+TYPES = {
+    "provider": FieldType.CATEGORY,
+    "town": FieldType.CATEGORY,
+    "pets": FieldType.CATEGORY,
+    "species": FieldType.CATEGORY,
+    "valid_from": FieldType.DATE,
+    "prepared_by": FieldType.CATEGORY,
+    "parties": FieldType.LIST,
+    "held_on": FieldType.DATE,
+    "occurred_on": FieldType.DATE,
+    "expires_on": FieldType.DATE,
+    "date": FieldType.DATE,
+    "start_date": FieldType.DATE,
+    "agreement_date": FieldType.DATE,
+    "bedrooms": FieldType.NUMBER,
+    "line": FieldType.NUMBER,
+    "rent": FieldType.MONEY,
+    "warranty_claim": FieldType.FLAG,
+}
+SCHEMA = Schema(
+    bucket=BucketId("trainings"),
+    fields=(
+        *(
+            SchemaField(name=FieldName(name), type=kind, currency="EUR" if kind is FieldType.MONEY else "")
+            for name, kind in TYPES.items()
+        ),
+        SchemaField(name=FieldName("area"), type=FieldType.NUMBER, unit="m**2"),
+        SchemaField(
+            name=FieldName("lines"),
+            type=FieldType.ROWS,
+            columns=(SchemaField(name=FieldName("crates"), type=FieldType.NUMBER),),
+        ),
+    ),
+)
+SCHEMAS = {SCHEMA.bucket: SCHEMA}
+
+
+def where(name: str, op: ComparisonOperator, value: object) -> ComparisonCondition:
+    return ComparisonCondition(field=FieldName(name), op=op, value=value)  # pyright: ignore[reportArgumentType]
+
+
+YEAR_2023 = ("2023-01-01", "2023-12-31")
+YEAR_2025 = ("2025-01-01", "2025-12-31")
+
+
+@pytest.mark.parametrize(
+    ("condition", "qualifier", "widened"),
+    [
+        (where("provider", EQ, "Red Cross"), "with provider Red Cross", "any provider"),
+        (where("provider", IN, ("A", "B")), "with provider A or B", "any provider"),
+        (
+            OrCondition((where("provider", EQ, "A"), where("provider", EQ, "B"))),
+            "with provider A or B",
+            "any provider",
+        ),
+        (where("town", EQ, "Belk"), "in Belk", "any town"),
+        (where("pets", EQ, "dogs"), "with dogs as pets", "any pets"),
+        (where("prepared_by", EQ, "Ada Finch"), "prepared by Ada Finch", "prepared by anyone"),
+        (where("parties", HAS, "ACME"), "with party ACME", "any party"),
+        (where("held_on", BETWEEN, YEAR_2025), "held in 2025", "held at any time"),
+        (where("held_on", BETWEEN, ("2025-05-03", "2025-05-03")), "held on 2025-05-03", "held at any time"),
+        (where("held_on", GTE, "2025-05-03"), "held on or after 2025-05-03", "also held earlier"),
+        (where("occurred_on", LT, "2025-05-03"), "that occurred before 2025-05-03", "also those that occurred later"),
+        (where("expires_on", BETWEEN, YEAR_2025), "expiring in 2025", "expiring at any time"),
+        (where("date", BETWEEN, YEAR_2025), "dated 2025", "any date"),
+        (where("date", EQ, "2025-05-03"), "dated 2025-05-03", "any date"),
+        (where("start_date", BETWEEN, YEAR_2025), "starting in 2025", "starting at any time"),
+        (where("agreement_date", BETWEEN, YEAR_2025), "with an agreement date in 2025", "any agreement date"),
+        (where("bedrooms", EQ, 3.0), "with 3 bedrooms", "any number of bedrooms"),
+        (where("bedrooms", GTE, 3.0), "with at least 3 bedrooms", "no minimum bedrooms"),
+        (where("bedrooms", LT, 3.0), "with fewer than 3 bedrooms", "no maximum bedrooms"),
+        (where("bedrooms", BETWEEN, (2.0, 3.0)), "with 2 to 3 bedrooms", "any number of bedrooms"),
+        (where("line", EQ, 14.0), "with line 14", "any line"),
+        (where("rent", LT, 900.0), "with a rent of less than EUR 900.00", "no maximum rent"),
+        (where("area", GTE, 50.0), "with an area of at least 50 m²", "no minimum area"),
+        (where("warranty_claim", EQ, True), "marked as warranty claim", "marked as warranty claim or not"),
+        (where("warranty_claim", EQ, False), "not marked as warranty claim", "marked as warranty claim or not"),
+        (where(TEXT_FIELD, ComparisonOperator.CONTAINS, "barn"), "mentioning “barn”", "with or without “barn”"),
+        (
+            where(TITLE_FIELD, ComparisonOperator.CONTAINS, "barn"),
+            "with “barn” in the title",
+            "leaving out: title has “barn”",
+        ),
+        (MissingCondition(field=FieldName("rent")), "with no rent", "with or without rent"),
+        (MissingCondition(field=FieldName("held_on")), "with no “held on” date", "with or without “held on” date"),
+        (NotCondition(MissingCondition(field=FieldName("rent"))), "with a known rent", "leaving out: rent is known"),
+        (
+            NotCondition(MissingCondition(field=FieldName("bedrooms"))),
+            "with known bedrooms",
+            "leaving out: bedrooms is known",
+        ),
+        (
+            NotCondition(where(TEXT_FIELD, ComparisonOperator.CONTAINS, "barn")),
+            "not mentioning “barn”",
+            "leaving out: not (mentions “barn”)",
+        ),
+        (
+            where("valid_from", BETWEEN, ("2026-06-03", "2026-08-31")),
+            "valid from a day from 2026-06-03 to 2026-08-31",
+            "any valid from",
+        ),
+        (where("species", EQ, "rabbit"), "with species rabbit", "any species"),
+        (NotCondition(where("provider", EQ, "A")), "with provider other than A", "also A"),
+        (NotCondition(where("town", EQ, "Belk")), "not in Belk", "also Belk"),
+        (NotCondition(where("parties", HAS, "ACME")), "without party ACME", "also ACME"),
+        (NotCondition(where("held_on", BETWEEN, YEAR_2025)), "not held in 2025", "leaving out: not (held on in 2025)"),
+        (
+            OrCondition((where("held_on", BETWEEN, YEAR_2025), where("held_on", BETWEEN, YEAR_2023))),
+            "held in 2025 or 2023",
+            "held at any time",
+        ),
+        (
+            RowCondition(rows_field=FieldName("lines"), condition=where("crates", GT, 10.0)),
+            "with lines with more than 10 crates",
+            "leaving out: lines with crates > 10",
+        ),
+        (
+            SemiJoinCondition(
+                field=FieldName("provider"),
+                bucket=SCHEMA.bucket,
+                key=DOC_ID_FIELD,
+                condition=where("held_on", BETWEEN, YEAR_2025),
+            ),
+            "whose provider is one of the trainings held in 2025",
+            "leaving out: provider is one of the trainings held in 2025",
+        ),
+    ],
+)  # fmt: skip
+def test_a_condition_is_said_and_dropped_in_plain_words(condition: Condition, qualifier: str, widened: str) -> None:
+    assert describe_qualifier([condition], SCHEMA, SCHEMAS) == qualifier
+    assert describe_widening(condition, SCHEMA, SCHEMAS) == widened
+
+
+def test_several_conditions_read_as_one_phrase() -> None:
+    conditions = [
+        where("provider", EQ, "Red Cross"),
+        where("held_on", BETWEEN, YEAR_2025),
+        AndCondition((where("rent", LT, 900.0), where("warranty_claim", EQ, True))),
+    ]
+
+    assert describe_qualifier(conditions, SCHEMA, SCHEMAS) == (
+        "held in 2025 and marked as warranty claim with provider Red Cross and a rent of less than EUR 900.00"
+    )
+
+
+def test_both_ends_of_a_range_have_buttons_of_their_own() -> None:
+    ends = [where("rent", GTE, 500.0), where("rent", LTE, 900.0)]
+
+    assert len({describe_widening(end, SCHEMA, SCHEMAS) for end in ends}) == 2
+
+
+def test_other_languages_keep_their_statements() -> None:
+    with use_language("de"):
+        assert describe_widening(where("provider", EQ, "A"), SCHEMA, SCHEMAS) == "weglassen: provider = A"
+
+
+@pytest.mark.parametrize(
+    ("bucket", "item", "singular", "plural"),
+    [
+        ("staff", "", "1 employee", "430 employees"),
+        ("furniture", "", "1 piece of furniture", "430 pieces of furniture"),
+        ("shared-drive", "", "1 document", "430 documents"),
+        ("companies", "", "1 company", "430 companies"),
+        ("boats", "vessel", "1 vessel", "430 vessels"),
+        ("people", "", "1 person", "430 people"),
+    ],
+)
+def test_one_of_its_documents_has_a_name(bucket: str, item: str, singular: str, plural: str) -> None:
+    noun = document_noun_of(Schema(bucket=BucketId(bucket), item=item))
+
+    assert (format_count(1, noun), format_count(430, noun)) == (singular, plural)
