@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import errno
 import itertools
+import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -13,12 +15,20 @@ from rich.status import Status
 from adapters.terminal.render import printable_text_of, renderables_for
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.surface.inbound import Inbound, InboundBody, TextMessage
+from bot.surface.outbox import OutboxFailed
 from bot.surface.replies import ChosenPart, ProgressPart, Reply, TurnActionsPart
 
 if TYPE_CHECKING:
     from aiohttp import web
 
 _PIPED_WIDTH = 120
+
+
+class OutputConsole(Console):
+    """Raises `BrokenPipeError` where rich would end the process in the middle of a turn."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 class TerminalOutbox:
@@ -35,6 +45,7 @@ class TerminalOutbox:
         return self
 
     async def post_message(self, reply: Reply) -> MessageId:
+        """Raises `OutboxFailed` where the reader has closed the output, as `head` does."""
         message = MessageId(str(next(self._message_numbers)))
         self._print_reply(message, reply)
         return message
@@ -56,6 +67,13 @@ class TerminalOutbox:
 
     def _print_reply(self, message: MessageId, reply: Reply) -> None:
         self._latest_reply = {message: reply}  # only the latest message can be repeated
+        try:
+            self._print_parts(reply)
+            self._console.file.flush()
+        except BrokenPipeError as exc:
+            raise OutboxFailed("the output is closed", retry=False) from exc
+
+    def _print_parts(self, reply: Reply) -> None:
         if any(isinstance(part, ProgressPart) for part in reply.parts):  # an answer is printed when it is whole
             self._show_progress(reply)
             return
@@ -108,7 +126,7 @@ class TerminalSurface:
     ) -> None:
         self._bot, self._read_input = bot, read_input
         width = None if sys.stdout.isatty() else _PIPED_WIDTH
-        self._console = console or Console(highlight=False, emoji=False, markup=False, width=width)
+        self._console = console or OutputConsole(highlight=False, emoji=False, markup=False, width=width)
         self._outbox = TerminalOutbox(self._console)
 
     @property
