@@ -7,6 +7,7 @@ from agent.compose.phrases.conditions import (
     describe_missing,
     describe_qualifier,
     describe_reading,
+    describe_value_noun,
     describe_widening,
 )
 from agent.compose.phrases.figures import format_amount
@@ -71,7 +72,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case PeriodLabel(first_day=first_day, last_day=last_day):
             return format_period(first_day, last_day)
         case MissingFieldLabel(field=field):
-            return describe_missing(lowercase_words(field.label))
+            return describe_missing(describe_value_noun(field))
         case MoreValuesLabel(field=field, count=count):
             noun = label_noun_of(lowercase_words(field.label))
             values = {"label": noun.singular if count == 1 else noun.plural, "count": format_number(count)}
@@ -95,7 +96,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             described = describe_qualifier([condition], schemas[bucket], schemas)
             return translate_message("only {condition}", condition=described)
         case AlsoMissingLabel(field=field):
-            return translate_message("also those with no {label}", label=lowercase_words(field.label))
+            return translate_message("also those with no {label}", label=describe_value_noun(field))
         case AlsoUnclearLabel(count=count):
             return translate_plural(
                 "also the {count} that is unclear",
@@ -112,7 +113,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case FieldValueLabel(field=field, value=value):
             if value:
                 return f"{field.label}: {value}"
-            return translate_message("with {label}", label=lowercase_words(field.label))
+            return translate_message("with {label}", label=describe_value_noun(field))
         case OtherDocumentLabel():
             return translate_message("another of them")
         case ExportLabel(question=question):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from agent.compose.phrases.english_qualifiers import qualify_in_english, widen_in_english
+from agent.compose.phrases.english_qualifiers import qualify_in_english, value_noun_of, widen_in_english
 from agent.compose.phrases.nouns import document_noun_of, label_noun_of
 from agent.compose.phrases.values import describe_within_period, format_value
 from agent.compose.phrases.words import join_all, join_alternatives, label_of_field
@@ -32,7 +32,7 @@ from storage.search.conditions import (
     conjuncts_of,
 )
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import FieldType, Schema
+from storage.search.schema import FieldType, Schema, SchemaField
 
 SchemasByName: TypeAlias = Mapping[BucketId, Schema]
 _MAX_NAMED_VALUES = 3  # of a condition that accepts several
@@ -77,6 +77,11 @@ def describe_qualifier(
             conditions, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas), ranks
         )
     return join_all([*ranks, *(describe_condition(condition, schema, schemas) for condition in conditions)])
+
+
+def describe_value_noun(field: SchemaField) -> str:
+    """What a document has or lacks: "flash point", "“completed on” date". Other languages take the label as it is."""
+    return value_noun_of(field) if is_reply_in_english() else field.label
 
 
 def describe_widening(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:

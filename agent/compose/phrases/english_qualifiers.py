@@ -114,7 +114,7 @@ def widen_in_english(condition: Condition, schema: Schema, describe: DescribeCon
         case NotCondition(ComparisonCondition(op=op, value=str(value))) if op in _EQUALITY:
             return f"also {_quote_long_value(value)}"
         case MissingCondition(field=name) if name in schema.by_name:
-            return f"with or without {_date_noun_of(schema.by_name[name])}"
+            return f"with or without {value_noun_of(schema.by_name[name])}"
         case ComparisonCondition(field=name, value=value) if name == TEXT_FIELD:
             return f"with or without “{value}”"
         case ComparisonCondition(field=name, words=words) if name == DOC_ID_FIELD and words:
@@ -176,9 +176,9 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
         case ComparisonCondition(field=name) if name in schema.by_name:
             _add_comparison([condition], parts, schema.by_name[name])
         case MissingCondition(field=name) if name in schema.by_name:
-            parts.possessions.append(f"no {_date_noun_of(schema.by_name[name])}")
+            parts.possessions.append(f"no {value_noun_of(schema.by_name[name])}")
         case NotCondition(MissingCondition(field=name)) if name in schema.by_name:
-            noun = _date_noun_of(schema.by_name[name])
+            noun = value_noun_of(schema.by_name[name])
             parts.possessions.append(f"known {noun}" if _looks_plural(noun) else f"a known {noun}")
         case NotCondition(ComparisonCondition(field=name, value=value)) if name == TEXT_FIELD:
             parts.states.append(f"not mentioning “{value}”")
@@ -395,8 +395,8 @@ def _is_participle(word: str) -> bool:
 # -- labels and values
 
 
-def _date_noun_of(schema_field: SchemaField) -> str:
-    """ "flash point"; "“completed on” date" of a label that is no noun."""
+def value_noun_of(schema_field: SchemaField) -> str:
+    """What a document has or lacks: "flash point"; "“completed on” date" where the label is no noun."""
     label = format_label(schema_field.label)
     is_noun = label.endswith(("date", "day")) or _state_of_label(label) is None
     return label if is_noun or schema_field.type is not FieldType.DATE else f"“{label}” date"

@@ -1,8 +1,9 @@
 """Says how many documents do not state what an answer depends on."""
 
+from agent.compose.phrases.conditions import describe_value_noun
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
-from agent.compose.phrases.words import escape_markdown, join_alternatives, lowercase_label
+from agent.compose.phrases.words import escape_markdown, join_alternatives
 from agent.outcome import UnstatedRole, UnstatedValues
 from agent.refine.unstated_values import search_without_fields
 from agent.review.leg_review import LegReview
@@ -121,4 +122,5 @@ def _label_of(names: tuple[FieldName, ...], review: LegReview) -> str:
     """Names the fields: "price", "pets or price". Markdown."""
     schemas = [review.question_context.schemas[bucket] for bucket in review.leg.search.buckets]
     fields = [next(filter(None, (schema.by_name.get(name) for schema in schemas)), None) for name in names]
-    return escape_markdown(join_alternatives([lowercase_label(field.label) for field in fields if field is not None]))
+    nouns = [describe_value_noun(field) for field in fields if field is not None]
+    return escape_markdown(join_alternatives(nouns))
