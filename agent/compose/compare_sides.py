@@ -12,7 +12,15 @@ from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_period, format_value
-from agent.compose.phrases.words import capitalize_words, escape_markdown, join_all, join_words, lowercase_label
+from agent.compose.phrases.words import (
+    capitalize_words,
+    clean_quotation,
+    escape_markdown,
+    format_quotation,
+    join_all,
+    join_words,
+    lowercase_label,
+)
 from agent.compose.registry import compose_facts
 from agent.forms.compare_sides import (
     CommonValuesCell,
@@ -82,7 +90,7 @@ def _describe_value(cell: ValueCell, marker: int) -> str:
 
 
 def _compose_side_quote(facts: SideQuoteFacts, review: LegReview) -> ComposedLeg:
-    quote = escape_markdown(facts.cited.quote.text[:400])
+    quote = format_quotation(facts.cited.quote.text)
     return ComposedLeg(sentences=(f"“{quote}” [1]",), citations=cite_quotes(facts.quotes))
 
 
@@ -160,7 +168,8 @@ def _compose_cell(cell: SideCell, review: LegReview) -> ComparisonCell:
             return _compose_value_cell(cell)
         case QuoteCell(cited=cited):
             return ComparisonCell(
-                row_label=translate_message(_TEXT_ROW_LABEL), text=_truncate_text(cited.quote.text[:400])
+                row_label=translate_message(_TEXT_ROW_LABEL),
+                text=_truncate_text(clean_quotation(cited.quote.text)[:400]),
             )
         case _:
             assert_never(cell)

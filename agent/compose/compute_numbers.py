@@ -13,7 +13,14 @@ from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values, close_sentence, describe_unstated_values
 from agent.compose.phrases.values import format_number
-from agent.compose.phrases.words import capitalize_words, escape_markdown, join_words, lowercase_label, lowercase_words
+from agent.compose.phrases.words import (
+    capitalize_words,
+    escape_markdown,
+    format_quotation,
+    join_words,
+    lowercase_label,
+    lowercase_words,
+)
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
 from agent.outcome import GroupLine, ResultTable
@@ -37,7 +44,7 @@ def _compose_computation(facts: ComputationFacts, review: LegReview) -> Composed
     gap = "\n\n" if len(lines) > 1 else " "
     sentences = [gap.join(filter(None, (*warnings, close_sentence(text) if remarks else text)))]
     if facts.support is not None:
-        quote = f" — “{escape_markdown(facts.support.quote.text[:400])}” [1]" if facts.has_value_in_text else " [1]"
+        quote = f" — “{format_quotation(facts.support.quote.text)}” [1]" if facts.has_value_in_text else " [1]"
         sentences.append(quote)
     sentences += (f"{gap}{remark}" for remark in remarks)
     return ComposedLeg(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_value, format_verdict
-from agent.compose.phrases.words import escape_markdown
+from agent.compose.phrases.words import clean_quotation, escape_markdown
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message
@@ -25,7 +25,7 @@ def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLe
     for sentence in facts.sentences:
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
         first += len(sentence.places)
-        text = highlight_value(sentence.places[0][1].text[:400], facts.answer_type, facts.counted_noun)
+        text = highlight_value(clean_quotation(sentence.places[0][1].text)[:400], facts.answer_type, facts.counted_noun)
         quote = f"“{text}” {markers}"
         is_verdict = facts.verdict is not None and sentence is facts.sentences[0]
         sentences.append(f"**{format_verdict(holds=facts.verdict)}**: {quote}" if is_verdict else quote)

@@ -1,7 +1,7 @@
 """Composes a procedure: its heading with the page, then its steps, each cited."""
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.words import escape_markdown
+from agent.compose.phrases.words import escape_markdown, format_quotation
 from agent.forms.find_steps import ProcedureStep, StepsFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message
@@ -24,7 +24,7 @@ def _compose_step(step: ProcedureStep, marker: int) -> str:
     if step.is_heading:
         return f"**{escape_markdown(step.quote.text.strip('#* '))}** [{marker}]"
     bullet = f"{step.number}." if step.number is not None else "-"
-    return f"{bullet} “{escape_markdown(step.quote.text)}” [{marker}]"
+    return f"{bullet} “{format_quotation(step.quote.text, max_characters=None)}” [{marker}]"
 
 
 COMPOSERS = (LegComposer(StepsFacts, _compose_steps),)

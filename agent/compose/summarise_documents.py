@@ -6,7 +6,7 @@ from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegCompose
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
-from agent.compose.phrases.words import escape_markdown
+from agent.compose.phrases.words import escape_markdown, format_quotation
 from agent.forms.summarise_documents import OutlineFacts, SummariesFacts, quotes_of_summary
 from agent.retrieval.quotations import build_citation, quote_beginning_of
 from agent.review.leg_review import LegReview
@@ -30,7 +30,7 @@ def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
         if here and here != place:
             sentences.append(f"\n**{escape_markdown(here)}**")
         place = here
-        sentences.append(f"- “{escape_markdown(sentence.quote.text[:_MAX_SENTENCE_CHARACTERS])}” [{marker}]")
+        sentences.append(f"- “{format_quotation(sentence.quote.text, _MAX_SENTENCE_CHARACTERS)}” [{marker}]")
     return ComposedLeg(
         sentences=tuple(sentences),
         separator="\n",
@@ -45,7 +45,7 @@ def _compose_summaries(facts: SummariesFacts, review: LegReview) -> ComposedLeg:
         quoted: list[str] = []
         for cited in quotes_of_summary(summary):
             marker += 1
-            quoted.append(f"“{escape_markdown(cited.quote.text[:_MAX_SENTENCE_CHARACTERS])}” [{marker}]")
+            quoted.append(f"“{format_quotation(cited.quote.text, _MAX_SENTENCE_CHARACTERS)}” [{marker}]")
         sentences.append(f"- **{escape_markdown(summary.document.title)}**: " + " ".join(quoted))
     quotes = [cited for summary in facts.summaries for cited in quotes_of_summary(summary)]
     return ComposedLeg(

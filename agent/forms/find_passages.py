@@ -286,9 +286,8 @@ def quote_answer(
         passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
     )
     sentences = _sentences_with_asked_value(ranked_sentences, review.leg.question)
-    if not sentences or (
-        review.count != 1
-        and quotes_only_records(review, [passage.hit for _, passage, _ in sentences[:_MAX_QUOTED_SENTENCES]])
+    if not sentences or quotes_only_records(
+        review, [passage.hit for _, passage, _ in sentences[:_MAX_QUOTED_SENTENCES]]
     ):
         return _report_no_answer(review, [term.word for term in query_terms if not term.is_known], hits)
     if _documents_answer_differently(review, sentences) and review.records:

@@ -10,6 +10,9 @@ from storage.search.ids import FieldName
 from storage.search.schema import Schema
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_LINE_MARK = re.compile(r"^(?:#{1,6}\s+|[-*+•]\s+|>\s+)+")
+_MAX_QUOTED_CHARACTERS: Final = 400
+_EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
 _OWN_PLURALS: Final = frozenset("species series news".split())
 
 
@@ -58,6 +61,20 @@ def join_all(parts: Sequence[str]) -> str:
 def join_alternatives(parts: Sequence[str]) -> str:
     """ "a or b or c"."""
     return translate_message(" or ").join(parts)
+
+
+def clean_quotation(text: str) -> str:
+    """Returns a quoted line without the marks of Markdown: headings, bullets, emphasis, code, and bars of tables."""
+    line = _LINE_MARK.sub("", text.strip())
+    if line.count("|") > 1 or (line.count("|") == 1 and " | " in line):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        line = " · ".join(cell for cell in cells if cell.strip(":-"))
+    return _EMPHASIS.sub(r"\2", line)
+
+
+def format_quotation(text: str, max_characters: int | None = _MAX_QUOTED_CHARACTERS) -> str:
+    """Returns the beginning of a quoted line as Markdown, without the marks of its own."""
+    return escape_markdown(clean_quotation(text)[:max_characters])
 
 
 def escape_markdown(text: str) -> str:

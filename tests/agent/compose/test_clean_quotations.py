@@ -1,0 +1,23 @@
+"""Quoted lines are shown without the marks of Markdown."""
+
+import pytest
+
+from agent.compose.phrases.words import clean_quotation
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# Visit to Thomas Keane", "Visit to Thomas Keane"),
+        ("- A new key costs **48 euros**.", "A new key costs 48 euros."),
+        ("> - Odometer: `139,620 km`", "Odometer: 139,620 km"),
+        ("| Courtesy car | for at most **21** days |", "Courtesy car · for at most 21 days"),
+        ("Reporting a loss | within 7 days", "Reporting a loss · within 7 days"),
+        ("|---|:--|", ""),
+        ("2 * 3 * 4 and snake__case", "2 * 3 * 4 and snake__case"),
+        ("-40 °C to 85 °C", "-40 °C to 85 °C"),
+        ("a|b", "a|b"),
+    ],
+)
+def test_a_quotation_has_no_marks(text: str, shown: str) -> None:
+    assert clean_quotation(text) == shown
