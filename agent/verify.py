@@ -1,8 +1,8 @@
 """Checks the composed sentences against the passages that they cite, and removes sentences that fail.
 
-A sentence fails if one of its markers has no citation, or if the cited passages do not hold its quotations and the
-numbers in them. A sentence that a model wrote also fails if what it cites does not hold each of its figures, names and
-addresses (`agent.verification`), or if it cites nothing.
+A sentence fails if one of its markers has no citation, or if the cited passages do not hold its quotations (marks of
+Markdown apart) and the numbers in them. A sentence that a model wrote also fails if what it cites does not hold each of
+its figures, names and addresses (`agent.verification`), or if it cites nothing.
 """
 
 import re
@@ -20,6 +20,7 @@ _MARKER = re.compile(r"\[(\d+)\]")
 _QUOTATION = re.compile(r"“([^”]+)”")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _BOLD = re.compile(r"(?<!\\)\*\*")  # text from documents is escaped, so unescaped signs are our own bold text
+_MARKS = re.compile(r"[*_`#|·•>]+|(?<!\S)-+(?!\S)")
 _ESCAPED_CHARACTER = re.compile(r"\\([\\`*_{}\[\]<>#|~])")
 
 
@@ -102,14 +103,19 @@ def _passes(sentence: str, claim: SupportedClaim | None, sources: Sequence[Citat
 
 def _is_supported(line: str, sources: Sequence[Citation]) -> bool:
     plain = plain_text_of(line)
-    evidence = fold_text(" ".join(f"{source.title} {source.text}" for source in sources))
-    quotations = [fold_text(quotation) for quotation in _QUOTATION.findall(plain)]
+    evidence = _without_marks(fold_text(" ".join(f"{source.title} {source.text}" for source in sources)))
+    quotations = [_without_marks(fold_text(quotation)) for quotation in _QUOTATION.findall(plain)]
     if any(quotation.rstrip(" …") not in evidence for quotation in quotations):
         return False
     quoted_text = " ".join(_QUOTATION.findall(plain))
     quoted_numbers = {_normalize_number(number) for number in _NUMBER.findall(quoted_text)}
     evidence_numbers = {_normalize_number(number) for number in _NUMBER.findall(evidence)}
     return quoted_numbers <= evidence_numbers
+
+
+def _without_marks(text: str) -> str:
+    """Returns the text without emphasis, headings, bullets and bars of tables, which quotations are shown without."""
+    return " ".join(_MARKS.sub(" ", text).split())
 
 
 def _normalize_number(number: str) -> str:

@@ -47,7 +47,7 @@ def _assemble_answer(
         tables = (table,) if table is not None else tables
     return Answer(
         plan=with_described_assumptions(plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
-        text="\n\n".join(lines),
+        text="\n\n".join(lines) or ("" if tables else translate_message("I found nothing that answers this.")),
         legs=_results_of(decisions, legs),
         citations=tuple(citations),
         tables=tables,

@@ -23,6 +23,7 @@ from agent.compose.phrases.words import (
 )
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
+from agent.forms.find_passages import is_part_of_record
 from agent.outcome import GroupLine, ResultTable
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message, translate_plural
@@ -44,7 +45,8 @@ def _compose_computation(facts: ComputationFacts, review: LegReview) -> Composed
     gap = "\n\n" if len(lines) > 1 else " "
     sentences = [gap.join(filter(None, (*warnings, close_sentence(text) if remarks else text)))]
     if facts.support is not None:
-        quote = f" — “{format_quotation(facts.support.quote.text)}” [1]" if facts.has_value_in_text else " [1]"
+        is_quoted = facts.has_value_in_text and not is_part_of_record(facts.support.quote.text, review)
+        quote = f" — “{format_quotation(facts.support.quote.text)}” [1]" if is_quoted else " [1]"
         sentences.append(quote)
     sentences += (f"{gap}{remark}" for remark in remarks)
     return ComposedLeg(

@@ -6,6 +6,7 @@ from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_value, format_verdict
 from agent.compose.phrases.words import clean_quotation, escape_markdown
+from agent.english.function_words import EVERYDAY_WORDS
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message
@@ -34,8 +35,9 @@ def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLe
 
 def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
     text = translate_message("I found nothing that answers this.")
-    if facts.unknown_words:
-        words = ", ".join(f"“{escape_markdown(word)}”" for word in facts.unknown_words[:_MAX_UNKNOWN_WORDS])
+    telling_words = [word for word in facts.unknown_words if word.casefold() not in EVERYDAY_WORDS]
+    if telling_words:
+        words = ", ".join(f"“{escape_markdown(word)}”" for word in telling_words[:_MAX_UNKNOWN_WORDS])
         text += translate_message(" No document mentions {words}.", words=words)
     return ComposedLeg(sentences=(text,))
 

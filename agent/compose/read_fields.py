@@ -6,7 +6,8 @@ from datetime import date
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.values import format_number, format_value
-from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label
+from agent.compose.phrases.words import escape_markdown, format_quotation, join_words, lowercase_label
+from agent.forms.find_passages import is_part_of_record
 from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, MissingValuesFacts, SeveralValuesFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message, translate_plural
@@ -14,7 +15,9 @@ from storage.search.schema import FieldType
 
 
 def _compose_values(facts: FieldValuesFacts, review: LegReview) -> ComposedLeg:
-    sentences = (_describe_value(value, facts.document.title, marker) for marker, value in enumerate(facts.values, 1))
+    sentences = (
+        _describe_value(value, facts.document.title, marker, review) for marker, value in enumerate(facts.values, 1)
+    )
     return ComposedLeg(
         sentences=(*sentences, *_describe_days_between(facts.values)), citations=cite_quotes(facts.quotes)
     )
@@ -30,7 +33,7 @@ def _describe_days_between(values: Sequence[FieldValueFact]) -> Iterator[str]:
         )
 
 
-def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
+def _describe_value(fact: FieldValueFact, title: str, marker: int, review: LegReview) -> str:
     value, field, sentence = fact.value, fact.field, fact.sentence
     shown = (
         format_amount(value, fact.currency, field) if isinstance(value, (str, float)) else format_value(value, field)
@@ -42,14 +45,13 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
         title=escape_markdown(title),
         value=escape_markdown(shown),
     )
-    return line + (
-        f" — “{escape_markdown(sentence.text[:400])}” [{marker}]" if sentence is not None else f" [{marker}]"
-    )
+    is_quoted = sentence is not None and not is_part_of_record(sentence.text, review)
+    return line + (f" — “{format_quotation(sentence.text)}” [{marker}]" if is_quoted else f" [{marker}]")
 
 
 def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLeg:
     pairs = [(value, part.document.title) for part in facts.documents for value in part.values]
-    sentences = (f"- {_describe_value(value, title, marker)}" for marker, (value, title) in enumerate(pairs, 1))
+    sentences = (f"- {_describe_value(value, title, marker, review)}" for marker, (value, title) in enumerate(pairs, 1))
     lines = list(sentences)
     if facts.count > len(facts.documents):
         more = translate_message("{count} more", count=format_number(facts.count - len(facts.documents)))

@@ -12,6 +12,19 @@ STOP_WORDS = frozenset(
     enumerate name return fetch bring one ones per if whose more most less least between during within against via
     etc""".split()
 )
+# Words of any talk. That no document holds one of them tells nothing.
+EVERYDAY_WORDS = frozenset(
+    """able actually again ago ahead almost already although always another anybody anyone anywhere around away back
+    bad because before behind best better big bit both bring busy call care case cause change close day doing early
+    easy else enough even ever everybody everyone everywhere far fast feel few fine first going gone good got great
+    guy half happy hard home hope idea instead keep kept kind lady last late later leave left little long look lot
+    man maybe mean meanwhile moment more morning most move near never new next nice nobody now nowadays often old
+    once open other ours own part people perhaps person place point possible pretty probably put quick quickly quite
+    rather ready real really reason right round run runs same saw second see seem send sent several short side simple
+    since sit sitting small somebody someone something sometimes somewhere soon sorry sort stand start stay still stop
+    sure take taken tell thank think thought time today together told tomorrow took try turn two until usually wait
+    way week well went while whoever whole woman wonder word work world worth wrong year yesterday""".split()
+)
 # Words about asking for documents and having them; they do not tell which documents are meant.
 FILLER_WORDS = frozenset(
     """document documents doc docs file files record records entry entries item items page pages thing things data

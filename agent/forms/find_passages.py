@@ -343,6 +343,12 @@ def is_rendered_record(review: LegReview, hit: PassageHit) -> bool:
     return shown >= _MIN_RECORD_NAMES and 2 * shown >= len(names)
 
 
+def is_part_of_record(text: str, review: LegReview) -> bool:
+    """Whether the text is several values of a row, as it is stored: "id: T-1 course: First Aid outcome: passed"."""
+    schemas = [review.question_context.schemas[bucket] for bucket in review.leg.search.buckets]
+    return any(sum(f"{field.name}: " in text for field in schema.fields) >= _MIN_RECORD_NAMES for schema in schemas)
+
+
 def _take_sentences(
     sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]],
 ) -> Iterator[QuotableSentence]:

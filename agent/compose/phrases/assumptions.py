@@ -35,6 +35,7 @@ from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown, join_alternatives, join_words, lowercase_words
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
 from agent.refine.refinements import SchemasByBucket
+from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import language_name_of
 from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.conditions import TEXT_FIELD, Condition, fields_of
@@ -85,7 +86,8 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             return translate_message("read “{written}” as “{meant}”", written=written, meant=meant)
         case FallbackReading(bucket=bucket, conditions=conditions):
             return translate_message(
-                "took it to mean {reading}", reading=_describe_fallback_reading(conditions, schemas[bucket], schemas)
+                "took it to mean {reading}",
+                reading=_describe_fallback_reading(conditions, schemas[bucket], schemas),
             )
         case FirstOfSeveral(count=count, search=search):
             clauses = search.clauses
@@ -167,7 +169,8 @@ def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema, 
     if all(fields_of(condition) <= {TEXT_FIELD} for condition in conditions):
         described = [describe_condition(condition, schema, schemas) for condition in conditions]
         return translate_message("one that {conditions}", conditions=join_words(described))
-    return describe_reading(conditions, schema, schemas)
+    reading = describe_reading(conditions, schema, schemas)
+    return f"those {reading}" if is_reply_in_english() else reading
 
 
 def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> str:

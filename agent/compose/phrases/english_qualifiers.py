@@ -31,6 +31,7 @@ DescribeCondition: TypeAlias = Callable[[Condition, Schema], str]  # as a statem
 _MAX_NAMED_VALUES: Final = 3  # of a condition that accepts several
 _LONG_VALUE_WORDS: Final = 5  # from which a value is quoted
 _ON_LABEL: Final = re.compile(r"^(?P<verb>[a-z]+(?: [a-z]+)?) (?:on|at)$")
+_HEAD_OF_LABEL: Final = re.compile(r" (?:per|of|in|at|on|for|from|to|by|with) ")  # "departures per day"
 _DATE_LABEL: Final = re.compile(r"^(?P<event>[a-z]+) date$")
 _EVENT_PARTICIPLES: Final = {
     "start": "starting",
@@ -59,6 +60,7 @@ _PLACE_LABELS: Final = frozenset(
     "town city country region county village province district island location municipality".split()
 )
 _LABEL_PREPOSITIONS: Final = frozenset("by in at to from for of with".split())
+_ALL_PREPOSITIONS: Final = _LABEL_PREPOSITIONS | frozenset("on since until".split())
 _OPEN_ENDS: Final = (" from", " since", " until", " to")  # of labels such as "valid from"
 _VOWELS: Final = frozenset("aeiou")
 _SIZED_TYPES: Final = frozenset({FieldType.NUMBER, FieldType.MONEY})
@@ -71,6 +73,14 @@ _COUNT_WORDS: Final = {
     ComparisonOperator.LTE: "at most ",
 }
 _SIZE_WORDS: Final = _COUNT_WORDS | {ComparisonOperator.LT: "less than "}
+_YEAR_WORDS: Final = {
+    ComparisonOperator.EQ: "in",
+    ComparisonOperator.BETWEEN: "from",
+    ComparisonOperator.GT: "after",
+    ComparisonOperator.GTE: "in or after",
+    ComparisonOperator.LT: "before",
+    ComparisonOperator.LTE: "in or before",
+}
 _DAY_WORDS: Final = {
     ComparisonOperator.EQ: "on",
     ComparisonOperator.GT: "after",
@@ -257,6 +267,8 @@ def _add_comparison(
         parts.states.append(f"marked as {label}" if first.value else f"not marked as {label}")
     elif schema_field.type is FieldType.DATE:
         _add_time(_join_times([_time_of(comparison, schema_field) for comparison in comparisons]), label, parts)
+    elif _is_year(schema_field, label) and first.op in _YEAR_WORDS:
+        parts.states.append(f"{label} {_YEAR_WORDS[first.op]} {_describe_values(comparisons, schema_field)}")
     elif (state := _state_of_values(comparisons, schema_field, label)) is not None:
         parts.states.append(state)
     else:
@@ -270,6 +282,9 @@ def _state_of_values(comparisons: Sequence[ComparisonCondition], schema_field: S
     values = _describe_values(comparisons, schema_field)
     if label in _PLACE_LABELS:
         return f"in {values}"
+    preposition, _, place = label.partition(" ")
+    if preposition in _LABEL_PREPOSITIONS and place in _PLACE_LABELS:
+        return f"{preposition} {values}"
     return f"{label} {values}" if _is_participle_with_preposition(label) else None
 
 
@@ -398,14 +413,21 @@ def _is_participle(word: str) -> bool:
 def value_noun_of(schema_field: SchemaField) -> str:
     """What a document has or lacks: "flash point"; "“completed on” date" where the label is no noun."""
     label = format_label(schema_field.label)
-    is_noun = label.endswith(("date", "day")) or _state_of_label(label) is None
+    if label.rpartition(" ")[2] in _ALL_PREPOSITIONS and schema_field.type is not FieldType.DATE:
+        return f"“{label}”"
+    is_noun = label.endswith(("date", "day")) or (_state_of_label(label) is None and label not in _ALL_PREPOSITIONS)
     return label if is_noun or schema_field.type is not FieldType.DATE else f"“{label}” date"
 
 
 def _is_counted(schema_field: SchemaField, label: str) -> bool:
     """Whether the field counts what its label names: "bedrooms", "injured persons"."""
     is_plain_number = schema_field.type is FieldType.NUMBER and not schema_field.unit
-    return is_plain_number and _looks_plural(label)
+    return is_plain_number and _looks_plural(_HEAD_OF_LABEL.split(label, maxsplit=1)[0])
+
+
+def _is_year(schema_field: SchemaField, label: str) -> bool:
+    """Whether a number says when something was done: "founded", "built"."""
+    return schema_field.type is FieldType.NUMBER and not schema_field.unit and _is_participle(label)
 
 
 def _looks_plural(label: str) -> bool:

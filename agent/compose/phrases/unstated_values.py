@@ -7,6 +7,7 @@ from agent.compose.phrases.words import escape_markdown, join_alternatives
 from agent.outcome import UnstatedRole, UnstatedValues
 from agent.refine.unstated_values import search_without_fields
 from agent.review.leg_review import LegReview
+from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.conditions import MATCH_ALL
 from storage.search.ids import FieldName
@@ -123,4 +124,5 @@ def _label_of(names: tuple[FieldName, ...], review: LegReview) -> str:
     schemas = [review.question_context.schemas[bucket] for bucket in review.leg.search.buckets]
     fields = [next(filter(None, (schema.by_name.get(name) for schema in schemas)), None) for name in names]
     nouns = [describe_value_noun(field) for field in fields if field is not None]
+    nouns = [f"the {noun}" if noun.startswith("“") and is_reply_in_english() else noun for noun in nouns]
     return escape_markdown(join_alternatives(nouns))
