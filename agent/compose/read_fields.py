@@ -45,8 +45,9 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int, review: LegRe
         title=escape_markdown(title),
         value=escape_markdown(shown),
     )
-    is_quoted = sentence is not None and not is_part_of_record(sentence.text, review)
-    return line + (f" — “{format_quotation(sentence.text)}” [{marker}]" if is_quoted else f" [{marker}]")
+    if sentence is None or is_part_of_record(sentence.text, review):
+        return f"{line} [{marker}]"
+    return f"{line} — “{format_quotation(sentence.text)}” [{marker}]"
 
 
 def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLeg:
