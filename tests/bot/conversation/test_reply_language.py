@@ -73,11 +73,7 @@ async def test_an_empty_set_is_described_in_german_with_its_ways_out(
     script.plans["Was ist von Bolt bezahlt?"] = plan_of("Was ist von Bolt bezahlt?", NO_RECEIPT, "de")
     turn = await ConversationDriver(answering_bot).ask_question("Was ist von Bolt bezahlt?")
 
-    assert turn.result["text"] == (
-        "Ich finde keine Receipts mit vendor = Bolt und paid = ja.\n\n"
-        "Alles zusammen ergibt **0**:\n- vendor = Bolt\n- paid = ja\n\n"
-        "Möglichkeiten, jeweils mit der Zahl der Treffer:"
-    )
+    assert turn.result["text"] == ("Ich finde keine Receipts mit vendor = Bolt und paid = ja.\n\nStattdessen möglich:")
     assert "weglassen: paid = ja" in labels_of(turn)
 
 
@@ -163,7 +159,7 @@ async def test_a_language_without_a_catalogue_is_answered_in_english(
     click_turn = await talk.click_choice(question_turn, "Bolt")
 
     assert question_turn.result["text"].startswith("I found **42 receipts**, more than the 10 that I read.")
-    assert click_turn.result["text"].startswith("**5 receipts** where vendor = Bolt: ")
+    assert click_turn.result["text"].startswith("**5 receipts** with vendor Bolt: ")
 
 
 async def test_a_late_click_on_a_german_offer_is_refused_in_german(
