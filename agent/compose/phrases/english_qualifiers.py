@@ -302,7 +302,7 @@ def _add_negation(inner: ComparisonCondition, parts: QualifierParts, schema_fiel
         _add_time(_time_of(inner, schema_field), label, times)
         parts.states.append(f"not {times.join()}")
     elif schema_field.type is FieldType.LIST:
-        parts.states.append(f"without {singular_of(label)} {_describe_values([inner], schema_field)}")
+        parts.states.append(f"without {_describe_values([inner], schema_field)} among the {label}")
     elif (state := _state_of_values([inner], schema_field, label)) is not None:
         parts.states.append(f"not {state}")
     elif inner.op in _NAMING:

@@ -143,7 +143,7 @@ YEAR_2025 = ("2025-01-01", "2025-12-31")
         (where("species", EQ, "rabbit"), "with species rabbit", "any species"),
         (NotCondition(where("provider", EQ, "A")), "with provider other than A", "also A"),
         (NotCondition(where("town", EQ, "Belk")), "not in Belk", "also Belk"),
-        (NotCondition(where("parties", HAS, "ACME")), "without party ACME", "also ACME"),
+        (NotCondition(where("parties", HAS, "ACME")), "without ACME among the parties", "also ACME"),
         (NotCondition(where("held_on", BETWEEN, YEAR_2025)), "not held in 2025", "leaving out: not (held on in 2025)"),
         (
             OrCondition((where("held_on", BETWEEN, YEAR_2025), where("held_on", BETWEEN, YEAR_2023))),

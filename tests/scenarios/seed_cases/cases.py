@@ -209,7 +209,7 @@ async def play_long_manual(dialogue: ModelDialogue, corpus: DemoCorpus) -> None:
     assert labels_of(undated) == [
         ("any product", len(records_of(corpus, "manuals", during("revised", "2025")))),
         ("revised at any time", 1),
-        ("also those with no revised", 1),
+        ("also those with no “revised” date", 1),
     ]
     # The click searches at once; the model writes the summary from what it finds.
     again = await dialogue.click(
@@ -355,9 +355,12 @@ async def play_solvents(dialogue: ModelDialogue, corpus: DemoCorpus) -> None:
         ),
     )  # fmt: skip
     assert vague["outcome"] == "ambiguous"
-    assert labels_of(vague, "reading") == [("hazards is not toxic", len(untoxic)), ("no hazards", len(harmless))]
+    assert labels_of(vague, "reading") == [
+        ("without toxic among the hazards", len(untoxic)),
+        ("with no hazards", len(harmless)),
+    ]
 
-    chosen = await dialogue.click("hazards is not toxic")
+    chosen = await dialogue.click("without toxic among the hazards")
     assert (chosen["outcome"], chosen["count"]) == ("overload", len(untoxic))
     mixing = records_meeting(untoxic, [has_flag("water_miscible")])
     narrowed = await dialogue.say(
