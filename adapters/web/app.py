@@ -254,8 +254,8 @@ class WebChat:
             raise web.HTTPNotFound(text="There is no such conversation.\n")
         after_revision = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
         response = web.StreamResponse(headers=_SECURITY_HEADERS | {"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        with contextlib.suppress(ConnectionResetError):  # the page was closed
+        with contextlib.suppress(ConnectionResetError):  # the page was closed, perhaps before the response began
+            await response.prepare(request)
             await self._send_new_entries(response, key, int(after_revision) if after_revision.isdecimal() else 0)
         return response
 
