@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from agent.compose.composed_leg import ComposedLeg
+from agent.compose.phrases.words import clean_quotation
 from agent.outcome import Citation
 from agent.review.written_answer import SupportedClaim
 from agent.verification.supported_claims import find_claim_fault
@@ -20,7 +21,6 @@ _MARKER = re.compile(r"\[(\d+)\]")
 _QUOTATION = re.compile(r"“([^”]+)”")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _BOLD = re.compile(r"(?<!\\)\*\*")  # text from documents is escaped, so unescaped signs are our own bold text
-_MARKS = re.compile(r"[*_`#|·•>]+|(?<!\S)-+(?!\S)")
 _ESCAPED_CHARACTER = re.compile(r"\\([\\`*_{}\[\]<>#|~])")
 
 
@@ -103,19 +103,15 @@ def _passes(sentence: str, claim: SupportedClaim | None, sources: Sequence[Citat
 
 def _is_supported(line: str, sources: Sequence[Citation]) -> bool:
     plain = plain_text_of(line)
-    evidence = _without_marks(fold_text(" ".join(f"{source.title} {source.text}" for source in sources)))
-    quotations = [_without_marks(fold_text(quotation)) for quotation in _QUOTATION.findall(plain)]
-    if any(quotation.rstrip(" …") not in evidence for quotation in quotations):
+    evidence = fold_text(" ".join(f"{source.title} {source.text}" for source in sources))
+    shown_evidence = fold_text(" ".join(f"{source.title} {clean_quotation(source.text)}" for source in sources))
+    quotations = [fold_text(quotation).rstrip(" …") for quotation in _QUOTATION.findall(plain)]
+    if any(quotation not in evidence and quotation not in shown_evidence for quotation in quotations):
         return False
     quoted_text = " ".join(_QUOTATION.findall(plain))
     quoted_numbers = {_normalize_number(number) for number in _NUMBER.findall(quoted_text)}
     evidence_numbers = {_normalize_number(number) for number in _NUMBER.findall(evidence)}
     return quoted_numbers <= evidence_numbers
-
-
-def _without_marks(text: str) -> str:
-    """Returns the text without emphasis, headings, bullets and bars of tables, which quotations are shown without."""
-    return " ".join(_MARKS.sub(" ", text).split())
 
 
 def _normalize_number(number: str) -> str:

@@ -96,13 +96,15 @@ class QualifierParts:
 
     states: list[str] = field(default_factory=list[str])  # "held in 2025"
     possessions: list[str] = field(default_factory=list[str])  # "provider Red Cross", after "with"
+    remarks: list[str] = field(default_factory=list[str])  # "not held in 2025", apart from the others by commas
     clauses: list[str] = field(default_factory=list[str])  # "vehicle is one of the vans", after "whose"
 
     def join(self) -> str:
         words = [join_words(self.states)] if self.states else []
         words += [f"with {join_words(self.possessions)}"] if self.possessions else []
-        words += [" and ".join(f"whose {clause}" for clause in self.clauses)] if self.clauses else []
-        return " ".join(words)
+        said = ", ".join(filter(None, (" ".join(words), *self.remarks)))
+        clauses = " and ".join(f"whose {clause}" for clause in self.clauses)
+        return (", " if self.remarks else " ").join(filter(None, (said, clauses)))
 
 
 def qualify_in_english(
@@ -191,9 +193,9 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
             noun = value_noun_of(schema.by_name[name])
             parts.possessions.append(f"known {noun}" if _looks_plural(noun) else f"a known {noun}")
         case NotCondition(ComparisonCondition(field=name, value=value)) if name == TEXT_FIELD:
-            parts.states.append(f"not mentioning “{value}”")
+            parts.remarks.append(f"not mentioning “{value}”")
         case NotCondition(ComparisonCondition(field=name, value=value)) if name == TITLE_FIELD:
-            parts.states.append(f"without “{value}” in the title")
+            parts.remarks.append(f"without “{value}” in the title")
         case NotCondition(ComparisonCondition(field=name) as inner) if name in schema.by_name:
             _add_negation(inner, parts, schema.by_name[name])
         case RowCondition(rows_field=rows, condition=inner) if rows in schema.by_name:
@@ -204,7 +206,7 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
         case NotCondition(inner) if not isinstance(inner, ComparisonCondition) and (
             inside := qualify_in_english([inner], schema, describe)
         ):
-            parts.states.append(f"not {inside}")
+            parts.remarks.append(f"except those {inside}")
         case _:
             parts.clauses.append(describe(condition, schema))
 
@@ -222,7 +224,7 @@ def _add_alternatives(
     elif comparisons is not None and comparisons[0].field in schema.by_name:
         _add_comparison(comparisons, parts, schema.by_name[comparisons[0].field])
     elif members and all(_is_sayable(member, schema) for member in members):
-        parts.states.append(_join_or([qualify_in_english([member], schema, describe) for member in members]))
+        parts.remarks.append(_join_or([qualify_in_english([member], schema, describe) for member in members]))
     else:
         parts.clauses.append(describe(condition, schema))
 
@@ -300,15 +302,15 @@ def _add_negation(inner: ComparisonCondition, parts: QualifierParts, schema_fiel
     elif schema_field.type is FieldType.DATE:
         times = QualifierParts()
         _add_time(_time_of(inner, schema_field), label, times)
-        parts.states.append(f"not {times.join()}")
+        parts.remarks.append(f"not {times.join()}")
     elif schema_field.type is FieldType.LIST:
-        parts.states.append(f"without {_describe_values([inner], schema_field)} among the {label}")
+        parts.remarks.append(f"without {_describe_values([inner], schema_field)} among the {label}")
     elif (state := _state_of_values([inner], schema_field, label)) is not None:
-        parts.states.append(f"not {state}")
+        parts.remarks.append(f"not {state}")
     elif inner.op in _NAMING:
         parts.possessions.append(f"{label} other than {_describe_values([inner], schema_field)}")
     else:
-        parts.states.append(f"not with {_describe_possession([inner], schema_field, label)}")
+        parts.remarks.append(f"not with {_describe_possession([inner], schema_field, label)}")
 
 
 def _describe_possession(comparisons: Sequence[ComparisonCondition], schema_field: SchemaField, label: str) -> str:

@@ -10,7 +10,7 @@ from storage.search.ids import FieldName
 from storage.search.schema import Schema
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
-_LINE_MARK = re.compile(r"^(?:#{1,6}\s+|[-*+•]\s+|>\s+)+")
+_LINE_MARK = re.compile(r"^(?:#{1,6}\s+|[-*+•>]\s+(?!\d))+")  # "> 5 V" and "- 40 °C" are values
 _MAX_QUOTED_CHARACTERS: Final = 400
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
 _OWN_PLURALS: Final = frozenset("species series news".split())

@@ -16,6 +16,8 @@ from agent.compose.phrases.words import clean_quotation
         ("|---|:--|", ""),
         ("2 * 3 * 4 and snake__case", "2 * 3 * 4 and snake__case"),
         ("-40 °C to 85 °C", "-40 °C to 85 °C"),
+        ("> 5 V at the input", "> 5 V at the input"),
+        ("- 40 °C", "- 40 °C"),
         ("a|b", "a|b"),
     ],
 )

@@ -184,6 +184,20 @@ def test_several_conditions_read_as_one_phrase() -> None:
     )
 
 
+def test_what_is_excluded_stands_apart_so_that_nothing_else_is_excluded_with_it() -> None:
+    provider, year = where("provider", EQ, "Red Cross"), where("held_on", BETWEEN, YEAR_2025)
+
+    assert describe_qualifier([NotCondition(year), provider], SCHEMA, SCHEMAS) == (
+        "with provider Red Cross, not held in 2025"
+    )
+    assert describe_qualifier(
+        [NotCondition(AndCondition((provider, year))), where("town", EQ, "Belk")], SCHEMA, SCHEMAS
+    ) == ("in Belk, except those held in 2025 with provider Red Cross")
+    assert describe_qualifier([OrCondition((provider, year)), where("rent", LT, 900.0)], SCHEMA, SCHEMAS) == (
+        "with a rent of less than EUR 900.00, with provider Red Cross or held in 2025"
+    )
+
+
 def test_both_ends_of_a_range_have_buttons_of_their_own() -> None:
     ends = [where("rent", GTE, 500.0), where("rent", LTE, 900.0)]
 
