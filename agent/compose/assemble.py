@@ -70,14 +70,17 @@ def _assemble_clarification(
 ) -> Clarify:
     pairs = list(zip(reviewed.decisions, legs, strict=True))
     answered = [leg for decision, leg in pairs if isinstance(decision, Enough)]
+    asking = next(leg for decision, leg in pairs if decision is clarification)
     choices = _choices_of(reviewed)
-    lines, citations = _join_lines(number_citations(answered), reviewed.plan, None)
+    *numbered, asking = number_citations([*answered, asking])
+    lines, citations = _join_lines(numbered, reviewed.plan, None)
+    citations += asking.citations
     lines += [
         leg.sentences[0]
         for decision, leg in pairs
         if isinstance(decision, LegClarification) and decision is not clarification
     ]
-    lines += [sentence for decision, leg in pairs if decision is clarification for sentence in leg.sentences]
+    lines += asking.sentences
     if clarification.kind is OutcomeKind.NO_RESULTS and choices:
         lines.append(translate_message("Instead, I can show:"))
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0

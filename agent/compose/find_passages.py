@@ -1,6 +1,6 @@
 """Quotes the sentences that answer, or says that no text does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
@@ -8,6 +8,7 @@ from agent.compose.phrases.values import format_value, format_verdict
 from agent.compose.phrases.words import clean_quotation, escape_markdown
 from agent.english.function_words import EVERYDAY_WORDS
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
+from agent.retrieval.quotations import QuotableSentence
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message
 from storage.search.index import DocumentRecord
@@ -15,18 +16,21 @@ from storage.search.schema import FieldType, Schema
 
 _MAX_LISTED_VALUES = 6  # values shown for a document that does not contain the answer
 _MAX_VALUE_CHARACTERS = 60  # characters of one value
+_MAX_QUOTATION_CHARACTERS = 400  # characters of a quoted sentence
 _MAX_UNKNOWN_WORDS = 5  # unknown words listed
 
 
 def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
-    sentences = (
-        [] if facts.settles_question else [translate_message("What I found does not settle this with a yes or no:")]
-    )
+    sentences = list[str]()
     first = 1
     for sentence in facts.sentences:
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
         first += len(sentence.places)
-        text = highlight_value(clean_quotation(sentence.places[0][1].text)[:400], facts.answer_type, facts.counted_noun)
+        text = highlight_value(
+            clean_quotation(sentence.places[0][1].text)[:_MAX_QUOTATION_CHARACTERS],
+            facts.answer_type,
+            facts.counted_noun,
+        )
         quote = f"“{text}” {markers}"
         is_verdict = facts.verdict is not None and sentence is facts.sentences[0]
         sentences.append(f"**{format_verdict(holds=facts.verdict)}**: {quote}" if is_verdict else quote)
@@ -34,12 +38,33 @@ def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLe
 
 
 def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
+    if facts.closest:
+        return _compose_closest(facts)
     text = translate_message("I found nothing that answers this.")
     telling_words = [word for word in facts.unknown_words if word.casefold() not in EVERYDAY_WORDS]
     if telling_words:
         words = ", ".join(f"“{escape_markdown(word)}”" for word in telling_words[:_MAX_UNKNOWN_WORDS])
         text += translate_message(" No document mentions {words}.", words=words)
     return ComposedLeg(sentences=(text,))
+
+
+def _compose_closest(facts: NoAnswerFacts) -> ComposedLeg:
+    """Says that nothing answers, and quotes what comes closest, without a value in bold."""
+    introduction = (
+        translate_message("What I found does not settle this with a yes or no:")
+        if facts.asks_yes_or_no
+        else translate_message("I did not find an answer to this. What comes closest:")
+    )
+    return ComposedLeg(sentences=(introduction, *_quote_sentences(facts.closest)), citations=cite_quotes(facts.quotes))
+
+
+def _quote_sentences(sentences: Sequence[QuotableSentence]) -> Iterator[str]:
+    """Yields each sentence in quotation marks, with the markers of its places."""
+    first = 1
+    for sentence in sentences:
+        markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
+        first += len(sentence.places)
+        yield f"“{clean_quotation(sentence.places[0][1].text)[:_MAX_QUOTATION_CHARACTERS]}” {markers}"
 
 
 def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg:

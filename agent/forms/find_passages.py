@@ -79,7 +79,6 @@ class QuotationsFacts(LegFacts):
     sentences: tuple[QuotableSentence, ...]
     answer_type: AnswerType | None  # the kind of value asked for
     counted_noun: str | None = None  # the noun whose number is asked for
-    settles_question: bool = True  # False: a yes-or-no question, and no quoted sentence holds nearly all its words
     verdict: bool | None = None  # what the first sentence answers a yes-or-no question with
 
     @property
@@ -89,9 +88,18 @@ class QuotationsFacts(LegFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoAnswerFacts(LegFacts):
-    """No text answers the question. `unknown_words` are words of the question that no document holds."""
+    """No text answers the question. `unknown_words` are words of the question that no document holds.
 
-    unknown_words: tuple[str, ...]
+    `closest` are the sentences that come closest to an answer, best first: they are shown, but not as an answer.
+    """
+
+    unknown_words: tuple[str, ...] = ()
+    closest: tuple[QuotableSentence, ...] = ()
+    asks_yes_or_no: bool = False
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return tuple(cited for sentence in self.closest for cited in quotes_of_sentence(sentence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,12 +302,9 @@ def quote_answer(
         return ask_which_document(review, review.records)
     quoted = tuple(_take_sentences(sentences))
     asked = review.leg.question
-    facts = QuotationsFacts(
-        sentences=quoted,
-        answer_type=answer_type_of(asked),
-        counted_noun=counted_noun_of(asked),
-        settles_question=_settle_question(review, query_terms, quoted),
-    )
+    if not _settle_question(review, query_terms, quoted):
+        return report_closest(review, quoted, hits, asks_yes_or_no=True)
+    facts = QuotationsFacts(sentences=quoted, answer_type=answer_type_of(asked), counted_noun=counted_noun_of(asked))
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
@@ -455,6 +460,25 @@ def _report_no_answer(
         facts=NoMentionFacts(record=review.records[0])
         if is_named
         else NoAnswerFacts(unknown_words=tuple(unknown_words)),
+        candidates=(),
+        hits=hits,
+        route=SearchRoute.HYBRID,
+    )
+
+
+def report_closest(
+    review: LegReview,
+    sentences: Sequence[QuotableSentence],
+    hits: tuple[FoundPassage, ...],
+    *,
+    asks_yes_or_no: bool = False,
+) -> LegClarification:
+    """Reports that no text answers, and shows the sentences that come closest; these are no answer."""
+    facts = NoAnswerFacts(closest=tuple(sentences), asks_yes_or_no=asks_yes_or_no)
+    return LegClarification(
+        kind=OutcomeKind.NO_RESULTS,
+        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
+        facts=facts,
         candidates=(),
         hits=hits,
         route=SearchRoute.HYBRID,

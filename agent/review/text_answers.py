@@ -17,7 +17,13 @@ from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.evidence.yes_or_no import is_yes_no_question, verdict_of
 from agent.forms.clarifications import SeveralDocumentsFacts, UnknownWordsFacts
-from agent.forms.find_passages import NoAnswerFacts, QuotationsFacts, is_rendered_record, rank_leg_passages
+from agent.forms.find_passages import (
+    NoAnswerFacts,
+    QuotationsFacts,
+    is_rendered_record,
+    rank_leg_passages,
+    report_closest,
+)
 from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, asks_for_documents, counted_noun_of
@@ -69,8 +75,9 @@ async def answer_from_sentences(
 ) -> Enough | LegClarification:
     """Returns an answer by quoted sentences, if one of them holds enough of what is asked; else `decision`.
 
-    Values and quotations that do not answer the question become a report of nothing found. Without word vectors the
-    decision stays as it is, since the shares that are required were measured with them.
+    Values that do not answer the question become a report of nothing found; quotations that do not hold enough of what
+    is asked are shown as what comes closest, not as an answer. Without word vectors the decision stays as it is, since
+    the shares that are required were measured with them.
     """
     if not meanings.is_available or not _may_be_answered_by_text(review, decision):
         return decision
@@ -90,7 +97,14 @@ async def answer_from_sentences(
         return _quote_evidence(review, evidence, best, decision.hits)
     if (reads_fields and AnswerType.DAY in evidence.kinds) or _lacks_asked_value(decision, evidence):
         return _report_nothing(review, decision)
-    return decision
+    return _doubt_quotations(review, decision)
+
+
+def _doubt_quotations(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
+    """Returns a report of the closest sentences instead of quotations that were chosen by their words alone."""
+    if not isinstance(decision.facts, QuotationsFacts):
+        return decision
+    return report_closest(review, decision.facts.sentences, decision.hits)
 
 
 def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
@@ -294,29 +308,34 @@ def _may_settle(sentence: ScoredSentence) -> bool:
 
 def _quote_evidence(
     review: LegReview, evidence: _SentenceEvidence, best: ScoredSentence, hits: tuple[FoundPassage, ...]
-) -> Enough:
+) -> Enough | LegClarification:
     is_yes_no = is_yes_no_question(review.leg.question)
     verdict = verdict_of(best.line.quote.text, review.leg.question) if is_yes_no and _may_settle(best) else None
     quoted = list(_sentences_to_quote(best, evidence)) if verdict is None else [best.line]
     merged = merge_equal_sentences([(best.score, line.passage, line.quote) for line in quoted])
+    if is_yes_no and verdict is None:
+        return report_closest(review, merged, _hits_with(review, hits, quoted), asks_yes_or_no=True)
     facts = QuotationsFacts(
         sentences=tuple(merged),
         answer_type=_highlighted_kind(merged, evidence, review.leg.question),
         counted_noun=counted_noun_of(review.leg.question),
-        settles_question=not is_yes_no or verdict is not None,
         verdict=verdict,
     )
-    limit = review.session.context.limits.reported_hits
-    quoted_passages = [line.passage for line in quoted]
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
             doc_ids=tuple(dict.fromkeys(cited.document.doc_id for cited in facts.quotes)),
         ),
         facts=facts,
-        hits=tuple(_unique_passages([*hits, *quoted_passages]))[:limit],
+        hits=_hits_with(review, hits, quoted),
         route=SearchRoute.HYBRID,
     )
+
+
+def _hits_with(review: LegReview, hits: Sequence[FoundPassage], lines: Sequence[TextLine]) -> tuple[FoundPassage, ...]:
+    """Returns the hits and the passages of the lines, as many as are reported."""
+    passages = _unique_passages([*hits, *(line.passage for line in lines)])
+    return tuple(passages)[: review.session.context.limits.reported_hits]
 
 
 def _sentences_to_quote(best: ScoredSentence, evidence: _SentenceEvidence) -> Iterator[TextLine]:

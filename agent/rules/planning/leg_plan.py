@@ -16,6 +16,7 @@ from agent.rules.forms.recognisers import answer_form_of, drop_words_of_form, re
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.left_over_words import telling_words
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
+from agent.rules.planning.unused_mentions import words_of_unused_mentions
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
 from storage.quantities.units import convert_unit
 from storage.search.conditions import (
@@ -85,6 +86,7 @@ def plan_leg(
             suggested_fields=best.similarities.rank_fields(unknown_words),
             is_understood=not best.unlinked_words and any(not mention.is_hint for mention in best.asked_mentions),
         )
+    unknown_words = (*best.unknown_words, *words_of_unused_mentions(best, answer_form))
     chosen_readings = _choose_readings(readings, answer_form)
     clauses = tuple(_clause_of(reading) for reading in chosen_readings)
     search = Search(clauses=clauses, ranking_text=question)
@@ -102,9 +104,9 @@ def plan_leg(
         equal_forms=_alternative_forms(equal_forms, search, lexicon) if len(clauses) == 1 else (),
         vague_condition=vague_condition if len(clauses) == 1 else None,
         other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
-        is_understood=bool(best.conditions) and not (best.required_words or best.unknown_words),
-        unknown_words=best.unknown_words,
-        suggested_fields=best.similarities.rank_fields(best.unknown_words),
+        is_understood=bool(best.conditions) and not (best.required_words or unknown_words),
+        unknown_words=unknown_words,
+        suggested_fields=best.similarities.rank_fields(unknown_words),
     )
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
 

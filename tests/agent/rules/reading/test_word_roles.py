@@ -150,3 +150,17 @@ def test_a_negation_reaches_into_the_clause_of_its_pronoun(exclusion: str) -> No
     leg, _ = _plan_leg(f"parcels by Blue Van, {exclusion} are insured")
 
     assert ComparisonCondition(field=FieldName("insured"), op=ComparisonOperator.EQ, value=False) in _comparisons(leg)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("how many carriers did the parcels to Lyon have altogether", ("carriers",)),
+        ("which weight parcels are by Blue Van", ("weight",)),
+        ("how many parcels by Blue Van", ()),
+    ],
+)
+def test_a_named_field_that_a_set_makes_no_use_of_is_not_understood(question: str, words: tuple[str, ...]) -> None:
+    _, alternatives = _plan_leg(question)
+
+    assert alternatives.unknown_words == words

@@ -1,0 +1,46 @@
+"""Names of fields in a question that the plan of a set makes no use of: they restrict it in a way not understood."""
+
+from collections.abc import Iterator
+
+from agent.english.function_words import GROUPING_WORDS
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.conditions import fields_of
+from storage.search.ids import FieldName
+from storage.search.plan import AnswerForm
+
+
+def words_of_unused_mentions(reading: BucketReading, answer_form: AnswerForm) -> tuple[str, ...]:
+    """Returns the words, as folded, of the mentioned fields that neither a condition nor the form of answer uses.
+
+    A number of documents rests on every field that the question names: "how many *tasks* have been given in the
+    meetings" counts no meetings. A list may show a field, unless its name is part of the noun: "*complaint* letters".
+    """
+    if not (answer_form.is_document_count or (answer_form.lists_documents and answer_form.list_order is None)):
+        return ()
+    used = _fields_of_form(answer_form).union(*map(fields_of, reading.conditions))
+    return tuple(
+        " ".join(token.word for token in reading.tokens[link.first : link.last])
+        for link in _unused_links(reading, used)
+        if answer_form.is_document_count or _modifies_noun(link, reading)
+    )
+
+
+def _fields_of_form(answer_form: AnswerForm) -> frozenset[FieldName]:
+    groups = (answer_form.grouping, answer_form.second_grouping)
+    names = (answer_form.computed_field, *(group.field for group in groups if group is not None))
+    return frozenset(name for name in names if name is not None)
+
+
+def _unused_links(reading: BucketReading, used: frozenset[FieldName]) -> Iterator[SpanLink]:
+    for link in reading.links:
+        meaning = link.meaning
+        if not isinstance(meaning, FieldMention) or meaning.is_hint or meaning.is_question or meaning.field in used:
+            continue
+        word_before = reading.tokens[link.first - 1].word if link.first else ""
+        if meaning in reading.asked_mentions and word_before not in GROUPING_WORDS:
+            yield link
+
+
+def _modifies_noun(link: SpanLink, reading: BucketReading) -> bool:
+    return any(isinstance(other.meaning, BucketNoun) and other.first == link.last for other in reading.links)
