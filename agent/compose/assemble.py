@@ -70,17 +70,18 @@ def _assemble_clarification(
 ) -> Clarify:
     pairs = list(zip(reviewed.decisions, legs, strict=True))
     answered = [leg for decision, leg in pairs if isinstance(decision, Enough)]
-    asking = next(leg for decision, leg in pairs if decision is clarification)
-    choices = _choices_of(reviewed)
-    *numbered, asking = number_citations([*answered, asking])
-    lines, citations = _join_lines(numbered, reviewed.plan, None)
-    citations += asking.citations
-    lines += [
-        leg.sentences[0]
+    asking = [leg for decision, leg in pairs if decision is clarification]
+    others = [
+        _shorten_unanswered(leg)
         for decision, leg in pairs
         if isinstance(decision, LegClarification) and decision is not clarification
     ]
-    lines += asking.sentences
+    choices = _choices_of(reviewed)
+    numbered = number_citations([*answered, *others, *asking])
+    lines, citations = _join_lines(numbered[: len(answered)], reviewed.plan, None)
+    for leg in numbered[len(answered) :]:
+        lines += leg.sentences
+        citations += leg.citations
     if clarification.kind is OutcomeKind.NO_RESULTS and choices:
         lines.append(translate_message("Instead, I can show:"))
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0
@@ -101,6 +102,11 @@ def _assemble_clarification(
         trace=replace(trace, route=clarification.route),
         generation=review.answers.generation,
     )
+
+
+def _shorten_unanswered(leg: VerifiedLeg) -> VerifiedLeg:
+    """Returns the leg beside one that asks back with its first sentence; whole, if this introduces quotations."""
+    return leg if leg.citations else replace(leg, sentences=leg.sentences[:1])
 
 
 def _results_of(decisions: Sequence[Enough | LegClarification], legs: Sequence[VerifiedLeg]) -> tuple[LegResult, ...]:

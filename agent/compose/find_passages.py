@@ -8,6 +8,7 @@ from agent.compose.phrases.values import format_value, format_verdict
 from agent.compose.phrases.words import clean_quotation, escape_markdown
 from agent.english.function_words import EVERYDAY_WORDS
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
+from agent.retrieval.answer_type import AnswerType
 from agent.retrieval.quotations import QuotableSentence
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message
@@ -21,20 +22,9 @@ _MAX_UNKNOWN_WORDS = 5  # unknown words listed
 
 
 def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
-    sentences = list[str]()
-    first = 1
-    for sentence in facts.sentences:
-        markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
-        first += len(sentence.places)
-        text = highlight_value(
-            clean_quotation(sentence.places[0][1].text)[:_MAX_QUOTATION_CHARACTERS],
-            facts.answer_type,
-            facts.counted_noun,
-        )
-        quote = f"“{text}” {markers}"
-        is_verdict = facts.verdict is not None and sentence is facts.sentences[0]
-        sentences.append(f"**{format_verdict(holds=facts.verdict)}**: {quote}" if is_verdict else quote)
-    return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
+    first, *others = _quote_sentences(facts.sentences, facts.answer_type, facts.counted_noun)
+    answer = first if facts.verdict is None else f"**{format_verdict(holds=facts.verdict)}**: {first}"
+    return ComposedLeg(sentences=(answer, *others), citations=cite_quotes(facts.quotes))
 
 
 def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
@@ -58,13 +48,16 @@ def _compose_closest(facts: NoAnswerFacts) -> ComposedLeg:
     return ComposedLeg(sentences=(introduction, *_quote_sentences(facts.closest)), citations=cite_quotes(facts.quotes))
 
 
-def _quote_sentences(sentences: Sequence[QuotableSentence]) -> Iterator[str]:
-    """Yields each sentence in quotation marks, with the markers of its places."""
+def _quote_sentences(
+    sentences: Sequence[QuotableSentence], answer_type: AnswerType | None = None, counted_noun: str | None = None
+) -> Iterator[str]:
+    """Yields each sentence in quotation marks, with a value of the asked kind in bold and the markers of its places."""
     first = 1
     for sentence in sentences:
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
         first += len(sentence.places)
-        yield f"“{clean_quotation(sentence.places[0][1].text)[:_MAX_QUOTATION_CHARACTERS]}” {markers}"
+        text = clean_quotation(sentence.places[0][1].text)[:_MAX_QUOTATION_CHARACTERS]
+        yield f"“{highlight_value(text, answer_type, counted_noun)}” {markers}"
 
 
 def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg:

@@ -303,7 +303,7 @@ def quote_answer(
     quoted = tuple(_take_sentences(sentences))
     asked = review.leg.question
     if not _settle_question(review, query_terms, quoted):
-        return report_closest(review, quoted, hits, asks_yes_or_no=True)
+        return report_no_answer(review, NoAnswerFacts(closest=quoted, asks_yes_or_no=True), hits)
     facts = QuotationsFacts(sentences=quoted, answer_type=answer_type_of(asked), counted_noun=counted_noun_of(asked))
     return Enough(
         result=replace(
@@ -454,27 +454,14 @@ def _report_no_answer(
 ) -> LegClarification:
     """Reports that no text answers. The ranked passages are reported as hits."""
     is_named = len(review.records) == 1 and is_confined_to_named_documents(review)
-    return LegClarification(
-        kind=OutcomeKind.NO_RESULTS,
-        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
-        facts=NoMentionFacts(record=review.records[0])
-        if is_named
-        else NoAnswerFacts(unknown_words=tuple(unknown_words)),
-        candidates=(),
-        hits=hits,
-        route=SearchRoute.HYBRID,
-    )
+    facts = NoMentionFacts(record=review.records[0]) if is_named else NoAnswerFacts(unknown_words=tuple(unknown_words))
+    return report_no_answer(review, facts, hits)
 
 
-def report_closest(
-    review: LegReview,
-    sentences: Sequence[QuotableSentence],
-    hits: tuple[FoundPassage, ...],
-    *,
-    asks_yes_or_no: bool = False,
+def report_no_answer(
+    review: LegReview, facts: NoAnswerFacts | NoMentionFacts, hits: tuple[FoundPassage, ...]
 ) -> LegClarification:
-    """Reports that no text answers, and shows the sentences that come closest; these are no answer."""
-    facts = NoAnswerFacts(closest=tuple(sentences), asks_yes_or_no=asks_yes_or_no)
+    """Reports `facts`, with the passages that were ranked as hits."""
     return LegClarification(
         kind=OutcomeKind.NO_RESULTS,
         result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),

@@ -22,7 +22,7 @@ from agent.forms.find_passages import (
     QuotationsFacts,
     is_rendered_record,
     rank_leg_passages,
-    report_closest,
+    report_no_answer,
 )
 from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
@@ -96,7 +96,7 @@ async def answer_from_sentences(
     if best is not None:
         return _quote_evidence(review, evidence, best, decision.hits)
     if (reads_fields and AnswerType.DAY in evidence.kinds) or _lacks_asked_value(decision, evidence):
-        return _report_nothing(review, decision)
+        return report_no_answer(review, NoAnswerFacts(), decision.hits)
     return _doubt_quotations(review, decision)
 
 
@@ -104,7 +104,7 @@ def _doubt_quotations(review: LegReview, decision: Enough | LegClarification) ->
     """Returns a report of the closest sentences instead of quotations that were chosen by their words alone."""
     if not isinstance(decision.facts, QuotationsFacts):
         return decision
-    return report_closest(review, decision.facts.sentences, decision.hits)
+    return report_no_answer(review, NoAnswerFacts(closest=decision.facts.sentences), decision.hits)
 
 
 def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
@@ -185,18 +185,6 @@ def _lacks_asked_value(decision: Enough | LegClarification, evidence: _SentenceE
         and sentence.asked_share >= _MIN_KEPT_SHARE
         and (sentence.line.passage.hit.doc_id, sentence.line.quote.start) in places
         for sentence in evidence.sentences
-    )
-
-
-def _report_nothing(review: LegReview, decision: Enough | LegClarification) -> LegClarification:
-    """Reports nothing instead of values or sentences that do not answer the question."""
-    return LegClarification(
-        kind=OutcomeKind.NO_RESULTS,
-        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
-        facts=NoAnswerFacts(unknown_words=()),
-        candidates=(),
-        hits=decision.hits,
-        route=SearchRoute.HYBRID,
     )
 
 
@@ -314,7 +302,8 @@ def _quote_evidence(
     quoted = list(_sentences_to_quote(best, evidence)) if verdict is None else [best.line]
     merged = merge_equal_sentences([(best.score, line.passage, line.quote) for line in quoted])
     if is_yes_no and verdict is None:
-        return report_closest(review, merged, _hits_with(review, hits, quoted), asks_yes_or_no=True)
+        facts = NoAnswerFacts(closest=tuple(merged), asks_yes_or_no=True)
+        return report_no_answer(review, facts, _hits_with(review, hits, quoted))
     facts = QuotationsFacts(
         sentences=tuple(merged),
         answer_type=_highlighted_kind(merged, evidence, review.leg.question),

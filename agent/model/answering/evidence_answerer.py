@@ -323,7 +323,7 @@ def _report_unanswered(
     return LegClarification(
         kind=OutcomeKind.NO_RESULTS,
         result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
-        facts=UnansweredFacts(rule_facts=NoAnswerFacts(unknown_words=()), missing=missing, language=review.language),
+        facts=UnansweredFacts(rule_facts=NoAnswerFacts(), missing=missing, language=review.language),
         candidates=(),
         hits=decision.hits,
         assumptions=decision.assumptions,

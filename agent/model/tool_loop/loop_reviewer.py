@@ -128,7 +128,7 @@ class LoopReviewer:
             kind=OutcomeKind.NO_RESULTS,
             result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
             facts=UnansweredFacts(
-                rule_facts=NoAnswerFacts(unknown_words=()),
+                rule_facts=NoAnswerFacts(),
                 missing=checker.verify_gaps(answer.missing),
                 language=checker.language,
             ),

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from agent.english.function_words import GROUPING_WORDS
-from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
+from agent.english.function_words import EVERYDAY_WORDS, GROUPING_WORDS
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
@@ -38,8 +38,22 @@ def _unused_links(reading: BucketReading, used: frozenset[FieldName]) -> Iterato
         if not isinstance(meaning, FieldMention) or meaning.is_hint or meaning.is_question or meaning.field in used:
             continue
         word_before = reading.tokens[link.first - 1].word if link.first else ""
-        if meaning in reading.asked_mentions and word_before not in GROUPING_WORDS:
+        if (
+            meaning in reading.asked_mentions
+            and word_before not in GROUPING_WORDS
+            and not _leads_to_value(link, reading)
+        ):
             yield link
+
+
+def _leads_to_value(link: SpanLink, reading: BucketReading) -> bool:
+    """Whether a value follows the field's name, as in "*paid* in cash": the name then only introduces the value."""
+    following = [other for other in reading.links if other.first >= link.last]
+    if not following:
+        return False
+    nearest = min(following, key=lambda other: other.first)
+    words_between = {token.word for token in reading.tokens[link.last : nearest.first]}
+    return isinstance(nearest.meaning, ValueMatch | PartialMatch) and words_between <= EVERYDAY_WORDS
 
 
 def _modifies_noun(link: SpanLink, reading: BucketReading) -> bool:
