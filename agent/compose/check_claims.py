@@ -4,7 +4,7 @@ from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegCompose
 from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import document_noun_of, format_count
-from agent.compose.phrases.set_description import describe_leg_set, describe_set, qualifier_of
+from agent.compose.phrases.set_description import describe_absence, describe_leg_set, describe_set, qualifier_of
 from agent.compose.phrases.unstated_values import describe_unstated_values
 from agent.compose.phrases.values import format_number, format_value, format_verdict
 from agent.compose.phrases.words import escape_markdown, join_all, join_alternatives, join_words, lowercase_label
@@ -109,7 +109,8 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
     claimed = escape_markdown(join_all([describe_condition(claim, facts.schema, schemas) for claim in facts.claims]))
     if facts.scope is None or facts.scope_count is None:
         found = f"**{format_count(facts.count, noun)}**{qualifier_of(review)}" if facts.count else ""
-        nothing = translate_message("I found no {documents}", documents=describe_leg_set(review))
+        denial = describe_absence(review)
+        nothing = denial or translate_message("I found no {documents}", documents=describe_leg_set(review))
         line = f"**{answer}**: {found or nothing}"
     elif facts.scope_count == 1 and facts.records:
         line = f"**{answer}**: {_describe_values(facts)}"

@@ -2,7 +2,7 @@
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.nouns import format_count
-from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
+from agent.compose.phrases.set_description import describe_absence, describe_leg_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.forms.clarifications import (
@@ -21,7 +21,10 @@ from agent.translation.message_catalogues import translate_message, translate_pl
 
 
 def _compose_nothing_found(facts: NothingFoundFacts, review: LegReview) -> ComposedLeg:
-    nothing = translate_message("I found no {documents}.", documents=describe_leg_set(review))
+    denial = describe_absence(review)
+    nothing = (
+        f"{denial}." if denial else translate_message("I found no {documents}.", documents=describe_leg_set(review))
+    )
     return ComposedLeg(sentences=(add_unstated_values(nothing, review),), is_result_first_sentence=True)
 
 

@@ -448,6 +448,7 @@ def _field_to_json(field: SchemaField) -> JsonObject:
         "bare": None if field.bare is BareValueMatch.EXACTLY else field.bare.value,
         "month_first": field.month_first,
         "shared": field.shared,
+        "says": field.says,
         "references": field.references,
         "columns": [_field_to_json(column) for column in field.columns],
     }
@@ -473,6 +474,7 @@ _FIELD_KEYS = frozenset(
         "bare",
         "month_first",
         "shared",
+        "says",
         "references",
         "columns",
     ]
@@ -518,6 +520,7 @@ def _parse_field(data: JsonObject) -> SchemaField:
         bare=BareValueMatch(data.get("bare", BareValueMatch.EXACTLY)),
         month_first=bool(data.get("month_first", False)),
         shared=bool(data.get("shared", False)),
+        says=str(data.get("says", "")),
         references=str(data.get("references", "")),
         columns=tuple(map(_parse_field, _objects_under(data, "columns"))),
     )

@@ -13,6 +13,9 @@ from storage.search.ids import BucketId, FieldName
 
 # Stands between the words of a synonym that asks for a field: in "who … repair", anything may follow "who".
 QUESTION_GAP = "…"
+VALUE_PLACEHOLDER = "{value}"  # in the sentence pattern of a field
+_SENTENCE_PATTERN = re.compile(r"[^\W\d_][^{}.\x00-\x1f]* \{value\}(?: [^{}.\x00-\x1f]+)?")
+_MAX_SENTENCE_PATTERN_CHARACTERS = 80
 _FIELD_NAME_PATTERN = re.compile(r"[^\s.\x00-\x1f](?:[^.\x00-\x1f]{0,98}[^\s.\x00-\x1f])?")
 
 
@@ -67,6 +70,7 @@ class SchemaField:
     bare: BareValueMatch = BareValueMatch.EXACTLY
     month_first: bool = False  # of a date field: how texts write a day of digits that could be read in two ways
     shared: bool = False  # a facet on the field may span all buckets in which it is shared
+    says: str = ""  # how a sentence says a value, in the bucket's language: "starts in {value}"; empty: inferred
     references: str = ""  # `bucket.field` whose values these are, `NO_REFERENCE`, or empty: not known
     columns: tuple["SchemaField", ...] = ()  # of a rows field; each is number, money, date, category, flag or text
 
@@ -180,6 +184,8 @@ def _check_field(field: SchemaField, schema: Schema) -> None:
             )
     if schema.is_row_schema and field.type in (FieldType.ROWS, FieldType.LIST):
         raise InvalidSchema("a column is neither a list nor rows", field.name)
+    if field.says:
+        _check_sentence_pattern(field)
     if field.references not in ("", NO_REFERENCE):
         if field.type not in REFERENCE_TYPES or schema.is_row_schema:
             raise InvalidSchema("only a category, a list or a text refers to documents", field.name)
@@ -187,3 +193,17 @@ def _check_field(field: SchemaField, schema: Schema) -> None:
             raise InvalidSchema("a reference is written BUCKET.FIELD", field.name)
     if field.columns:
         Schema(bucket=schema.bucket, fields=field.columns, is_row_schema=True)
+
+
+def _check_sentence_pattern(field: SchemaField) -> None:
+    if field.type in (FieldType.ROWS, FieldType.FLAG):
+        raise InvalidSchema("a flag and rows have no `says`: no single value can be said", field.name)
+    if field.says.count(VALUE_PLACEHOLDER) != 1:
+        raise InvalidSchema(f"`says` has {VALUE_PLACEHOLDER} once, as in “starts in {VALUE_PLACEHOLDER}”", field.name)
+    is_short = len(field.says) <= _MAX_SENTENCE_PATTERN_CHARACTERS
+    if not is_short or not field.says[0].islower() or not _SENTENCE_PATTERN.fullmatch(field.says):
+        raise InvalidSchema(
+            "`says` is the end of a sentence about a document: it begins in lower case with a verb or a preposition,"
+            f" has no full stop and no other braces, and at most {_MAX_SENTENCE_PATTERN_CHARACTERS} characters",
+            field.name,
+        )

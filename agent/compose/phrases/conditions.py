@@ -3,7 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from agent.compose.phrases.english_qualifiers import qualify_in_english, value_noun_of, widen_in_english
+from agent.compose.phrases.english_qualifiers import (
+    deny_in_english,
+    qualify_in_english,
+    value_noun_of,
+    widen_in_english,
+)
 from agent.compose.phrases.nouns import document_noun_of, label_noun_of
 from agent.compose.phrases.values import describe_within_period, format_value
 from agent.compose.phrases.words import join_all, join_alternatives, label_of_field
@@ -77,6 +82,19 @@ def describe_qualifier(
             conditions, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas), ranks
         )
     return join_all([*ranks, *(describe_condition(condition, schema, schemas) for condition in conditions)])
+
+
+def describe_denial(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str | None:
+    """Returns "No contract with ACME starts in 2031" for conditions that no document meets.
+
+    None: no field of the conditions has a sentence pattern, or the language of the reply has none.
+    """
+    if not is_reply_in_english():
+        return None
+    noun = document_noun_of(schema).singular
+    return deny_in_english(
+        noun, conditions, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas)
+    )
 
 
 def describe_value_noun(field: SchemaField) -> str:

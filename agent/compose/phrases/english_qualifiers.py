@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from agent.compose.phrases.sentence_patterns import SentencePattern, sentence_pattern_of
 from agent.compose.phrases.values import PeriodKind, format_period, format_value, kind_of_period
 from agent.compose.phrases.words import format_label, join_words, singular_of
 from storage.search.conditions import (
@@ -24,7 +25,7 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
 )
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.schema import VALUE_PLACEHOLDER, FieldType, Schema, SchemaField
 
 DescribeCondition: TypeAlias = Callable[[Condition, Schema], str]  # as a statement: "vehicle is one of the vehicles …"
 
@@ -94,13 +95,14 @@ _DAY_WORDS: Final = {
 class QualifierParts:
     """The parts of what follows a noun, in the order in which they are said."""
 
+    relations: list[str] = field(default_factory=list[str])  # "from Acme"
     states: list[str] = field(default_factory=list[str])  # "held in 2025"
     possessions: list[str] = field(default_factory=list[str])  # "provider Red Cross", after "with"
     remarks: list[str] = field(default_factory=list[str])  # "not held in 2025", apart from the others by commas
     clauses: list[str] = field(default_factory=list[str])  # "vehicle is one of the vans", after "whose"
 
     def join(self) -> str:
-        words = [join_words(self.states)] if self.states else []
+        words = [*self.relations, *([join_words(self.states)] if self.states else [])]
         words += [f"with {join_words(self.possessions)}"] if self.possessions else []
         said = ", ".join(filter(None, (" ".join(words), *self.remarks)))
         clauses = " and ".join(f"whose {clause}" for clause in self.clauses)
@@ -114,10 +116,16 @@ def qualify_in_english(
 
     `ranks`: nouns such as "the largest area" that the documents have, too.
     """
+    return _collect_parts(conditions, schema, describe, ranks).join()
+
+
+def _collect_parts(
+    conditions: Sequence[Condition], schema: Schema, describe: DescribeCondition, ranks: Sequence[str] = ()
+) -> QualifierParts:
     parts = QualifierParts(possessions=list(ranks))
     for condition in conditions:
         _add_condition(condition, parts, schema, describe)
-    return parts.join()
+    return parts
 
 
 def widen_in_english(condition: Condition, schema: Schema, describe: DescribeCondition) -> str:
@@ -134,14 +142,14 @@ def widen_in_english(condition: Condition, schema: Schema, describe: DescribeCon
         case OrCondition(members) if (alternatives := _comparisons_of_one_field(members)) is not None:
             return widen_in_english(alternatives[0], schema, describe)
         case ComparisonCondition(field=name) if name in schema.by_name:
-            return _widen_field(condition, schema.by_name[name])
+            return _widen_field(condition, schema.by_name[name], schema)
         case _:
             return f"leaving out: {describe(condition, schema)}"
 
 
-def _widen_field(condition: ComparisonCondition, schema_field: SchemaField) -> str:
+def _widen_field(condition: ComparisonCondition, schema_field: SchemaField, schema: Schema) -> str:
     label = format_label(schema_field.label)
-    state = _state_of_label(label) if schema_field.type is FieldType.DATE else None
+    state = _state_at_time(schema_field, schema) if schema_field.type is FieldType.DATE else None
     match condition.op:
         case _ if isinstance(condition.value, bool):
             return f"marked as {label} or not"
@@ -149,6 +157,8 @@ def _widen_field(condition: ComparisonCondition, schema_field: SchemaField) -> s
             return f"also {_those(state)} earlier" if state else f"also an earlier {label}"
         case ComparisonOperator.LT | ComparisonOperator.LTE if schema_field.type is FieldType.DATE:
             return f"also {_those(state)} later" if state else f"also a later {label}"
+        case _ if _is_year(schema_field, label):
+            return f"{label} at any time"
         case ComparisonOperator.GT | ComparisonOperator.GTE:
             return f"no minimum {label}"
         case ComparisonOperator.LT | ComparisonOperator.LTE:
@@ -163,6 +173,64 @@ def _widen_field(condition: ComparisonCondition, schema_field: SchemaField) -> s
             return f"any number of {label}"
         case _:
             return f"any {singular_of(label)}" if schema_field.type is FieldType.LIST else f"any {label}"
+
+
+def deny_in_english(
+    noun: str, conditions: Sequence[Condition], schema: Schema, describe: DescribeCondition
+) -> str | None:
+    """Returns "No contract with ACME starts in 2031" for a set without documents. Raw text.
+
+    The last condition whose field has a sentence pattern is the predicate. None: no condition has one.
+    """
+    for index in reversed(range(len(conditions))):
+        predicate = _predicate_of(conditions[index], schema)
+        if predicate is not None:
+            others = [*conditions[:index], *conditions[index + 1 :]]
+            parts = _collect_parts(others, schema, describe)
+            subject = " ".join(filter(None, ("No", noun, parts.join())))
+            return f"{subject}, {predicate}" if parts.remarks or parts.clauses else f"{subject} {predicate}"
+    return None
+
+
+def _predicate_of(condition: Condition, schema: Schema) -> str | None:
+    """ "starts in 2031"; None: the condition makes no predicate."""
+    members = condition.members if isinstance(condition, OrCondition) else (condition,)
+    comparisons = _comparisons_of_one_field(members)
+    if comparisons is None and isinstance(condition, ComparisonCondition):
+        comparisons = [condition]
+    if comparisons is None or comparisons[0].field not in schema.by_name:
+        return None
+    schema_field = schema.by_name[comparisons[0].field]
+    pattern = _pattern_for(comparisons, schema_field, schema)
+    if pattern is None or not pattern.predicate:
+        return None
+    return pattern.fill_predicate(_describe_value_in_pattern(comparisons, schema_field))
+
+
+def _pattern_for(
+    comparisons: Sequence[ComparisonCondition], schema_field: SchemaField, schema: Schema
+) -> SentencePattern | None:
+    """Returns the sentence pattern of the field, if the comparisons can be said with it."""
+    ops = {comparison.op for comparison in comparisons}
+    if ComparisonOperator.CONTAINS in ops or isinstance(comparisons[0].value, bool):
+        return None
+    is_ordered = schema_field.type in _SIZED_TYPES or schema_field.type is FieldType.DATE
+    return sentence_pattern_of(schema_field, schema) if is_ordered or ops <= _NAMING else None
+
+
+def _describe_value_in_pattern(comparisons: Sequence[ComparisonCondition], schema_field: SchemaField) -> str:
+    """ "in 2031 or 2032", "more than 5 kg", "Acme or Bolt"."""
+    if schema_field.type is FieldType.DATE:
+        return _join_times([_time_of(comparison, schema_field) for comparison in comparisons])
+    values = _describe_values(comparisons, schema_field)
+    return f"{_SIZE_WORDS.get(comparisons[0].op, '')}{values}" if schema_field.type in _SIZED_TYPES else values
+
+
+def _state_at_time(schema_field: SchemaField, schema: Schema) -> str | None:
+    """What the documents are at the time of a date field: "starting", "held". None: the field is a noun."""
+    pattern = sentence_pattern_of(schema_field, schema)
+    state, placeholder, rest = pattern.qualifier.partition(VALUE_PLACEHOLDER) if pattern is not None else ("", "", "")
+    return state.rstrip() if placeholder and state and not rest else _state_of_label(format_label(schema_field.label))
 
 
 def _those(state: str) -> str:
@@ -186,7 +254,7 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
         case ComparisonCondition(field=name, words=words) if name == DOC_ID_FIELD and words:
             parts.states.append(f"fitting “{words}”")
         case ComparisonCondition(field=name) if name in schema.by_name:
-            _add_comparison([condition], parts, schema.by_name[name])
+            _add_comparison([condition], parts, schema.by_name[name], schema)
         case MissingCondition(field=name) if name in schema.by_name:
             parts.possessions.append(f"no {value_noun_of(schema.by_name[name])}")
         case NotCondition(MissingCondition(field=name)) if name in schema.by_name:
@@ -197,7 +265,7 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
         case NotCondition(ComparisonCondition(field=name, value=value)) if name == TITLE_FIELD:
             parts.remarks.append(f"without “{value}” in the title")
         case NotCondition(ComparisonCondition(field=name) as inner) if name in schema.by_name:
-            _add_negation(inner, parts, schema.by_name[name])
+            _add_negation(inner, parts, schema.by_name[name], schema)
         case RowCondition(rows_field=rows, condition=inner) if rows in schema.by_name:
             rows_field = schema.by_name[rows]
             columns = Schema(bucket=schema.bucket, fields=rows_field.columns, is_row_schema=True)
@@ -222,7 +290,7 @@ def _add_alternatives(
     if comparisons is not None and comparisons[0].field == TEXT_FIELD:
         parts.states.append(f"mentioning {_join_or([f'“{member.value}”' for member in comparisons])}")
     elif comparisons is not None and comparisons[0].field in schema.by_name:
-        _add_comparison(comparisons, parts, schema.by_name[comparisons[0].field])
+        _add_comparison(comparisons, parts, schema.by_name[comparisons[0].field], schema)
     elif members and all(_is_sayable(member, schema) for member in members):
         parts.remarks.append(_join_or([qualify_in_english([member], schema, describe) for member in members]))
     else:
@@ -261,12 +329,15 @@ def _is_period(condition: ComparisonCondition) -> bool:
 
 
 def _add_comparison(
-    comparisons: Sequence[ComparisonCondition], parts: QualifierParts, schema_field: SchemaField
+    comparisons: Sequence[ComparisonCondition], parts: QualifierParts, schema_field: SchemaField, schema: Schema
 ) -> None:
     """Adds what the field must be; several comparisons are alternatives of one kind."""
     first, label = comparisons[0], format_label(schema_field.label)
     if isinstance(first.value, bool):
         parts.states.append(f"marked as {label}" if first.value else f"not marked as {label}")
+    elif (pattern := _pattern_for(comparisons, schema_field, schema)) is not None:
+        place = parts.relations if pattern.is_relation else parts.states
+        place.append(pattern.fill_qualifier(_describe_value_in_pattern(comparisons, schema_field)))
     elif schema_field.type is FieldType.DATE:
         _add_time(_join_times([_time_of(comparison, schema_field) for comparison in comparisons]), label, parts)
     elif _is_year(schema_field, label) and first.op in _YEAR_WORDS:
@@ -295,16 +366,18 @@ def _is_participle_with_preposition(label: str) -> bool:
     return preposition in _LABEL_PREPOSITIONS and _is_participle(verb.rpartition(" ")[2])
 
 
-def _add_negation(inner: ComparisonCondition, parts: QualifierParts, schema_field: SchemaField) -> None:
+def _add_negation(inner: ComparisonCondition, parts: QualifierParts, schema_field: SchemaField, schema: Schema) -> None:
     label = format_label(schema_field.label)
     if isinstance(inner.value, bool):
         parts.states.append(f"not marked as {label}" if inner.value else f"marked as {label}")
+    elif schema_field.type is FieldType.LIST and not schema_field.says:
+        parts.remarks.append(f"without {_describe_values([inner], schema_field)} among the {label}")
+    elif (pattern := _pattern_for([inner], schema_field, schema)) is not None:
+        parts.remarks.append(f"not {pattern.fill_qualifier(_describe_value_in_pattern([inner], schema_field))}")
     elif schema_field.type is FieldType.DATE:
         times = QualifierParts()
         _add_time(_time_of(inner, schema_field), label, times)
         parts.remarks.append(f"not {times.join()}")
-    elif schema_field.type is FieldType.LIST:
-        parts.remarks.append(f"without {_describe_values([inner], schema_field)} among the {label}")
     elif (state := _state_of_values([inner], schema_field, label)) is not None:
         parts.remarks.append(f"not {state}")
     elif inner.op in _NAMING:

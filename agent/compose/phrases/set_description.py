@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.compose.phrases.conditions import describe_condition, describe_qualifier
+from agent.compose.phrases.conditions import describe_condition, describe_denial, describe_qualifier
 from agent.compose.phrases.nouns import NounForms, document_noun_of, noun_for_documents
 from agent.compose.phrases.words import escape_markdown, join_all, join_words
 from agent.refine.implied_conditions import drop_implied_conditions
@@ -14,6 +14,7 @@ from storage.search.conditions import (
     MATCH_ALL,
     TEXT_FIELD,
     ComparisonCondition,
+    ComparisonOperator,
     Condition,
     MissingCondition,
     OrCondition,
@@ -103,6 +104,23 @@ def _describe_field_conditions(
     return words + (translate_message(" where {conditions}", conditions=conditions) if where else "")
 
 
+def describe_empty_set(search: Search, schemas: Mapping[BucketId, Schema]) -> str | None:
+    """Returns "No contract with ACME starts in 2031" for a set without documents. Raw text.
+
+    None: there is no such sentence, because no field of the conditions has a pattern or there are several buckets.
+    """
+    clause = search.clauses[0]
+    conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
+    if len(search.clauses) > 1 or any(map(_selects_by_id, conditions)):
+        return None
+    required = [_mention_of(term) for term in clause.required_terms]
+    return describe_denial([*conditions, *required], schemas[clause.bucket], schemas)
+
+
+def _mention_of(term: str) -> Condition:
+    return ComparisonCondition(field=TEXT_FIELD, op=ComparisonOperator.CONTAINS, value=term)
+
+
 def noun_of(review: LegReview) -> NounForms:
     """Returns the noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
     clauses = review.leg.search.clauses
@@ -116,6 +134,17 @@ def noun_of(review: LegReview) -> NounForms:
 def describe_leg_set(review: LegReview) -> str:
     """Describes the leg's set as Markdown."""
     return escape_markdown(describe_set(review.leg.search, review.question_context.schemas))
+
+
+def describe_absence(review: LegReview) -> str | None:
+    """Returns "No contract with ACME starts in 2031" as Markdown, without a full stop.
+
+    None: there is no such sentence, or it would be more than is known, since some documents state no value.
+    """
+    if review.unstated_values:
+        return None
+    denial = describe_empty_set(review.leg.search, review.question_context.schemas)
+    return escape_markdown(denial) if denial is not None else None
 
 
 def qualifier_of(review: LegReview) -> str:

@@ -29,7 +29,8 @@ _HEADER_COMMENT = """\
 #   date      a day; a time is cut to its day in UTC; `month_first: true` where texts write 03/04/2031 for 4 March
 #   category  a short string       list  several of them       text  a long string
 #   flag      yes or no            rows  a table, its fields under `columns`
-# and may have a title, a description, synonyms, `facet: true` (offered to narrow a list), `shared: true`, and
+# `says: starts in {{value}}` is how replies say its value in a sentence ("No contract starts in 2031").
+# A field may have a title, a description, synonyms, `facet: true` (offered to narrow a list), `shared: true`, and
 # `references: BUCKET.FIELD` where its values name documents of another bucket (`none`: never look for one).
 """
 _BOOLEAN_KEYS = frozenset({"facet", "shared", "month_first", "descending"})

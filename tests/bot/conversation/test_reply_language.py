@@ -159,7 +159,7 @@ async def test_a_language_without_a_catalogue_is_answered_in_english(
     click_turn = await talk.click_choice(question_turn, "Bolt")
 
     assert question_turn.result["text"].startswith("I found **42 receipts**, more than the 10 that I read.")
-    assert click_turn.result["text"].startswith("**5 receipts** with vendor Bolt: ")
+    assert click_turn.result["text"].startswith("**5 receipts** from Bolt: ")
 
 
 async def test_a_late_click_on_a_german_offer_is_refused_in_german(
