@@ -38,7 +38,7 @@ from agent.review.passed_values import pass_values_on
 from agent.review.review import review_plan
 from agent.translation.languages import DEFAULT_LANGUAGE, get_reply_language, use_language
 from agent.translation.message_catalogues import translate_message
-from agent.verify import verify_leg
+from agent.verify import verify_legs
 from storage.search.errors import InnerSetTooLarge
 from storage.search.ids import BucketId, LegId
 from storage.search.index import CountRequest
@@ -158,7 +158,10 @@ async def _answer_plan(
         composed = await compose_legs(reviewed, reasoner)
         session.record_stage("compose", started)
     started = time.perf_counter()
-    verified = [verify_leg(leg) for leg in composed]
+    verified = verify_legs(composed, reviewed)
+    faults = [fault for leg in verified for fault in leg.faults]
+    if faults:
+        question_context.reasoning_log.record_fallback("verify", ", ".join(dict.fromkeys(faults)))
     session.record_stage("verify", started)
     joint = None
     if isinstance(reasoner, AnswerCombiner) and len(verified) > 1 and reviewed.clarification is None:

@@ -1,8 +1,10 @@
 """Checks the composed sentences against the passages that they cite, and removes sentences that fail.
 
 A sentence fails if one of its markers has no citation, or if the cited passages do not hold its quotations (marks of
-Markdown apart) and the numbers in them. A sentence that a model wrote also fails if what it cites does not hold each of
-its figures, names and addresses (`agent.verification`), or if it cites nothing.
+Markdown apart) and the numbers in them. A sentence of a template also fails if the facts of its leg do not hold each of
+its figures, names and absences (`agent.verification.composed_sentences`). A sentence that a model wrote fails if what
+it cites does not hold each of its figures, names and addresses (`agent.verification.supported_claims`), or if it cites
+nothing.
 """
 
 import re
@@ -13,8 +15,12 @@ from itertools import zip_longest
 from agent.compose.composed_leg import ComposedLeg
 from agent.compose.phrases.words import clean_quotation
 from agent.outcome import Citation
+from agent.review.review import ReviewedPlan
 from agent.review.written_answer import SupportedClaim
-from agent.verification.supported_claims import find_claim_fault
+from agent.translation.languages import DEFAULT_LANGUAGE, list_languages
+from agent.verification.composed_sentences import find_sentence_fault
+from agent.verification.leg_evidence import LegEvidence, collect_leg_evidence
+from agent.verification.supported_claims import ClaimFault, find_claim_fault
 from storage.search.analyser import fold_text
 
 _MARKER = re.compile(r"\[(\d+)\]")
@@ -31,6 +37,12 @@ class VerifiedLeg:
     composed: ComposedLeg
     sentences: tuple[str, ...]
     citations: tuple[Citation, ...]
+    faults: tuple[ClaimFault, ...] = ()  # of the sentences that were removed
+
+    @property
+    def has_lost_everything(self) -> bool:
+        """Whether sentences were removed and nothing is left to show."""
+        return bool(self.faults) and not self.sentences and not self.composed.tables
 
     @property
     def text(self) -> str:
@@ -44,22 +56,42 @@ class VerifiedLeg:
         return self.text if self.composed.is_prefix_in_result else self.text.removeprefix(self.composed.prefix)
 
 
-def verify_leg(composed: ComposedLeg) -> VerifiedLeg:
-    """Keeps the sentences that pass and the citations that they use. Adds the fallback if no citation is left."""
+def verify_legs(composed_legs: Sequence[ComposedLeg], reviewed: ReviewedPlan) -> list[VerifiedLeg]:
+    """Verifies each leg against the facts that it was composed of."""
+    language = reviewed.plan.language if reviewed.plan.language in list_languages() else DEFAULT_LANGUAGE
+    return [
+        verify_leg(composed, collect_leg_evidence(decision.facts, review, decision.result.count), language)
+        for composed, decision, review in zip(composed_legs, reviewed.decisions, reviewed.reviews, strict=True)
+    ]
+
+
+def verify_leg(composed: ComposedLeg, evidence: LegEvidence | None = None, language: str = "en") -> VerifiedLeg:
+    """Keeps the sentences that pass and the citations that they use. Adds the fallback if no citation is left.
+
+    `evidence`: what the facts of the leg hold; None: only quotations and what a model wrote are checked.
+    """
     by_marker = {citation.marker: citation for citation in composed.citations}
+    evidence = evidence.with_derived(composed.derived_figures) if evidence is not None else None
     kept: list[str] = []
     used: list[Citation] = []
+    faults: list[ClaimFault] = []
     for sentence, claim in zip_longest(composed.sentences, composed.claims):
         markers = markers_in(sentence)
         sources = [by_marker[marker] for marker in markers if marker in by_marker]
-        if len(sources) < len(markers) or not _passes(sentence, claim, sources):
+        fault = (
+            ClaimFault.TOO_FEW_SOURCES
+            if len(sources) < len(markers)
+            else _find_fault(sentence, claim, sources, evidence, language)
+        )
+        if fault is not None:
+            faults.append(fault)
             continue
         kept.append(sentence)
         used += [source for source in sources if source not in used]
     fallback = composed.fallback
     if not used and fallback is not None:
         kept, used = [*kept, fallback.text], [fallback.citation] if fallback.citation is not None else []
-    return VerifiedLeg(composed=composed, sentences=tuple(kept), citations=tuple(used))
+    return VerifiedLeg(composed=composed, sentences=tuple(kept), citations=tuple(used), faults=tuple(faults))
 
 
 def number_citations(legs: Sequence[VerifiedLeg]) -> list[VerifiedLeg]:
@@ -94,11 +126,23 @@ def markers_in(sentence: str) -> list[str]:
     return _MARKER.findall(sentence)
 
 
-def _passes(sentence: str, claim: SupportedClaim | None, sources: Sequence[Citation]) -> bool:
-    """Whether a model's claim has no fault. Of a template's sentence, only quotations are checked."""
+def _find_fault(
+    sentence: str,
+    claim: SupportedClaim | None,
+    sources: Sequence[Citation],
+    evidence: LegEvidence | None,
+    language: str,
+) -> ClaimFault | None:
+    """Checks a model's claim against what it cites, and a template's sentence against its sources and the facts."""
     if claim is not None:
-        return find_claim_fault(claim) is None
-    return not sources or _is_supported(sentence, sources)
+        return find_claim_fault(claim)
+    if sources and not _is_supported(sentence, sources):
+        return ClaimFault.QUOTATION
+    if evidence is None:
+        return None
+    cited = "\n".join(f"{source.title}\n{source.text}\n{clean_quotation(source.text)}" for source in sources)
+    known = replace(evidence, text=f"{evidence.text}\n{cited}") if cited else evidence
+    return find_sentence_fault(plain_text_of(sentence), known, language)
 
 
 def _is_supported(line: str, sources: Sequence[Citation]) -> bool:

@@ -11,7 +11,7 @@ from agent.compose.phrases.assumptions import describe_assumption, describe_kept
 from agent.compose.phrases.choice_labels import compose_choice
 from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeKind, SearchTrace
 from agent.refine.refinements import SchemasByBucket
-from agent.review.leg_review import Enough, LegClarification, LegReview
+from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
 from agent.review.review import ReviewedPlan
 from agent.translation.message_catalogues import translate_message
 from agent.verify import VerifiedLeg, number_citations
@@ -29,6 +29,8 @@ def assemble_outcome(
 ) -> Answer | Clarify:
     """`trace` covers all stages; this function sets its route. `joint` takes the place of the answers that it joins."""
     asking = reviewed.clarification
+    if asking is None and legs and all(leg.has_lost_everything for leg in legs):
+        return _withhold_answer(reviewed, trace)
     if asking is None:
         return _assemble_answer(reviewed, legs, trace, joint)
     return _assemble_clarification(reviewed, legs, asking[0], asking[1], trace)
@@ -58,6 +60,25 @@ def _assemble_answer(
         is_undo=reviewed.planned.is_undo,
         trace=replace(trace, route=decisions[0].route),
         generation=reviewed.reviews[0].answers.generation,
+    )
+
+
+def _withhold_answer(reviewed: ReviewedPlan, trace: SearchTrace) -> Clarify:
+    """Says that no sentence of the answer passed its check, which is a fault of the program. Nothing is claimed."""
+    plan, review = reviewed.plan, reviewed.reviews[0]
+    return Clarify(
+        plan=with_described_assumptions(plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
+        kind=OutcomeKind.NO_RESULTS,
+        leg=review.leg.id,
+        text=translate_message("I found something, but could not verify my answer, so I do not show it."),
+        legs=tuple(build_leg_result(review, OutcomeKind.NO_RESULTS, None) for review in reviewed.reviews),
+        choices=_choices_of(reviewed),
+        hits=reviewed.hits,
+        assumptions=_describe_assumptions(reviewed, reviewed.decisions),
+        kept_conditions=_describe_kept_conditions(reviewed),
+        is_undo=reviewed.planned.is_undo,
+        trace=replace(trace, route=reviewed.decisions[0].route),
+        generation=review.answers.generation,
     )
 
 

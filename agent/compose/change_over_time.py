@@ -13,6 +13,7 @@ from agent.forms.change_over_time import ChangeFacts, PeriodFigure
 from agent.outcome import ResultTable
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_in_context, translate_message
+from agent.verification.derived_figures import derive_changes
 from storage.search.plan import AggregateFunction, CalendarPeriod
 
 _NO_VALUE = "–"
@@ -34,7 +35,16 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
         undated = format_count(facts.undated_count, noun_of(review))
         text += translate_message(" Left out: {documents} with no {label}.", documents=undated, label=label)
     text = add_unstated_values(text, review)
-    return ComposedLeg(sentences=(text,), tables=(_compose_table(facts, review),) if spans else ())
+    return ComposedLeg(
+        sentences=(text,),
+        tables=(_compose_table(facts, review),) if spans else (),
+        derived_figures=tuple(
+            derived
+            for figures in facts.series.values()
+            if figures
+            for derived in derive_changes(figures[0].value, figures[-1].value)
+        ),
+    )
 
 
 def _describe_measure(facts: ChangeFacts) -> str:

@@ -8,6 +8,7 @@ from agent.outcome import Citation, ResultTable
 from agent.retrieval.quotations import CitedQuote, build_citation
 from agent.review.leg_review import LegFacts, LegReview
 from agent.review.written_answer import SupportedClaim
+from agent.verification.derived_figures import DerivedFigure
 
 FactsT = TypeVar("FactsT", bound=LegFacts)
 
@@ -54,6 +55,7 @@ class ComposedLeg:
     column: ComparisonColumn | None = None
     # What a model wrote of each sentence, to be checked against what it cites; None for a sentence of a template
     claims: tuple[SupportedClaim | None, ...] = ()
+    derived_figures: tuple[DerivedFigure, ...] = ()  # numbers of the sentences that follow from numbers of the facts
 
 
 class FactsComposer(Protocol):

@@ -28,6 +28,21 @@ def load_translations(folder: Path, language: str) -> NullTranslations:
     return GNUTranslations(compiled)
 
 
+@cache
+def list_message_texts(folder: Path, language: str) -> tuple[str, ...]:
+    """The messages as the language has them; the English ones for English and a language without a catalogue."""
+    from babel.messages.pofile import read_po
+
+    path = folder / f"{language}.po"
+    source = path if path.is_file() else min(folder.glob("*.po"))
+    texts: list[str] = []
+    with source.open("rb") as file:
+        for message in read_po(file):
+            forms = message.string if path.is_file() else message.id
+            texts += [forms] if isinstance(forms, str) else list(forms or ())
+    return tuple(texts)
+
+
 class MessageTranslator:
     """Translates the messages of one package into the language of the reply, with the catalogues in `folder`.
 

@@ -1,11 +1,12 @@
 """Numbers, amounts, days and times of a sentence, and whether a text holds the same ones, however they are written."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from typing import cast
 
 from storage.quantities.days import MONTH_NUMBERS, MONTH_PATTERN
 from storage.quantities.measures import MeasureSpan, find_measures, find_spelled_measures
@@ -37,6 +38,7 @@ _SPELLED_NUMBERS: Mapping[str, Mapping[str, int]] = {  # of languages other than
 _ALL_SPELLED_NUMBERS = {word: number for words in _SPELLED_NUMBERS.values() for word, number in words.items()}
 _LONG_SPAN_DAYS = 367  # a longer period is claimed only where both of its ends are known
 _TOLERANCE = Decimal("1e-9")  # relative, of converted quantities
+_MIN_ROUNDED_TO_WHOLE = 10  # a smaller number is not shown without its decimals
 
 _BLANK_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\d])")
 _SCALES_AFTER_DIGITS = (
@@ -121,6 +123,50 @@ def find_unsupported_figure(sentence: str, evidence: str, language: str) -> str 
     return str(unsupported[0]) if unsupported else None
 
 
+def find_unfounded_figure(
+    sentence: str, numbers: Set[float], evidence: str, unit_text: str, language: str
+) -> str | None:
+    """Like `find_unsupported_figure`, with numbers beside the text; a figure may be one of them, rounded.
+
+    The unit or the currency of such a figure must stand in `unit_text`.
+    """
+    claimed = _scan_sentence(sentence, language)
+    if claimed == TextFigures():
+        return None
+    unfounded = [figure for figure in claimed.numbers if not _is_rounded_from(figure, numbers, unit_text)]
+    if not unfounded and replace(claimed, numbers=()) == TextFigures():
+        return None
+    known = _scan_evidence(evidence)
+    unsupported = (
+        *(figure for figure in unfounded if not _holds_number(figure, known)),
+        *(readings for readings in claimed.periods if not _holds_period(readings, known)),
+        *(day for day in claimed.days_of_months if not _holds_day_of_month(day, known)),
+        *(minute for minute in claimed.minutes if minute not in known.figures.minutes),
+        *(token for token in claimed.tokens if not _holds_token(token, known.folded)),
+    )
+    return str(unsupported[0]) if unsupported else None
+
+
+def _is_rounded_from(claimed: NumberFigure, numbers: Set[float], unit_text: str) -> bool:
+    """Whether a number has the claimed digits; its sign may be said in words."""
+    number = claimed.readings[0]
+    if claimed.currency and claimed.currency not in _currencies_named_in(unit_text):
+        return False
+    if claimed.unit and claimed.unit not in _units_named_in(unit_text):
+        return False
+    return any(_rounds_to(other, number) for other in numbers)
+
+
+def _rounds_to(number: float, shown: Decimal) -> bool:
+    exact = Decimal(repr(number))
+    digits = cast(int, shown.as_tuple().exponent)
+    if abs(abs(exact) - abs(shown)) <= _TOLERANCE * max(abs(exact), Decimal(1)):
+        return True
+    is_rounded = digits < 0 or abs(exact) >= _MIN_ROUNDED_TO_WHOLE
+    is_whole = exact == exact.to_integral_value()
+    return is_rounded and not is_whole and abs(abs(exact) - abs(shown)) <= Decimal(1).scaleb(digits) / 2
+
+
 # -- scanning
 
 
@@ -135,10 +181,6 @@ def _scan_evidence(text: str) -> _EvidenceFigures:
     apart = _scan_text(text, _ALL_SPELLED_NUMBERS, decimal_comma=None)
     has_blanks = _BLANK_GROUPS.search(text) is not None
     joined = _scan_text(_join_groups(text), _ALL_SPELLED_NUMBERS, decimal_comma=None) if has_blanks else apart
-    words = set(_WORD.findall(_PERCENT_WORDS.sub("%", text)))
-    signs = set(_WORD_OR_SIGN.findall(text))
-    currencies = {CURRENCIES_BY_SIGN[sign] for sign in signs & CURRENCIES_BY_SIGN.keys()} | (signs & CURRENCY_CODES)
-    named = {currency_of_name(word) for word in _CURRENCY_WORD.findall(text)}
     figures = TextFigures(
         numbers=tuple(dict.fromkeys((*apart.numbers, *joined.numbers))),
         periods=apart.periods,
@@ -149,9 +191,23 @@ def _scan_evidence(text: str) -> _EvidenceFigures:
     return _EvidenceFigures(
         figures=figures,
         folded=fold_text(text),
-        units=frozenset(unit for word in words if (unit := parse_unit(word) or parse_unit(word.lower())) is not None),
-        currencies=frozenset(currencies | {name for name in named if name is not None}),
+        units=_units_named_in(text),
+        currencies=_currencies_named_in(text),
     )
+
+
+@lru_cache(maxsize=512)
+def _units_named_in(text: str) -> frozenset[str]:
+    words = set(_WORD.findall(_PERCENT_WORDS.sub("%", text)))
+    return frozenset(unit for word in words if (unit := parse_unit(word) or parse_unit(word.lower())) is not None)
+
+
+@lru_cache(maxsize=512)
+def _currencies_named_in(text: str) -> frozenset[str]:
+    signs = set(_WORD_OR_SIGN.findall(text))
+    currencies = {CURRENCIES_BY_SIGN[sign] for sign in signs & CURRENCIES_BY_SIGN.keys()} | (signs & CURRENCY_CODES)
+    named = {currency_of_name(word) for word in _CURRENCY_WORD.findall(text)}
+    return frozenset(currencies | {name for name in named if name is not None})
 
 
 def _join_groups(text: str) -> str:
@@ -207,6 +263,8 @@ def _take_days_of_months(text: str) -> tuple[list[tuple[int, int]], str]:
     days: list[tuple[int, int]] = []
     spans: list[tuple[int, int]] = []
     for match in _DAY_OF_MONTH.finditer(text):
+        if "may" in (match["month"], match["name"]):  # "7 may fit" names no month
+            continue
         month = MONTH_NUMBERS.get((match["month"] or match["name"]).lower())
         day = int(match["day"] or match["number"])
         if month is not None and 1 <= day <= 31:

@@ -55,15 +55,17 @@ _WORDS_WITHOUT_ARTICLE = (
 )
 
 
-def find_unsupported_name(sentence: str, evidence: str, question: str, language: str) -> str | None:
+def find_unsupported_name(
+    sentence: str, evidence: str, question: str, language: str, other_words: frozenset[str] = frozenset()
+) -> str | None:
     """Returns a name or identifier of the sentence that neither the evidence nor the question holds; None if there is
     none.
 
     Names are words in capitals, words with capitals inside, words with letters and digits, and words with a capital
     letter. At the start of a sentence, and in languages that write nouns with a capital letter, such a word counts only
-    beside another sign of a name.
+    beside another sign of a name. `other_words` are folded words that may occur as well.
     """
-    known = _words_of(evidence) | _words_of(question)
+    known = words_of_text(evidence) | words_of_text(question) | other_words
     return next((name for name in _find_names(sentence, known, language) if not _is_known(name, known)), None)
 
 
@@ -122,7 +124,8 @@ def _reads_as_name(token: str, following: str, language: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _words_of(text: str) -> frozenset[str]:
+def words_of_text(text: str) -> frozenset[str]:
+    """The words of the text, folded, and the parts of those with a hyphen or the like."""
     tokens = {fold_text(match[0]) for match in _TOKEN.finditer(text)}
     parts = {part for token in tokens for part in re.split(r"[-.&/]", token) if part}
     return frozenset(tokens | parts)

@@ -24,6 +24,7 @@ class ClaimFault(StrEnum):
     QUOTATION = "quotation not in the evidence"
     ADDRESS = "address not in the evidence"
     NAME = "name not in the evidence"
+    ABSENCE = "absence not in the evidence"
 
 
 def find_claim_fault(claim: SupportedClaim) -> ClaimFault | None:

@@ -1,0 +1,21 @@
+"""Recognises composed sentences that say that there is none of something, in the languages of replies."""
+
+import re
+from collections.abc import Iterator
+
+_ABSENCE_OPENINGS = {
+    "en": re.compile(r"(?:I found no |No (?!difference)|None of |Nobody )"),
+    "de": re.compile(r"(?:Ich habe keine?[nrms]? |Keine?[nrms]? (?!Unterschied)|Niemand )"),
+    "fr": re.compile(r"(?:Je n['’]ai trouvé aucune? |Aucune? (?!différence)|Personne )"),
+    "es": re.compile(r"(?:No (?:he encontrado|encontré|hay) ning[uú]n|Ning[uú]n[ao]? (?!diferencia)|Nadie )"),
+}
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+|\n+|(?<=:)\s+")
+_QUOTED = re.compile(r"[“„«]([^“”„»]+)[“”»]")
+
+
+def find_absence_claims(text: str, language: str) -> Iterator[tuple[str, ...]]:
+    """Yields, for each sentence of the text that denies something, the words that it quotes."""
+    opening = _ABSENCE_OPENINGS.get(language, _ABSENCE_OPENINGS["en"])
+    for sentence in _SENTENCE_BREAK.split(text):
+        if opening.match(sentence.lstrip(" *-_")):
+            yield tuple(word.strip() for word in _QUOTED.findall(sentence))
