@@ -19,7 +19,7 @@ from agent.review.review import ReviewedPlan
 from agent.review.written_answer import SupportedClaim
 from agent.translation.languages import DEFAULT_LANGUAGE, list_languages
 from agent.verification.composed_sentences import find_sentence_fault
-from agent.verification.leg_evidence import LegEvidence, collect_leg_evidence
+from agent.verification.leg_evidence import SentenceEvidence, collect_leg_evidence
 from agent.verification.supported_claims import ClaimFault, find_claim_fault
 from storage.search.analyser import fold_text
 
@@ -65,7 +65,7 @@ def verify_legs(composed_legs: Sequence[ComposedLeg], reviewed: ReviewedPlan) ->
     ]
 
 
-def verify_leg(composed: ComposedLeg, evidence: LegEvidence | None = None, language: str = "en") -> VerifiedLeg:
+def verify_leg(composed: ComposedLeg, evidence: SentenceEvidence | None = None, language: str = "en") -> VerifiedLeg:
     """Keeps the sentences that pass and the citations that they use. Adds the fallback if no citation is left.
 
     `evidence`: what the facts of the leg hold; None: only quotations and what a model wrote are checked.
@@ -130,7 +130,7 @@ def _find_fault(
     sentence: str,
     claim: SupportedClaim | None,
     sources: Sequence[Citation],
-    evidence: LegEvidence | None,
+    evidence: SentenceEvidence | None,
     language: str,
 ) -> ClaimFault | None:
     """Checks a model's claim against what it cites, and a template's sentence against its sources and the facts."""

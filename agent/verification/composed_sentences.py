@@ -13,13 +13,13 @@ from agent.translation.message_catalogues import list_message_texts
 from agent.verification.absence_sentences import find_absence_claims
 from agent.verification.claimed_figures import find_unfounded_figure
 from agent.verification.claimed_names import find_unsupported_name, find_unsupported_quotation, words_of_text
-from agent.verification.leg_evidence import LegEvidence
+from agent.verification.leg_evidence import SentenceEvidence
 from agent.verification.supported_claims import ClaimFault
 
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
 
 
-def find_sentence_fault(sentence: str, evidence: LegEvidence, language: str) -> ClaimFault | None:
+def find_sentence_fault(sentence: str, evidence: SentenceEvidence, language: str) -> ClaimFault | None:
     """Returns the first fault of a sentence as a reader sees it, without markers; None if it has none.
 
     `language`: ISO 639-1, of the sentence.
@@ -37,7 +37,7 @@ def find_sentence_fault(sentence: str, evidence: LegEvidence, language: str) -> 
     return None
 
 
-def _has_unfounded_figure(sentence: str, evidence: LegEvidence, known_text: str, language: str) -> bool:
+def _has_unfounded_figure(sentence: str, evidence: SentenceEvidence, known_text: str, language: str) -> bool:
     """Looks into the texts without digits only for numbers in words, and only where nothing else holds a figure."""
     scanned = evidence.figure_text
     return (
@@ -46,7 +46,7 @@ def _has_unfounded_figure(sentence: str, evidence: LegEvidence, known_text: str,
     )
 
 
-def _is_absence_supported(quoted_words: tuple[str, ...], evidence: LegEvidence) -> bool:
+def _is_absence_supported(quoted_words: tuple[str, ...], evidence: SentenceEvidence) -> bool:
     is_known_absent = bool(quoted_words) and {word.casefold() for word in quoted_words} <= evidence.absent_words
     return evidence.empty_counts > 0 or is_known_absent
 

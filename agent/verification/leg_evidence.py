@@ -23,7 +23,7 @@ _ABSENT_WORD_MEMBERS = frozenset({"unknown_words", "absent_words"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LegEvidence:
+class SentenceEvidence:
     """The numbers and the texts that a leg's sentences may hold; `question` may be repeated, too."""
 
     numbers: frozenset[float]
@@ -32,7 +32,7 @@ class LegEvidence:
     empty_counts: int = 0  # counts of the facts that are zero: they support a sentence that there is none
     absent_words: frozenset[str] = frozenset()  # casefolded words that the searched documents do not hold
 
-    def with_derived(self, derived: Iterable[DerivedFigure]) -> "LegEvidence":
+    def with_derived(self, derived: Iterable[DerivedFigure]) -> "SentenceEvidence":
         """Adds the numbers that follow from numbers of this evidence. Others are left out."""
         founded = [figure for figure in derived if all(map(self._holds_number, figure.inputs))]
         computed = {compute_derived_figure(figure) for figure in founded} - {None}
@@ -53,10 +53,10 @@ class LegEvidence:
         return any(_is_equal(number, known) for known in self.numbers)
 
 
-def join_evidence(parts: Iterable[LegEvidence]) -> LegEvidence:
+def join_evidence(parts: Iterable[SentenceEvidence]) -> SentenceEvidence:
     """The evidence for sentences about several legs."""
     all_parts = tuple(parts)
-    return LegEvidence(
+    return SentenceEvidence(
         numbers=frozenset[float]().union(*(part.numbers for part in all_parts)),
         text=_TEXT_SEPARATOR.join(part.text for part in all_parts),
         question=" ".join(part.question for part in all_parts),
@@ -65,7 +65,7 @@ def join_evidence(parts: Iterable[LegEvidence]) -> LegEvidence:
     )
 
 
-def collect_leg_evidence(facts: LegFacts, review: LegReview, result_count: int | None = None) -> LegEvidence:
+def collect_leg_evidence(facts: LegFacts, review: LegReview, result_count: int | None = None) -> SentenceEvidence:
     """Collects what the facts and the review of a leg hold, however they are nested.
 
     `result_count`: the count of the leg's result. It is zero, too, where the found documents have vanished meanwhile.
@@ -88,7 +88,7 @@ def collect_leg_evidence(facts: LegFacts, review: LegReview, result_count: int |
     for unstated in review.unstated_values:
         collector.add_unstated_values(unstated, review.count)
     collector.add(min(review.count, SHOWN_DOCUMENTS))
-    return LegEvidence(
+    return SentenceEvidence(
         numbers=frozenset(collector.numbers),
         text=_TEXT_SEPARATOR.join(collector.texts),
         question=review.leg.question,
