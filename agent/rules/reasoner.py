@@ -34,6 +34,7 @@ from agent.german.commands import (
     is_german_thanks,
     is_german_undo_request,
 )
+from agent.languages.language_pack import LanguagePack, load_pack
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
@@ -49,6 +50,7 @@ from agent.rules.planning.completed_question import plan_completed_question
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.planning.referred_document import plan_referred_document
+from agent.rules.planning.translated_message import restore_words, translate_message
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import choose_reply_language, detect_foreign_language
 from agent.rules.words.overview_questions import normalize_summary_request
@@ -73,11 +75,37 @@ class RuleReasoner:
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
         lexicons = self.lexicons_for(question_context)
+        language = choose_reply_language(question, question_context.last_plan)
+        pack = load_pack(language)
+        command = _find_command(question, question_context)
+        if command is not None:
+            return _with_language(command, language)
+        if pack is not None:
+            decomposition = await self._decompose_translated(question, pack, question_context)
+            return _with_language(decomposition, language)
         plain_message = simplify_message(question, lexicons)
-        similarities = await self._label_embeddings.compare_words(plain_message.text, lexicons)
-        reader = QuestionReader(lexicons, question_context.now.date(), similarities)
+        reader = await self._open_reader(plain_message.text, question_context)
         decomposition = self._decompose_question(question, plain_message, question_context, reader)
-        return _with_language(decomposition, choose_reply_language(question, question_context.last_plan))
+        return _with_language(decomposition, language)
+
+    async def _decompose_translated(
+        self, question: str, pack: LanguagePack, question_context: QuestionContext
+    ) -> Decomposition:
+        """Decides on a message in a language that has a pack, as on the same message in English."""
+        message = translate_message(question, pack, self.lexicons_for(question_context), question_context.now.date())
+        text = message.plain_message.text
+        command = _find_command(message.rewritten.text, question_context) or _find_command(text, question_context)
+        if command is not None:
+            return command
+        reader = await self._open_reader(text, question_context)
+        decomposition = self._decompose_plain_message(text, question_context, reader)
+        decomposition = _with_original(decomposition, question, message.plain_message)
+        return decomposition if _is_undo(decomposition) else restore_words(decomposition, message)
+
+    async def _open_reader(self, text: str, question_context: QuestionContext) -> QuestionReader:
+        lexicons = self.lexicons_for(question_context)
+        similarities = await self._label_embeddings.compare_words(text, lexicons)
+        return QuestionReader(lexicons, question_context.now.date(), similarities)
 
     async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         return await self.decompose_question(question, question_context)
@@ -110,9 +138,6 @@ class RuleReasoner:
     def _decompose_question(
         self, question: str, plain_message: PlainMessage, question_context: QuestionContext, reader: QuestionReader
     ) -> Decomposition:
-        command = _find_command(question, question_context)
-        if command is not None:
-            return command
         language = detect_foreign_language(question)
         if language is not None:
             return _plan_text_search(question, language, question_context)

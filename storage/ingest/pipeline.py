@@ -347,6 +347,7 @@ class _IngestRun:
         profiles = self.profiles.setdefault(bucket, {})
         self._document_counts[bucket] += 1
         self._language_detectors[bucket].add_text(text)
+        self._language_detectors[bucket].add_names(metadata)
         if not self._ignore_metadata:
             add_to_profiles(flatten_metadata(metadata).values, profiles)
 

@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from storage.text.vocabulary import fold_letters, list_vocabularies, load_vocabulary
 
 _STEMMED_LANGUAGES = ("en", "de", "fr", "es")
 _COMMON_WORDS: Mapping[str, frozenset[str]] = {
@@ -26,6 +28,8 @@ _MAX_TEXTS = 300
 _MIN_WORDS = 30  # with fewer words there is no detection
 _MIN_COMMON_SHARE = 0.08  # of the words; prose has at least this share of its language's common words
 _FIRST_NON_LATIN = 0x250
+_MIN_VOCABULARY_SHARE = 0.08  # of the words of a table that must be words of its language
+_MIN_VOCABULARY_WORDS = 2  # different ones
 
 
 @dataclass(slots=True)
@@ -36,6 +40,12 @@ class LanguageDetector:
     word_count: int = 0
     foreign_word_count: int = 0  # words in another script than Latin
     common_word_counts: Counter[str] = field(default_factory=Counter[str])  # language -> common words of the language
+    _words: Counter[str] = field(default_factory=Counter[str])
+
+    def add_names(self, names: Iterable[str]) -> None:
+        """Count the names of a table's columns. Ignores those of records after the first few hundred."""
+        if self.text_count <= _MAX_TEXTS:
+            self._words.update(word for name in names for word in map(fold_letters, _WORD_PATTERN.findall(name)))
 
     def add_text(self, text: str) -> None:
         """Count the words at the beginning of a text. Ignores texts after the first few hundred."""
@@ -44,6 +54,7 @@ class LanguageDetector:
         self.text_count += 1
         words = [word.lower() for word in _WORD_PATTERN.findall(text[:_MAX_TEXT_CHARS])]
         self.word_count += len(words)
+        self._words.update(map(fold_letters, words))
         self.foreign_word_count += sum(ord(word[0]) >= _FIRST_NON_LATIN for word in words)
         for language, common in _COMMON_WORDS.items():
             self.common_word_counts[language] += sum(word in common for word in words)
@@ -52,13 +63,29 @@ class LanguageDetector:
     def language(self) -> str:
         """The detected language, ISO 639-1; empty for a language without a stemmer.
 
-        `en` if there are too few words, or too few common words: most tables have only names and figures.
+        Tables have only names and figures, so the words of their columns and values tell it; `en` if there are too few.
         """
         if self.word_count < _MIN_WORDS:
-            return "en"
+            return self._find_language_of_table()
         if 2 * self.foreign_word_count > self.word_count:
             return ""
         best, count = max(self.common_word_counts.items(), key=lambda pair: (pair[1], pair[0] == "en"))
         if count < _MIN_COMMON_SHARE * self.word_count:
-            return "en"
+            return self._find_language_of_table()
         return best if best in _STEMMED_LANGUAGES else ""
+
+    def _find_language_of_table(self) -> str:
+        """The language whose vocabulary has most of the words that are not English; else `en`."""
+        vocabularies = [
+            vocabulary for vocabulary in map(load_vocabulary, list_vocabularies()) if vocabulary is not None
+        ]
+        english = frozenset[str]().union(*(vocabulary.english_words for vocabulary in vocabularies))
+        english_count = sum(count for word, count in self._words.items() if word in english)
+        shares: dict[str, int] = {}
+        for vocabulary in vocabularies:
+            known = {word: count for word, count in self._words.items() if word in vocabulary and word not in english}
+            if len(known) >= _MIN_VOCABULARY_WORDS:
+                shares[vocabulary.language] = sum(known.values())
+        best = max(shares, key=shares.__getitem__, default="en")
+        is_clear = shares.get(best, 0) > max(english_count, _MIN_VOCABULARY_SHARE * self._words.total())
+        return best if is_clear and best in _STEMMED_LANGUAGES else "en"

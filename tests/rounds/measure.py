@@ -146,7 +146,7 @@ def _pick_evenly(questions: Sequence[RoundQuestion], count: int | None) -> Seque
     return [questions[index * len(questions) // count] for index in range(count)]
 
 
-def _print_figures(judged: dict[str, list[JudgedReply]]) -> None:
+def print_figures(judged: dict[str, list[JudgedReply]]) -> None:
     header = f"{'round':<22}{'n':>4}" + "".join(f"{verdict:>12}" for verdict in Verdict) + f"{'right+asked':>13}"
     lines = [header]
     for name, replies in judged.items():
@@ -162,10 +162,10 @@ def _print_replies(judged: dict[str, list[JudgedReply]]) -> None:
         print(f"\n== {name}: {dict(sorted(kinds.items()))}")  # noqa: T201
         for reply in replies:
             if reply.verdict is not Verdict.RIGHT:
-                print(_describe_reply(reply))  # noqa: T201
+                print(describe_reply(reply))  # noqa: T201
 
 
-def _describe_reply(reply: JudgedReply) -> str:
+def describe_reply(reply: JudgedReply) -> str:
     question, result = reply.question, reply.result
     truth = question.truth.model_dump_json(exclude_defaults=True)
     filters = json.dumps(result["filters"], ensure_ascii=False)[:400]
@@ -201,7 +201,7 @@ def main() -> None:
                 seen_sample=options.except_sample,
             )
         )
-    _print_figures(judged)
+    print_figures(judged)
     if options.wrong:
         _print_replies(judged)
     if options.out is not None:

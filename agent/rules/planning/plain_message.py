@@ -27,10 +27,16 @@ class PlainMessage:
     corrections: tuple[tuple[str, str], ...]
 
 
-def simplify_message(question: str, lexicons: Mapping[BucketId, BucketLexicon]) -> PlainMessage:
-    """Returns the message as the rules read it. Quoted text stays, and so do words that the documents know."""
+def simplify_message(
+    question: str, lexicons: Mapping[BucketId, BucketLexicon], kept_words: frozenset[str] = frozenset()
+) -> PlainMessage:
+    """Returns the message as the rules read it. Quoted text stays, and so do words that the documents know.
+
+    `kept_words`: further words that are spelled as they should be, in small letters.
+    """
     spelled, corrections = _correct_outside_quotations(
-        shorten_mark_runs(question), lambda word: any(lexicon.knows_word(word) for lexicon in lexicons.values())
+        shorten_mark_runs(question),
+        lambda word: word in kept_words or any(lexicon.knows_word(word) for lexicon in lexicons.values()),
     )
     meanings = MessageMeanings(spelled, lexicons)
     text = blank_open_alternatives(spelled, meanings.has_meaning)

@@ -1,67 +1,139 @@
-"""Language detection: the rules read only English; a question in another language is searched by its words."""
+"""Language detection: by function words, and by the general vocabularies of the languages that are read.
+
+A question in a language without a pack is searched by its words.
+"""
 
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
+from agent.english.function_words import COURTESY_WORDS, STOP_WORDS
 from agent.german.commands import is_german_command
+from agent.languages.language_pack import LanguagePack, list_packs, load_pack
 from storage.search.plan import Plan
+from storage.text.vocabulary import fold_letters
 
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"\w+")
+_QUOTATION = re.compile(r"[\"“”„«»][^\"“”„«»]{1,300}[\"“”„«»]")
 UNDETERMINED_LANGUAGE = "und"  # ISO 639-2
-# Function words that nearly every question in the language contains, by ISO 639-1.
+# Function words of other languages that nearly every question in them contains, by ISO 639-1.
 _FUNCTION_WORDS_BY_LANGUAGE = {
-    "de": """der die das ein eine einen einem einer und oder nicht ist sind war waren wie viele welche welcher
-        welches wer wo wann warum mit von vom zu zum zur auf aus bei nach über unter für alle gibt es ich wir haben hat
-        kosten zeige zeig liste mir""",
     "fr": """le la les un une des du et ou est sont était combien quel quelle quels quelles qui où quand pourquoi
-        avec dans sur pour par entre tous toutes il y nous avons ont montre montrez liste moi aux cette ces""",
+        avec dans sur pour par entre tous toutes il y nous avons ont montre montrez liste moi aux cette ces de en""",
     "es": """el los las un una unos unas y es son fue cuántos cuántas cuanto cuánto cuál cuáles quién dónde cuándo
-        por qué con para de del sobre entre todos todas hay tenemos muestra lista que""",
-    "it": """il lo gli uno una di e è sono era quanti quante quanto quale quali chi dove quando perché con per
-        tra tutti tutte ci abbiamo mostra elenca che della delle dei""",
-    "pt": """os uma um e é são foi quantos quantas quanto qual quais quem onde quando por que com para de do da
-        dos das sobre entre todos todas há temos mostre liste""",
+        por qué con para de del sobre entre todos todas hay tenemos muestra lista que la en""",
+    "it": """il lo gli la le i un uno una di e è sono era quanti quante quanto quale quali chi dove quando perché con
+        per tra tutti tutte ci abbiamo mostra mostrami elenca che della delle dei del al alla nel nella da non più""",
+    "pt": """os o as a um uma e é são foi quantos quantas quanto qual quais quem onde quando por que com para de do da
+        dos das sobre entre todos todas há temos mostre liste não mais em no na""",
     "nl": """de het een en of niet is zijn was waren hoe veel hoeveel welke wie waar wanneer waarom met van naar
-        voor alle er wij hebben toon lijst""",
+        voor alle er wij hebben toon lijst in op die dat te""",
 }  # fmt: skip
-_ENGLISH_FUNCTION_WORDS = frozenset(
-    """the a an and or not is are was were how many much which what who where when why with of to from on in at by for
-    all any every there we have has show list find me that this these those does do did it its""".split()
-)
-_FOREIGN_FUNCTION_WORDS = {
-    name: frozenset(_LETTER_RUN.findall(words)) - _ENGLISH_FUNCTION_WORDS
-    for name, words in _FUNCTION_WORDS_BY_LANGUAGE.items()
-}
-_AMBIGUOUS_WORDS = frozenset(  # of English and of another language
-    word for words in (*_FUNCTION_WORDS_BY_LANGUAGE.values(), "in an was") for word in _LETTER_RUN.findall(words)
-)
-_MIN_FUNCTION_WORDS = 2  # function words that identify a language
+_ENGLISH_FUNCTION_WORDS = (STOP_WORDS | COURTESY_WORDS) - frozenset("s re ve ll d m t".split())
+_MIN_FUNCTION_WORDS = 2  # function words that identify English
+_VOCABULARY_WEIGHT = 0.5  # of a word of the vocabulary; a function word of one language alone counts 1
+_MIN_WORDS = 2  # words and numbers of a message whose language can be told
+_MIN_SCORE = 1.0  # from which a message may be in a language
+_MIN_LEAD = 0.5  # before English
+_LETTERS_OF_LANGUAGES = {"ß": "de", "ñ": "es", "¿": "es", "¡": "es", "œ": "fr"}
 
 
 def detect_foreign_language(question: str) -> str | None:
-    """Returns the language of the question by its function words or script; None for English or if it is unclear.
+    """Returns the language of the question; None for English or if it is unclear.
 
-    ISO 639-1; `UNDETERMINED_LANGUAGE` for scripts other than Latin.
+    ISO 639-1; `UNDETERMINED_LANGUAGE` for scripts other than Latin. A word counts the less, the more languages have it.
+    Quoted text does not count.
     """
+    question = _QUOTATION.sub(" ", question)
     words = _words_of(question)
     if not words:
         return None
     letters = "".join(words)
     if sum(_is_latin_letter(letter) for letter in letters) < len(letters) / 2:
         return UNDETERMINED_LANGUAGE
-    english_count = sum(word in _ENGLISH_FUNCTION_WORDS for word in words)
-    name, count = max(
-        (
-            (name, sum(word in function_words for word in words))
-            for name, function_words in _FOREIGN_FUNCTION_WORDS.items()
-        ),
-        key=_count_of,
-    )
-    return (
-        name
-        if count >= _MIN_FUNCTION_WORDS and (not english_count or count >= english_count + _MIN_FUNCTION_WORDS)
-        else None
-    )
+    if len(_WORD.findall(question)) < _MIN_WORDS:
+        return None
+    scores = dict.fromkeys(("en", *_function_words()), 0.0)
+    for word in _words_outside_names(question):
+        for language, score in _score_word(word).items():
+            scores[language] += score
+    for letter, language in _LETTERS_OF_LANGUAGES.items():
+        if letter in question.lower() and language in scores:
+            scores[language] += 1
+    english = scores.pop("en")
+    name = max(scores, key=scores.__getitem__)
+    return name if scores[name] >= max(_MIN_SCORE, english + _MIN_LEAD) else None
+
+
+def _words_outside_names(question: str) -> Sequence[str]:
+    """The words without those of names: "with Das Haus der Kunst".
+
+    A function word with a capital letter inside a message belongs to a name. In a message with English function words
+    every word with a capital letter does, and one between two of them.
+    """
+    words = _LETTER_RUN.findall(question)
+    is_name = [word[0].isupper() and not word.isupper() and index > 0 for index, word in enumerate(words)]
+    if not any(word.casefold() in _ENGLISH_FUNCTION_WORDS - _ambiguous_words() for word in words):
+        functional = frozenset[str]().union(*_function_words().values())
+        return [
+            word.casefold()
+            for index, word in enumerate(words)
+            if not (is_name[index] and word.casefold() in functional)
+        ]
+    return [
+        word.casefold()
+        for index, word in enumerate(words)
+        if not is_name[index] and not (0 < index < len(words) - 1 and is_name[index - 1] and is_name[index + 1])
+    ]
+
+
+@cache
+def _ambiguous_words() -> frozenset[str]:
+    """Function words of English that other languages have too."""
+    return _ENGLISH_FUNCTION_WORDS & frozenset[str]().union(*_function_words().values())
+
+
+def _score_word(word: str) -> Mapping[str, float]:
+    """What a word adds to the score of each language."""
+    folded = fold_letters(word)
+    having = [
+        language
+        for language, function_words in _function_words().items()
+        if word in function_words or folded in function_words
+    ]
+    is_english = word in _ENGLISH_FUNCTION_WORDS
+    if having or is_english:
+        weight = 1 / (len(having) + is_english)
+        return dict.fromkeys((*having, *(["en"] if is_english else [])), weight)
+    knowing = [pack.language for pack in _packs() if any(form in pack.vocabulary for form in pack.spellings_of(word))]
+    if word in _english_words():
+        return {language: _VOCABULARY_WEIGHT / (len(knowing) + 1) for language in ("en", *knowing)}
+    return {language: _VOCABULARY_WEIGHT / len(knowing) for language in knowing}
+
+
+@cache
+def _packs() -> tuple[LanguagePack, ...]:
+    return tuple(pack for pack in map(load_pack, list_packs()) if pack is not None)
+
+
+@cache
+def _function_words() -> Mapping[str, frozenset[str]]:
+    """The function words of each language but English, with accents and without."""
+    own = {pack.language: pack.content.function_words for pack in _packs()}
+    others = {name: words.split() for name, words in _FUNCTION_WORDS_BY_LANGUAGE.items() if name not in own}
+    return {name: _with_folded(words) for name, words in (own | others).items()}
+
+
+def _with_folded(words: Iterable[str]) -> frozenset[str]:
+    members = [word.casefold() for word in words]
+    return frozenset((*members, *map(fold_letters, members)))
+
+
+@cache
+def _english_words() -> frozenset[str]:
+    return frozenset[str]().union(*(pack.vocabulary.english_words for pack in _packs()))
 
 
 def choose_reply_language(question: str, last_plan: Plan | None) -> str:
@@ -80,16 +152,12 @@ def detect_language(question: str) -> str | None:
     if foreign is not None:
         return None if foreign == UNDETERMINED_LANGUAGE else foreign
     words = _words_of(question)
-    english_count = sum(word in _ENGLISH_FUNCTION_WORDS and word not in _AMBIGUOUS_WORDS for word in words)
+    english_count = sum(word in _ENGLISH_FUNCTION_WORDS - _ambiguous_words() for word in words)
     return "en" if english_count >= _MIN_FUNCTION_WORDS else None
 
 
 def _words_of(question: str) -> list[str]:
     return [word.casefold() for word in _LETTER_RUN.findall(question)]
-
-
-def _count_of(language_and_count: tuple[str, int]) -> int:
-    return language_and_count[1]
 
 
 def _is_latin_letter(letter: str) -> bool:

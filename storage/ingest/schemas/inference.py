@@ -34,6 +34,7 @@ _IDENTIFIER_WORDS = frozenset(
 
 _SIGN_AT_END = re.compile(rf"[\s_]*[(\[]?\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTERN})\s*[)\]]?\s*$")
 _QUESTION_WORDS = frozenset("is has was had can are does did".split())
+_CURRENCY_NOUNS = {"euro": "eur", "euros": "eur", "franken": "chf"}  # "Betrag in Euro"
 _CODES_THAT_ARE_WORDS = frozenset({"cad", "try", "all"})  # currency codes that are also ordinary words in names
 _SUFFIX_CURRENCIES = frozenset(
     "usd eur gbp jpy chf cad aud nzd cny inr sek nok dkk pln czk huf brl mxn zar sgd hkd krw try".split()
@@ -221,7 +222,7 @@ def _infer_field(name: FieldName, profile: ValueProfile, profiles: Mapping[Field
 def _words_before_code(name: str) -> str:
     """Returns the words of `salary_eur` and `cost in GBP` before the currency."""
     words = words_in_name(name)[:-1]
-    return " ".join(words[:-1] if len(words) > 1 and words[-1] == "in" else words)
+    return " ".join(words[:-1] if len(words) > 1 and words[-1] in ("in", "en") else words)
 
 
 def _currency_suffix_of(name: str) -> str:
@@ -229,6 +230,7 @@ def _currency_suffix_of(name: str) -> str:
     if sign := _SIGN_AT_END.search(name):
         return currency_of_sign(sign["sign"]) or ""
     *words, last = words_in_name(name) or [""]
+    last = _CURRENCY_NOUNS.get(last, last)
     is_currency = (
         last in _SUFFIX_CURRENCIES
         and bool(words)

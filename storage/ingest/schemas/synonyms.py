@@ -14,6 +14,7 @@ from typing import Any, cast
 import yaml
 
 from storage.ingest.schemas.actions import participles_like, phrases_for_action
+from storage.ingest.schemas.foreign_names import nouns_like, translate_name
 from storage.ingest.schemas.names import singular_and_plural_of, singular_of, words_in_name
 from storage.quantities.money import CURRENCY_CODES
 from storage.search.schema import QUESTION_GAP, FieldType, Schema, SchemaField
@@ -114,11 +115,14 @@ def nouns_for_bucket(
         words.pop()
     if not words or not words[-1].isalpha():
         return ()
-    singular, plural = singular_and_plural_of(words[-1])
+    foreign = nouns_like(words[-1], language)
+    singular, plural = foreign.forms if foreign is not None else singular_and_plural_of(words[-1])
     full_names = [" ".join([*words[:-1], noun]) for noun in (singular, plural)] if len(words) > 1 else []
     reserved = {_phrase_of(name) for name in reserved_names}
     document_nouns = _load_thesaurus().document_nouns
-    others = [noun for name in (*full_names[:1], singular) for noun in document_nouns.get(name, ())]
+    english = () if foreign is None else foreign.english
+    others = [form for noun in english for form in singular_and_plural_of(noun)]
+    others += [noun for name in (*full_names[:1], singular, *english) for noun in document_nouns.get(name, ())]
     if language == "de":
         others += [
             word for group in _load_thesaurus().groups_by_name.get((singular,), ()) for word in group.german_words
@@ -330,6 +334,7 @@ def _synonym_candidates(field: SchemaField, language: str) -> Iterator[tuple[int
     if "per" in words[1:]:
         words = words[: words.index("per")]  # "price per kWh" is a price
     yield from _candidates_by_name(words, field.type, language)
+    yield from _candidates_by_translation(words_in_name(field.label), field.type, language)
     if len(words) > 1 and words[-1] in _KIND_WORDS:
         kinds = [f"{word} of {' '.join(words[:-1])}" for word in ("kind", "sort", "type")]
         yield from (
@@ -339,6 +344,16 @@ def _synonym_candidates(field: SchemaField, language: str) -> Iterator[tuple[int
         yield _ACTION_SCORE if is_exact else _INEXACT_ACTION_SCORE, phrase
     for group in _groups_for((_DIMENSION_BY_UNIT.get(field.unit, ""),), field.type):
         yield from ((_UNIT_SCORE, word) for word in _nouns_of_group(group, (), language))
+
+
+def _candidates_by_translation(words: Sequence[str], kind: FieldType, language: str) -> Iterator[tuple[int, str]]:
+    """Yields the English for a name in another language, and the candidates of a field of that English name."""
+    for rank, english in enumerate(translate_name(words, language)):
+        yield _WHOLE_NAME_SCORE - rank, english
+        for score, word in _candidates_by_name(words_in_name(english), kind, "en"):
+            yield score - rank, word
+        for phrase, is_exact in phrases_for_action(words_in_name(english), kind):
+            yield (_ACTION_SCORE if is_exact else _INEXACT_ACTION_SCORE) - rank, phrase
 
 
 def _candidates_by_name(words: Sequence[str], kind: FieldType, language: str) -> Iterator[tuple[int, str]]:

@@ -32,3 +32,21 @@ def test_names_and_figures_count_as_english(text: str) -> None:
     detector = LanguageDetector()
     detector.add_text(text)
     assert detector.language == "en"
+
+
+def test_a_table_is_in_the_language_of_its_columns_and_values() -> None:
+    detector = LanguageDetector()
+    for number in range(5):
+        detector.add_names(["Rechnungsnummer", "Lieferant", "Betrag", "Fällig am"])
+        detector.add_text(f"R-{number} Acme {number * 100} 01.02.2031")
+
+    assert detector.language == "de"
+
+
+def test_a_table_with_english_columns_stays_english() -> None:
+    detector = LanguageDetector()
+    for number in range(5):
+        detector.add_names(["Name", "Status", "Hotel", "City", "Amount"])
+        detector.add_text(f"R-{number} Acme Köln {number * 100} 01.02.2031")
+
+    assert detector.language == "en"

@@ -101,8 +101,8 @@ def test_a_misspelt_name_has_a_spelling_correction() -> None:
     }
 
 
-def test_a_question_in_another_language_is_searched_by_its_words() -> None:
-    planned = plan_question("Wie viele Pakete gibt es von Blue Van?")
+def test_a_question_in_a_language_without_a_pack_is_searched_by_its_words() -> None:
+    planned = plan_question("Quanti pacchi ci sono di Blue Van?")
 
     assert isinstance(planned.plan.legs[0].answer_form, FindPassages)
-    assert planned.assumptions == (ForeignLanguage(language="de"),)
+    assert planned.assumptions == (ForeignLanguage(language="it"),)

@@ -1,0 +1,457 @@
+"""Divides a question in another language into words with their roles, and translates them.
+
+The words of the closed classes are translated by the pack, other words where a bucket knows the translation. Names,
+quotations, identifiers and values of the documents stay as they are.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from enum import StrEnum
+from typing import Protocol
+
+from agent.languages.language_pack import WORD_OR_MARK, LanguagePack, PackPhrase, matches_words
+from storage.quantities.days import CLEAR_MONTH_NUMBERS, ENGLISH_MONTHS, MONTH_NUMBERS
+from storage.quantities.languages import strip_accents
+from storage.text.vocabulary import VocabularyEntry, WordClass
+
+_CLAUSE_MARKS = frozenset(".?!;:,()")
+_TIME_UNITS = frozenset("day days week weeks month months quarter quarters year years hour hours minutes".split())
+_UNITS = _TIME_UNITS | {"EUR", "percent", "million", "billion", "thousand", "€", "%", "$"}
+_FIRST_YEAR, _LAST_YEAR = 1900, 2100
+_DAY_IN_DIGITS = re.compile(r"(?<![\w.,/-])(\d{1,2})([./])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\w/]|[.,]\d)")
+_DAY_AND_MONTH = re.compile(
+    r"(?<![\w.,/-])(\d{1,2})(?:\.|er|º)?\s+(?:de\s+)?([^\W\d_]{3,10})\.?(?:\s+(?:del?\s+)?(\d{4}))?(?!\w)",
+    re.IGNORECASE,
+)
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d{1,3}(?:[.\u00a0\u202f' ]\d{3})+|\d+)(?:,(\d{1,2}|-))?(?![\w]|[.,]\d)")
+_IDENTIFIER = re.compile(r"https?://\S+|\S+@\S+|(?<![\w.,])(?=[\w/#-]*\d)(?=[\w/#-]*[^\W\d])\w[\w/#-]*\w")
+_QUOTATION = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,300})[\"“”„«»]")
+
+
+class ClauseRole(StrEnum):
+    """What a word is for the order of words, and for the preposition before it."""
+
+    ARTICLE = "article"
+    AUXILIARY = "auxiliary"
+    VERB = "verb"
+    PAST = "past"  # a participle, or a verb in the past
+    NOUN = "noun"
+    PREPOSITION = "preposition"
+    NUMBER = "number"
+    DAY = "day"
+    UNIT = "unit"
+    QUESTION = "question"
+    SUBJECT = "subject"  # who: the verb follows as in English
+    NEGATION = "negation"
+    ADJECTIVE = "adjective"
+    CLOSED = "closed"  # other words of the pack
+    NAME = "name"  # kept as written
+    MARK = "mark"
+
+
+class BucketWords(Protocol):
+    """What a bucket knows of words."""
+
+    @property
+    def language(self) -> str:
+        """Of the documents, ISO 639-1; empty for a language without a stemmer."""
+        ...
+
+    def names_field_or_kind(self, phrase: str) -> bool:
+        """Whether the phrase names a field or the documents, or is a word of such a name."""
+        ...
+
+    def knows_word(self, word: str) -> bool:
+        """Whether the word stands in a name or a value, in any inflection."""
+        ...
+
+    def find_values(self, question: str) -> Sequence[tuple[int, int]]:
+        """The places in the question at which values or titles of the documents stand."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionWord:
+    """A word or phrase of the question at `start:end` with its translation."""
+
+    text: str
+    start: int
+    end: int
+    role: ClauseRole
+    folded: str = ""
+    written: str = ""
+    is_glued: bool = False
+    particle: str = ""  # the separated part of a verb
+    dropped: frozenset[int] = field(default_factory=frozenset[int])
+
+
+@dataclass(frozen=True, slots=True)
+class _SourceToken:
+    text: str
+    start: int
+    end: int
+    folded: str
+
+
+class QuestionTranslation:
+    """Translates the words of one question for buckets that know the same words."""
+
+    def __init__(self, question: str, pack: LanguagePack, buckets: Sequence[BucketWords]) -> None:
+        self._question, self._pack, self._buckets = question, pack, buckets
+        self._is_own_language = any(bucket.language == pack.language for bucket in buckets)
+        self._tokens = [
+            _SourceToken(match[0], match.start(), match.end(), self._fold_token(match[0]))
+            for match in WORD_OR_MARK.finditer(question)
+        ]
+        self._folded = [token.folded for token in self._tokens]
+        self._fixed_spans = self._find_fixed_spans()
+
+    def _fold_token(self, text: str) -> str:
+        return self._pack.fold_word(text) if text[0].isalpha() else text
+
+    def translate_words(self) -> list[QuestionWord]:
+        """Returns the words in the order of the question."""
+        words: list[QuestionWord] = []
+        dropped: set[int] = set()
+        index = 0
+        while index < len(self._tokens):
+            if index in dropped:
+                index += 1
+                continue
+            word, count, removed = self._translate_at(index, words)
+            dropped |= removed
+            words.append(replace(word, is_glued=self._is_glued(index, words)))
+            index += count
+        return words
+
+    def _translate_at(self, index: int, before: Sequence[QuestionWord]) -> tuple[QuestionWord, int, set[int]]:
+        """The word at a token, how many tokens it takes, and the tokens elsewhere that belong to it."""
+        token = self._tokens[index]
+        fixed = next((span for span in self._fixed_spans if span[0] <= token.start < span[1]), None)
+        if fixed is not None:
+            count = sum(1 for other in self._tokens[index:] if other.start < fixed[1])
+            role = (
+                ClauseRole.DAY if fixed[2] == "day" else ClauseRole.NUMBER if fixed[2] == "number" else ClauseRole.NAME
+            )
+            return self._word_of(index, count, fixed[3], role), count, set()
+        match = self._find_phrase(index)
+        if match is not None:
+            phrase, removed = match
+            count = len(phrase.first_part)
+            return (
+                self._word_of(index, count, phrase.english, self._role_of_phrase(phrase.english, index)),
+                count,
+                removed,
+            )
+        return self._translate_single(index, before)
+
+    def _translate_single(self, index: int, before: Sequence[QuestionWord]) -> tuple[QuestionWord, int, set[int]]:
+        token, pack = self._tokens[index], self._pack
+        if not token.text[0].isalpha():
+            role = ClauseRole.NUMBER if token.text[0].isdigit() else ClauseRole.MARK
+            role = ClauseRole.DAY if _is_year(token.text) and not self._has_unit_after(index) else role
+            return self._word_of(index, 1, token.text, role), 1, set()
+        for folded in pack.spellings_of(token.text):
+            if folded in pack.genitive_words and before and before[-1].role in (ClauseRole.NOUN, ClauseRole.NAME):
+                return self._word_of(index, 1, pack.genitive_words[folded], ClauseRole.ARTICLE), 1, set()
+            if folded in pack.articles:
+                article = "a" if folded.startswith(("ein", "un")) else "the"
+                return self._word_of(index, 1, article, ClauseRole.ARTICLE), 1, set()
+            if folded in pack.auxiliaries:
+                return self._word_of(index, 1, pack.auxiliaries[folded], ClauseRole.AUXILIARY), 1, set()
+            if folded in pack.prepositions:
+                return self._word_of(index, 1, folded, ClauseRole.PREPOSITION), 1, set()
+            if folded in pack.gradables:
+                return self._word_of(index, 1, self._degree_of(folded, index), ClauseRole.ADJECTIVE), 1, set()
+            month = MONTH_NUMBERS.get(strip_accents(token.text.lower()).rstrip("."))
+            if month is not None and self._names_month(token.text):
+                return self._word_of(index, 1, ENGLISH_MONTHS[month - 1], ClauseRole.DAY), 1, set()
+        return self._translate_content(index, before)
+
+    def _degree_of(self, folded: str, index: int) -> str:
+        """ "Neuer" is newer before "als", and else a form of new."""
+        positive = self._pack.positive_forms.get(folded)
+        compares = any(
+            word in self._pack.comparison_words for word in self._folded[index + 1 : self._clause_end(index)]
+        )
+        return self._pack.gradables[folded] if positive is None or compares else positive
+
+    def _translate_content(self, index: int, before: Sequence[QuestionWord]) -> tuple[QuestionWord, int, set[int]]:
+        token = self._tokens[index]
+        entries = [
+            entry for form in self._pack.spellings_of(token.text) for entry in self._pack.vocabulary.find_entries(form)
+        ]
+        separated = [
+            (entry, last)
+            for entry in entries
+            if entry.particle and (last := self._find_particle(index, entry.particle))
+        ]
+        if separated:
+            entry, last = max(separated, key=_position_of)
+            role = ClauseRole.PAST if entry.is_past else ClauseRole.VERB
+            return self._word_of(index, 1, self._choose_english(entry)[0], role), 1, {last}
+        entries = [entry for entry in entries if not entry.particle]
+        if not entries and self._pack.content.compounds:
+            measured = self._translate_measure(token.text)
+            if measured is not None:
+                return self._word_of(index, 1, measured, ClauseRole.NOUN), 1, set()
+            compound = self._translate_compound(token.text)
+            if compound is not None:
+                return self._word_of(index, 1, compound, ClauseRole.NOUN), 1, set()
+        if not entries:
+            return self._word_of(index, 1, self._spell_unknown(token.text), ClauseRole.NAME), 1, set()
+        if token.folded in self._pack.salutations and self._is_name_at(index + 1):
+            return self._word_of(index, 1, "", ClauseRole.CLOSED), 1, set()
+        entry = self._choose_entry(entries, index, before)
+        role = {WordClass.NOUN: ClauseRole.NOUN, WordClass.ADJECTIVE: ClauseRole.ADJECTIVE}.get(entry.word_class)
+        role = role or (ClauseRole.PAST if entry.is_past else ClauseRole.VERB)
+        return self._word_of(index, 1, self._choose_word(token.text, entry), role), 1, set()
+
+    def _is_name_at(self, index: int) -> bool:
+        if index >= len(self._tokens) or not self._tokens[index].text[0].isalpha():
+            return False
+        word = self._tokens[index].text
+        return word not in self._pack.vocabulary and not self._pack.is_closed_class(word)
+
+    def _choose_entry(
+        self, entries: Sequence[VocabularyEntry], index: int, before: Sequence[QuestionWord]
+    ) -> VocabularyEntry:
+        """A form that may be present or past is a participle beside an auxiliary; a capital letter begins a noun.
+
+        A noun that has one form for both numbers is in the plural, unless a word for a single thing stands before it.
+        """
+        nouns = [entry for entry in entries if entry.word_class is WordClass.NOUN]
+        verbs = [entry for entry in entries if entry.word_class is WordClass.VERB]
+        if nouns and len({noun.is_plural for noun in nouns}) > 1:
+            counts = bool(before) and before[-1].text.endswith((" of", " of the", " of all", "many"))
+            is_single = self._follows_singular_word(index, before) and not counts
+            nouns = [noun for noun in nouns if noun.is_plural is not is_single]
+            entries = [entry for entry in entries if entry.word_class is not WordClass.NOUN or entry in nouns]
+        if nouns and verbs:
+            return nouns[0] if self._tokens[index].text[0].isupper() or self._follows_article(index) else verbs[0]
+        if verbs and not nouns:
+            has_auxiliary = any(word in self._pack.auxiliaries for word in self._clause_around(index))
+            others = [entry for entry in entries if entry.word_class is WordClass.ADJECTIVE and not has_auxiliary]
+            return next((entry for entry in (*others, *verbs) if entry.is_past is has_auxiliary), entries[0])
+        return entries[0]
+
+    def _choose_word(self, written: str, entry: VocabularyEntry) -> str:
+        """The word as the buckets know it: in English if that names a field or the documents, else as written."""
+        english, names_own = self._choose_english(entry)
+        if names_own or entry.word_class is WordClass.VERB:
+            return english
+        if any(bucket.knows_word(written) for bucket in self._buckets if bucket.language == self._pack.language):
+            return written.lower()
+        if any(bucket.knows_word(english) for bucket in self._buckets):
+            return english
+        knows_written = any(bucket.knows_word(written) for bucket in self._buckets)
+        return written.lower() if knows_written or self._is_own_language else english
+
+    def _choose_english(self, entry: VocabularyEntry) -> tuple[str, bool]:
+        """The likeliest English word that a bucket knows as a name, and whether there is one; else the likeliest."""
+        for base, inflected in zip(entry.english, entry.inflected, strict=True):
+            if any(bucket.names_field_or_kind(base) for bucket in self._buckets):
+                return inflected, True
+        for base, inflected in zip(entry.english, entry.inflected, strict=True):
+            if any(bucket.knows_word(base) for bucket in self._buckets):
+                return inflected, False
+        return entry.inflected[0], False
+
+    def _translate_measure(self, written: str) -> str | None:
+        """ "Durchschnittsgehalt" → "average salary"; None for other words."""
+        for form in self._pack.spellings_of(written):
+            for modifier, english in self._pack.compound_modifiers.items():
+                rest = form.removeprefix(modifier)
+                entry = self._pack.vocabulary.find_noun(rest) if rest != form else None
+                if entry is not None:
+                    return f"{english} {self._choose_word(rest, entry)}"
+        return None
+
+    def _translate_compound(self, written: str) -> str | None:
+        """ "Lieferantennummer" → "supplier number"; None for a word that a bucket knows, or that has unknown parts."""
+        for form in self._pack.spellings_of(written):
+            parts = self._pack.vocabulary.split_compound(form, self._pack.content.linking_letters)
+            if not parts:
+                continue
+            modifier, head = parts
+            candidates = [
+                f"{first} {last}"
+                for first in modifier.english
+                for last in (head.inflected if head.word_class is WordClass.NOUN else head.english)
+            ]
+            named = next(
+                (text for text in candidates if any(bucket.names_field_or_kind(text) for bucket in self._buckets)), None
+            )
+            if named is not None:
+                return named
+            if any(bucket.knows_word(written) for bucket in self._buckets) or self._is_own_language:
+                return written.lower()
+            return candidates[0]
+        return None
+
+    def _spell_unknown(self, written: str) -> str:
+        """A word outside the vocabulary, with the letters that a bucket knows: "muenchen" is "Munchen"."""
+        if any(bucket.knows_word(written) for bucket in self._buckets):
+            return written
+        collapsed = self._pack.spellings_of(written)[-1]
+        if collapsed != written.lower() and any(bucket.knows_word(collapsed) for bucket in self._buckets):
+            return collapsed.capitalize() if written[0].isupper() else collapsed
+        return written
+
+    def _find_phrase(self, index: int) -> tuple[PackPhrase, set[int]] | None:
+        if self._is_relative_pronoun(index):
+            return None
+        for phrase in self._pack.phrases_at(self._folded, index):
+            removed: set[int] = set()
+            position = index + len(phrase.first_part)
+            for part in phrase.parts[1:]:
+                found = next(
+                    (
+                        start
+                        for start in range(position, self._clause_end(position))
+                        if matches_words(part, self._folded, start)
+                    ),
+                    None,
+                )
+                if found is None:
+                    break
+                removed |= set(range(found, found + len(part)))
+                position = found + len(part)
+            else:
+                return phrase, removed
+        return None
+
+    def _role_of_phrase(self, english: str, index: int) -> ClauseRole:
+        first = " ".join(self._folded[index : index + 2])
+        words = {self._folded[index], first}
+        if words & self._pack.inverting_words and english.split()[0] in _QUESTION_STARTS and not english.endswith("of"):
+            return ClauseRole.QUESTION
+        if words & self._pack.subject_words:
+            return ClauseRole.SUBJECT
+        if english in _TIME_UNITS | _UNITS:
+            return ClauseRole.UNIT
+        return ClauseRole.NEGATION if english in ("not", "not yet", "no longer") else ClauseRole.CLOSED
+
+    def _find_particle(self, index: int, particle: str) -> int:
+        """The token of the separated particle at the end of the clause; 0 if it is not there."""
+        last = self._clause_end(index + 1) - 1
+        return last if last > index and self._folded[last] == particle else 0
+
+    def _clause_end(self, start: int) -> int:
+        marks = (i for i in range(start, len(self._folded)) if self._folded[i] in _CLAUSE_MARKS)
+        return next(marks, len(self._folded))
+
+    def _clause_around(self, index: int) -> Sequence[str]:
+        first = next((i + 1 for i in range(index, -1, -1) if self._folded[i] in _CLAUSE_MARKS), 0)
+        return self._folded[first : self._clause_end(index)]
+
+    def _is_relative_pronoun(self, index: int) -> bool:
+        return index > 0 and self._folded[index - 1] == "," and self._folded[index] in self._pack.relative_pronouns
+
+    def _follows_singular_word(self, index: int, before: Sequence[QuestionWord]) -> bool:
+        """ "*Der* teuerste Artikel": whether a word for a single thing stands before the noun and its adjectives."""
+        adjectives = next(
+            (count for count, word in enumerate(reversed(before)) if word.role is not ClauseRole.ADJECTIVE), 0
+        )
+        place = index - 1 - adjectives
+        return place >= 0 and self._folded[place] in self._pack.singular_words
+
+    def _follows_article(self, index: int) -> bool:
+        return index > 0 and self._folded[index - 1] in self._pack.articles
+
+    def _has_unit_after(self, index: int) -> bool:
+        if index + 1 >= len(self._tokens):
+            return False
+        following = self._folded[index + 1]
+        phrase = next(self._pack.phrases_at(self._folded, index + 1), None)
+        return following in _UNITS or (phrase is not None and phrase.english in _UNITS)
+
+    def _names_month(self, written: str) -> bool:
+        """Whether the word is a month here: "mars" and "mai" are, in a language that calls a month so."""
+        return strip_accents(written.lower()) in CLEAR_MONTH_NUMBERS or written[0].isupper()
+
+    def _is_glued(self, index: int, before: Sequence[QuestionWord]) -> bool:
+        token = self._tokens[index]
+        return bool(before) and index > 0 and self._tokens[index - 1].end == token.start and (
+            not token.text[0].isalnum() or self._tokens[index - 1].text not in _CLAUSE_MARKS
+        )  # fmt: skip
+
+    def _word_of(self, index: int, count: int, text: str, role: ClauseRole) -> QuestionWord:
+        start, end = self._tokens[index].start, self._tokens[index + count - 1].end
+        written = self._question[start:end]
+        return QuestionWord(text=text, start=start, end=end, role=role, folded=self._folded[index], written=written)
+
+    def _find_fixed_spans(self) -> list[tuple[int, int, str, str]]:
+        """The places of quotations, days, identifiers, values and numbers with their kind and the text for them."""
+        spans: list[tuple[int, int, str, str]] = []
+
+        def add_span(start: int, end: int, kind: str, text: str) -> None:
+            if all(end <= first or last <= start for first, last, _, _ in spans):
+                spans.append((start, end, kind, text))
+
+        question = self._question
+        for match in _QUOTATION.finditer(question):
+            add_span(match.start(), match.end(), "name", match[0])
+        for start, end in self._find_value_spans():
+            add_span(start, end, "name", question[start:end])
+        for match in _DAY_IN_DIGITS.finditer(question):
+            day = _iso_day(match[1], match[3], match[4])
+            if day:
+                add_span(match.start(), match.end(), "day", day)
+        for match in _DAY_AND_MONTH.finditer(question):
+            month = MONTH_NUMBERS.get(strip_accents(match[2].lower()))
+            if month is not None and 1 <= int(match[1]) <= 31:
+                year = f" {match[3]}" if match[3] else ""
+                add_span(match.start(), match.end(), "day", f"{match[1]} {ENGLISH_MONTHS[month - 1]}{year}")
+        for match in _IDENTIFIER.finditer(question):
+            add_span(match.start(), match.end(), "name", match[0])
+        if self._pack.content.decimal_mark == ",":
+            for match in _DECIMAL_COMMA.finditer(question):
+                text = _plain_number(match[1], match[2])
+                if text != match[0]:
+                    add_span(match.start(), match.end(), "number", text)
+        return spans
+
+    def _find_value_spans(self) -> Iterator[tuple[int, int]]:
+        """The values of the documents; words of the language alone are no name."""
+        for bucket in self._buckets:
+            for start, end in bucket.find_values(self._question):
+                words = [token.text for token in self._tokens if start <= token.start and token.end <= end]
+                is_own = bucket.language == self._pack.language
+                names_field = len(words) == 1 and bucket.names_field_or_kind(words[0])
+                if not names_field and not all(self._may_be_translated(word, is_own=is_own) for word in words):
+                    yield start, end
+
+    def _may_be_translated(self, word: str, *, is_own: bool) -> bool:
+        """Whether the word is one of the language, and not only a value. Documents in it may have it as a value."""
+        spellings = self._pack.spellings_of(word)
+        if any(form in self._pack.function_words or form in self._pack.gradables for form in spellings):
+            return True
+        return not is_own and (self._pack.is_closed_class(word) or word in self._pack.vocabulary)
+
+
+_QUESTION_STARTS = frozenset("when where why what how since until from which".split())
+
+
+def _position_of(entry_and_position: tuple[VocabularyEntry, int]) -> int:
+    return entry_and_position[1]
+
+
+def _is_year(text: str) -> bool:
+    return text.isdigit() and len(text) == 4 and _FIRST_YEAR <= int(text) < _LAST_YEAR
+
+
+def _iso_day(day: str, month: str, year: str) -> str:
+    """`2031-05-09`; empty if there is no such day. Two digits are a year of this century."""
+    try:
+        return date(int(year) if len(year) == 4 else 2000 + int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return ""
+
+
+def _plain_number(whole: str, decimals: str | None) -> str:
+    """`1.200,50` → `1200.50`."""
+    digits = re.sub(r"\D", "", whole)
+    return digits if decimals in (None, "-") else f"{digits}.{decimals}"

@@ -1,0 +1,176 @@
+"""Puts the translated words of a question into the order of English, and chooses the words of prepositions."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent.languages.language_pack import LanguagePack
+from agent.languages.question_words import ClauseRole, QuestionWord
+
+_VERBS = frozenset({ClauseRole.VERB, ClauseRole.PAST, ClauseRole.AUXILIARY})
+_TIME_UNITS = frozenset("day days week weeks month months quarter quarters year years hour hours minutes".split())
+_MAX_WORDS_IN_AMOUNT = 3  # between "vor" and the unit: "vor mehr als 3 Jahren"
+_MAX_WORDS_IN_RANGE = 4  # between the two ends of a range
+_ADVERBIAL = frozenset(
+    {ClauseRole.PREPOSITION, ClauseRole.DAY, ClauseRole.NUMBER, ClauseRole.CLOSED, ClauseRole.NEGATION}
+)
+
+
+def choose_prepositions(words: Sequence[QuestionWord], pack: LanguagePack) -> list[QuestionWord]:
+    """Returns the words with the English of each preposition, by what follows it: "nach 2020", "nach Kategorie"."""
+    chosen = list(words)
+    for index, word in enumerate(words):
+        if word.folded in pack.range_ends and (start := _find_range_start(chosen, index, pack)) is not None:
+            chosen[start] = replace(chosen[start], text="from", role=ClauseRole.CLOSED)
+            chosen[index] = replace(word, text="to", role=ClauseRole.CLOSED)
+            continue
+        unit = _find_amount_of_time(words, index) if word.folded in pack.ago else None
+        if unit is not None:
+            chosen[index] = replace(word, text="", role=ClauseRole.CLOSED)
+            chosen[unit] = replace(words[unit], text=f"{words[unit].text} ago")
+        elif word.role is ClauseRole.PREPOSITION:
+            chosen[index] = replace(word, text=_english_of_preposition(words, index, pack))
+    return chosen
+
+
+def _english_of_preposition(words: Sequence[QuestionWord], index: int, pack: LanguagePack) -> str:
+    use = pack.prepositions[words[index].folded]
+    following = next((word for word in words[index + 1 :] if word.text), None)
+    role = ClauseRole.MARK if following is None else following.role
+    if role is ClauseRole.CLOSED and following is not None and following.text in _PERIOD_STARTS:
+        role = ClauseRole.DAY
+    options = {
+        ClauseRole.DAY: use.date,
+        ClauseRole.NUMBER: use.number,
+        ClauseRole.NOUN: use.noun,
+        ClauseRole.UNIT: use.noun,
+    }
+    return options.get(role) or use.other
+
+
+_PERIOD_STARTS = frozenset("Q1 Q2 Q3 Q4 today yesterday tomorrow last next this".split())
+
+
+def _find_range_start(words: Sequence[QuestionWord], end: int, pack: LanguagePack) -> int | None:
+    for start in range(end - 2, max(end - _MAX_WORDS_IN_RANGE - 2, -1), -1):
+        between = words[start + 1 : end]
+        if words[start].folded in pack.range_starts and any(
+            word.role in (ClauseRole.DAY, ClauseRole.NUMBER) for word in between
+        ):
+            return start
+    return None
+
+
+def _find_amount_of_time(words: Sequence[QuestionWord], index: int) -> int | None:
+    """ "Vor 3 Monaten": the place of the unit behind the number; None where a day follows."""
+    following = words[index + 1 : index + 2 + _MAX_WORDS_IN_AMOUNT]
+    for offset, word in enumerate(following, index + 1):
+        if word.text in _TIME_UNITS and offset > index + 1:
+            return offset
+        if word.role not in (ClauseRole.NUMBER, ClauseRole.CLOSED, ClauseRole.ARTICLE):
+            return None
+    return None
+
+
+def order_words(words: Sequence[QuestionWord], pack: LanguagePack) -> list[QuestionWord]:
+    """Returns the words clause by clause in the order of English."""
+    ordered: list[QuestionWord] = []
+    clause: list[QuestionWord] = []
+    for word in words:
+        if word.role is ClauseRole.MARK:
+            ordered += [*_order_clause(clause, ordered, pack), word]
+            clause = []
+        else:
+            clause.append(word)
+    return ordered + _order_clause(clause, ordered, pack)
+
+
+def _order_clause(clause: list[QuestionWord], before: Sequence[QuestionWord], pack: LanguagePack) -> list[QuestionWord]:
+    if len(clause) < 2:
+        return clause
+    if pack.content.verb_final and _opens_relative_clause(clause, before, pack):
+        return _order_relative_clause(clause)
+    relative = _find_bare_relative(clause, pack) if pack.content.verb_final else None
+    if relative is not None:
+        return [*clause[:relative], *_order_relative_clause(clause[relative:])]
+    asking = _asking_word(clause)
+    if (
+        asking is not None
+        and asking + 1 < len(clause)
+        and clause[asking + 1].role in (ClauseRole.VERB, ClauseRole.PAST)
+    ):
+        return _invert_verb(clause, asking)
+    return _join_verbs(clause) if pack.content.verb_final else clause
+
+
+def _opens_relative_clause(clause: Sequence[QuestionWord], before: Sequence[QuestionWord], pack: LanguagePack) -> bool:
+    follows_comma = bool(before) and before[-1].text == ","
+    return follows_comma and clause[0].folded in pack.relative_pronouns and clause[-1].role in _VERBS
+
+
+def _find_bare_relative(clause: Sequence[QuestionWord], pack: LanguagePack) -> int | None:
+    """ "Verträge die 2025 enden": the place of a relative pronoun without its comma."""
+    if clause[-1].role not in _VERBS:
+        return None
+    for index, word in enumerate(clause[:-1]):
+        if word.role in _VERBS:
+            return None
+        follows_noun = index > 0 and clause[index - 1].role in (ClauseRole.NOUN, ClauseRole.NAME)
+        if follows_noun and word.folded in pack.relative_pronouns - pack.genitive_words.keys():
+            return index
+    return None
+
+
+def _order_relative_clause(clause: Sequence[QuestionWord]) -> list[QuestionWord]:
+    """ "Die im Mai bezahlt wurden" → "that were paid in May"."""
+    first = len(clause)
+    while first > 1 and clause[first - 1].role in _VERBS:
+        first -= 1
+    verbs, middle = list(clause[first:]), list(clause[1:first])
+    negations = [middle.pop()] if middle and middle[-1].role is ClauseRole.NEGATION else []
+    auxiliaries = [verb for verb in verbs if verb.role is ClauseRole.AUXILIARY]
+    others = [verb for verb in verbs if verb.role is not ClauseRole.AUXILIARY]
+    pronoun = replace(clause[0], text="that")
+    moved = [_move_to(word, pronoun.end) for word in (*auxiliaries, *negations, *others)]
+    return [pronoun, *moved, *middle]
+
+
+def _asking_word(clause: Sequence[QuestionWord]) -> int | None:
+    return next((index for index, word in enumerate(clause[:3]) if word.role is ClauseRole.QUESTION), None)
+
+
+def _invert_verb(clause: Sequence[QuestionWord], asking: int) -> list[QuestionWord]:
+    """ "Wann endet der Vertrag" → "when does the contract end"."""
+    verb = clause[asking + 1]
+    does = replace(verb, text="did" if verb.role is ClauseRole.PAST else "does", role=ClauseRole.AUXILIARY)
+    rest = list(clause[asking + 2 :])
+    if not rest:
+        return list(clause)
+    base = replace(verb, text=verb.text)
+    return [*clause[: asking + 1], does, *rest, _move_to(base, rest[-1].end)]
+
+
+def _join_verbs(clause: list[QuestionWord]) -> list[QuestionWord]:
+    """ "Welche Rechnungen wurden im Mai bezahlt" → "which invoices were paid in May".
+
+    A noun behind the auxiliary is the subject, as in English, except after "who".
+    """
+    last = clause[-1]
+    auxiliary = next((index for index, word in enumerate(clause) if word.role is ClauseRole.AUXILIARY), None)
+    if last.role not in (ClauseRole.PAST, ClauseRole.VERB) or auxiliary in (None, 0) or auxiliary >= len(clause) - 2:
+        return clause
+    following = clause[auxiliary + 1]
+    if following.role not in _ADVERBIAL and clause[0].role is not ClauseRole.SUBJECT:
+        return clause
+    middle = clause[auxiliary + 1 : -1]
+    negations = [word for word in middle if word.role is ClauseRole.NEGATION]
+    others = [word for word in middle if word.role is not ClauseRole.NEGATION]
+    end = clause[auxiliary].end
+    return [
+        *clause[: auxiliary + 1],
+        *(_move_to(word, end) for word in (*negations, last)),
+        *others,
+    ]
+
+
+def _move_to(word: QuestionWord, position: int) -> QuestionWord:
+    return replace(word, start=position, end=position, is_glued=False)
