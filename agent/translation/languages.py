@@ -9,6 +9,7 @@ from pathlib import Path
 DEFAULT_LANGUAGE = "en"  # the language of the messages in the code
 CATALOGUE_FOLDER = Path(__file__).parent / "catalogues"
 _reply_language: ContextVar[str] = ContextVar("reply_language", default=DEFAULT_LANGUAGE)
+_asker_locale: ContextVar[str] = ContextVar("asker_locale", default="")
 
 
 @cache
@@ -38,3 +39,25 @@ def use_language(language: str) -> Generator[None]:
         yield
     finally:
         _reply_language.reset(token)
+
+
+@contextmanager
+def use_asker_locale(locale: str) -> Generator[None]:
+    """Writes numbers and days within the block as the asker's country does, in replies in the language of the locale.
+
+    `locale`: `de-CH`, as the chat product gives it.
+    """
+    token = _asker_locale.set(locale.replace("-", "_"))
+    try:
+        yield
+    finally:
+        _asker_locale.reset(token)
+
+
+def get_reply_locale() -> str:
+    """The locale for numbers, amounts and days: `de_CH` in a German reply to somebody there, else `de`.
+
+    The language decides, not the locale alone: in an English sentence `1.234` is not read as a thousand.
+    """
+    language, locale = get_reply_language(), _asker_locale.get()
+    return locale if locale.partition("_")[0].lower() == language else language

@@ -1,13 +1,19 @@
-"""Numbers, days and names of languages as the language of the reply writes them."""
+"""Numbers, amounts, days and names of languages as the language of the reply writes them, and the asker's country.
+
+English replies keep the plain forms of the code: `1,042.5`, `EUR 5.00`, `2031-05-09`.
+"""
 
 import re
 from collections.abc import Mapping
 from datetime import date
+from functools import cache
 from typing import cast
 
+from babel import Locale, UnknownLocaleError
 from babel.numbers import get_decimal_symbol, get_group_symbol
 
-from agent.translation.languages import get_reply_language, is_reply_in_english
+from agent.translation.languages import get_reply_language, get_reply_locale, is_reply_in_english
+from agent.translation.local_wording import get_wording
 from storage.quantities.languages import load_locale
 
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -17,8 +23,23 @@ def localize_number(number: str) -> str:
     """`1,042.5`, as Python formats it, with the separators of the language: `1.042,5` in German."""
     if is_reply_in_english():
         return number
-    locale = load_locale(get_reply_language())
+    locale = _load_reply_locale()
     return number.translate({ord(","): get_group_symbol(locale), ord("."): get_decimal_symbol(locale)})
+
+
+def localize_money(amount: str, currency: str) -> str:
+    """An amount, as Python formats it, with its currency (ISO 4217): `EUR 1,042.50`, in German `1.042,50 €`.
+
+    The blank in it is one at which no line breaks.
+    """
+    if is_reply_in_english():
+        return f"{currency} {amount}"
+    from babel.numbers import get_currency_symbol  # English replies do not wait for it
+
+    locale, number = _load_reply_locale(), localize_number(amount)
+    sign = get_currency_symbol(currency, locale)
+    is_sign_first = str(locale.currency_formats["standard"].pattern).startswith("¤")
+    return f"{sign}\u00a0{number}" if is_sign_first else f"{number}\u00a0{sign}"
 
 
 def localize_day(day: str) -> str:
@@ -26,7 +47,7 @@ def localize_day(day: str) -> str:
     if is_reply_in_english() or not _ISO_DAY.fullmatch(day):
         return day
     try:
-        return _format_date(date.fromisoformat(day), "long")
+        return _format_day(date.fromisoformat(day))
     except ValueError:  # no day of the calendar, such as 2031-02-30
         return day
 
@@ -35,13 +56,29 @@ def localize_month(day: date) -> str:
     """ "May 2031"."""
     if is_reply_in_english():
         return day.strftime("%B %Y")
-    return _format_date(day, "LLLL yyyy")
+    from babel.dates import format_skeleton
+
+    return format_skeleton("yMMMM", day, locale=_load_reply_locale())
 
 
-def _format_date(day: date, pattern: str) -> str:
-    from babel.dates import format_date  # English replies do not wait for it
+def _format_day(day: date) -> str:
+    from babel.dates import format_date
 
-    return format_date(day, pattern, locale=load_locale(get_reply_language()))
+    written = format_date(day, "long", locale=_load_reply_locale())
+    first = get_wording().first_of_month
+    return f"{first}{written[1:]}" if first and day.day == 1 and written.startswith("1 ") else written
+
+
+def _load_reply_locale() -> Locale:
+    return _load_known_locale(get_reply_locale(), get_reply_language())
+
+
+@cache
+def _load_known_locale(identifier: str, language: str) -> Locale:
+    try:
+        return load_locale(identifier)
+    except (ValueError, UnknownLocaleError):  # a country that CLDR does not know
+        return load_locale(language)
 
 
 def language_name_of(language: str) -> str:

@@ -4,12 +4,15 @@ The English message in the code is the key. Babel reads the `.po` file when its 
 compiled beforehand.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
+from string import Formatter
 
 from agent.translation.languages import CATALOGUE_FOLDER, get_reply_language, is_reply_in_english
+from agent.translation.local_wording import get_wording
 
 
 @cache
@@ -57,13 +60,13 @@ class MessageTranslator:
         """The message in the language of the reply, with the values in place of the placeholders."""
         if not is_reply_in_english():
             message = self._translations.gettext(message)
-        return message.format(**values) if values else message
+        return format_message(message, values) if values else message
 
     def translate_in_context(self, context: str, message: str, /, **values: object) -> str:
         """Like `translate_message`, for a message whose translation depends on where it is used."""
         if not is_reply_in_english():
             message = self._translations.pgettext(context, message)
-        return message.format(**values) if values else message
+        return format_message(message, values) if values else message
 
     def translate_plural(self, singular: str, plural: str, number: int, /, **values: object) -> str:
         """The message in the form for the number, which is not a placeholder by itself."""
@@ -71,11 +74,37 @@ class MessageTranslator:
             message = singular if number == 1 else plural
         else:
             message = self._translations.ngettext(singular, plural, number)
-        return message.format(**values) if values else message
+        return format_message(message, values) if values else message
 
     @property
     def _translations(self) -> NullTranslations:
         return load_translations(self._folder, get_reply_language())
+
+
+_FORMATTER = Formatter()
+
+
+def format_message(message: str, values: Mapping[str, object]) -> str:
+    """The message with the values in place of its placeholders.
+
+    Words before a value change as the language needs: "pas d’options".
+    """
+    wording = get_wording()
+    if not wording.adjustments:
+        return message.format(**values)
+    parts = list[str]()
+    for literal, name, _, _ in _FORMATTER.parse(message):
+        value = "" if name is None else str(_FORMATTER.get_field(name, (), values)[0])
+        parts += [wording.adjust_before(literal, value), value]
+    return "".join(parts)
+
+
+def join_with(conjunction: str, words: Sequence[str]) -> str:
+    """Joins the words by the conjunction, with blanks around it: "a y b", but "a e i"."""
+    wording, joined = get_wording(), "".join(words[:1])
+    for word in words[1:]:
+        joined += wording.adjust_before(conjunction, word) + word
+    return joined
 
 
 _TRANSLATOR = MessageTranslator(CATALOGUE_FOLDER)

@@ -28,11 +28,17 @@ from agent.assumptions import (
     WordsDecide,
     WordsTakenAsField,
 )
-from agent.compose.phrases.conditions import describe_condition, describe_mention, describe_reading, quote_alternatives
+from agent.compose.phrases.conditions import describe_condition, describe_mention, describe_reading
 from agent.compose.phrases.nouns import document_noun_of, format_count, noun_for_documents
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
-from agent.compose.phrases.words import escape_markdown, join_alternatives, join_words, lowercase_words
+from agent.compose.phrases.words import (
+    escape_markdown,
+    join_alternatives,
+    join_words,
+    lowercase_words,
+    quote_alternatives,
+)
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
 from agent.refine.refinements import SchemasByBucket
 from agent.translation.languages import is_reply_in_english

@@ -12,7 +12,13 @@ from agent.compose.phrases.conditions import (
 )
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import label_noun_of
-from agent.compose.phrases.values import format_amount_of_money, format_number, format_period, format_value
+from agent.compose.phrases.values import (
+    format_amount_of_money,
+    format_money,
+    format_number,
+    format_period,
+    format_value,
+)
 from agent.compose.phrases.words import join_all, join_words, lowercase_words
 from agent.outcome import Choice
 from agent.refine.candidates import OfferedChoice
@@ -45,6 +51,7 @@ from agent.refine.choice_labels import (
     WithoutWordLabel,
 )
 from agent.refine.refinements import SchemasByBucket
+from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, conjuncts_of
 from storage.search.plan import Clause
@@ -133,8 +140,10 @@ def _describe_range(field: SchemaField, low: float, high: float | None) -> str:
     if high is None:
         return translate_message("{start} and up", start=start)
     if field.type is FieldType.MONEY and currency is not None:
-        amounts = {"low": format_amount_of_money(low, currency), "high": format_amount_of_money(high, currency)}
-        return translate_message("{currency} {low} to under {high}", currency=currency, **amounts)
+        first, last = format_amount_of_money(low, currency), format_amount_of_money(high, currency)
+        if is_reply_in_english():
+            return f"{currency} {first} to under {last}"
+        return translate_message("{low} to under {high}", low=first, high=format_money(high, currency))
     first = format_number(low) if field.unit else start
     return translate_message("{low} to under {high}", low=first, high=format_amount(high, currency, field))
 

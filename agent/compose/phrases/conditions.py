@@ -1,6 +1,6 @@
 """Describes conditions for reading, and joins words. Raw text, not escaped."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from agent.compose.phrases.english_qualifiers import (
@@ -10,8 +10,14 @@ from agent.compose.phrases.english_qualifiers import (
     widen_in_english,
 )
 from agent.compose.phrases.nouns import document_noun_of, label_noun_of
+from agent.compose.phrases.translated_qualifiers import (
+    qualify_in_translation,
+    state_in_translation,
+    value_label_of,
+    widen_in_translation,
+)
 from agent.compose.phrases.values import describe_within_period, format_value
-from agent.compose.phrases.words import join_all, join_alternatives, label_of_field
+from agent.compose.phrases.words import join_all, join_alternatives, label_of_field, quote_alternatives
 from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import localize_number
 from agent.translation.message_catalogues import (
@@ -41,7 +47,6 @@ from storage.search.schema import FieldType, Schema, SchemaField
 
 SchemasByName: TypeAlias = Mapping[BucketId, Schema]
 _MAX_NAMED_VALUES = 3  # of a condition that accepts several
-_SHOWN_MENTIONS = 3
 _OPERATOR_SIGNS = {
     ComparisonOperator.EQ: "=",
     ComparisonOperator.HAS: "has",
@@ -51,22 +56,20 @@ _OPERATOR_SIGNS = {
     ComparisonOperator.LT: "<",
     ComparisonOperator.LTE: "≤",
 }
-_COMPARISON_MESSAGES = {
-    ComparisonOperator.EQ: mark_message("{label} = {value}"),
-    ComparisonOperator.HAS: mark_message("{label} has {value}"),
-    ComparisonOperator.CONTAINS: mark_message("{label} contains {value}"),
-    ComparisonOperator.GT: mark_message("{label} > {value}"),
-    ComparisonOperator.GTE: mark_message("{label} ≥ {value}"),
-    ComparisonOperator.LT: mark_message("{label} < {value}"),
-    ComparisonOperator.LTE: mark_message("{label} ≤ {value}"),
+_COMPARISON_PATTERNS = {
+    ComparisonOperator.EQ: "{label} = {value}",
+    ComparisonOperator.HAS: "{label} has {value}",
+    ComparisonOperator.CONTAINS: "{label} contains {value}",
+    ComparisonOperator.GT: "{label} > {value}",
+    ComparisonOperator.GTE: "{label} ≥ {value}",
+    ComparisonOperator.LT: "{label} < {value}",
+    ComparisonOperator.LTE: "{label} ≤ {value}",
 }
 
 
 def describe_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str:
     """Describes what distinguishes a reading of a question from others, as a phrase that could follow the noun."""
-    if is_reply_in_english():
-        return describe_qualifier(conditions, schema, schemas)
-    return join_all([describe_condition(condition, schema, schemas) for condition in conditions])
+    return describe_qualifier(conditions, schema, schemas)
 
 
 def describe_qualifier(
@@ -74,14 +77,11 @@ def describe_qualifier(
 ) -> str:
     """Returns what follows the noun of the documents: "with vendor Acme", "dated 2031"; empty without conditions.
 
-    In other languages than English the conditions are statements, for which the sentence has the preposition.
     `ranks`: nouns such as "the largest area" that the documents have, too.
     """
     if is_reply_in_english():
-        return qualify_in_english(
-            conditions, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas), ranks
-        )
-    return join_all([*ranks, *(describe_condition(condition, schema, schemas) for condition in conditions)])
+        return qualify_in_english(conditions, schema, _describer_for(schemas), ranks)
+    return qualify_in_translation(conditions, schema, _relation_describer_for(schemas), ranks)
 
 
 def describe_denial(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str | None:
@@ -98,17 +98,23 @@ def describe_denial(conditions: Sequence[Condition], schema: Schema, schemas: Sc
 
 
 def describe_value_noun(field: SchemaField) -> str:
-    """What a document has or lacks: "flash point", "“completed on” date". Other languages take the label as it is."""
-    return value_noun_of(field) if is_reply_in_english() else field.label
+    """What a document has or lacks: "flash point", "“completed on” date"."""
+    return value_noun_of(field) if is_reply_in_english() else value_label_of(field)
 
 
 def describe_widening(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
     """Returns the label of a button that drops the condition: "any vendor"."""
     if is_reply_in_english():
-        return widen_in_english(
-            condition, schema, lambda other, own_schema: describe_condition(other, own_schema, schemas)
-        )
-    return translate_message("without: {condition}", condition=describe_condition(condition, schema, schemas))
+        return widen_in_english(condition, schema, _describer_for(schemas))
+    return widen_in_translation(condition, schema, _relation_describer_for(schemas))
+
+
+def _describer_for(schemas: SchemasByName) -> Callable[[Condition, Schema], str]:
+    return lambda condition, schema: describe_condition(condition, schema, schemas)
+
+
+def _relation_describer_for(schemas: SchemasByName) -> Callable[[Condition, Schema], str]:
+    return lambda condition, schema: _state_condition(condition, schema, schemas)
 
 
 def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
@@ -116,9 +122,16 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
 
     `schemas` are those of the visible buckets, whose sets a condition may compare with; no other bucket is named.
     """
+    if not is_reply_in_english():
+        return state_in_translation(condition, schema, _relation_describer_for(schemas))
+    return _state_condition(condition, schema, schemas)
+
+
+def _state_condition(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
+    """Describes the condition in English; one between buckets or on ids in the language of the reply."""
     match condition:
         case ComparisonCondition(field=name) if name == TITLE_FIELD:
-            return translate_message("title has “{words}”", words=condition.value)
+            return f"title has “{condition.value}”"
         case ComparisonCondition(field=name) if name == TEXT_FIELD:
             return describe_mention(str(condition.value))
         case ComparisonCondition(field=name, words=words) if name == DOC_ID_FIELD and words:
@@ -137,14 +150,14 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
             inside = describe_condition(
                 inner, Schema(bucket=schema.bucket, fields=columns, is_row_schema=True), schemas
             )
-            return translate_message("{label} with {condition}", label=label_of_field(row, schema), condition=inside)
+            return f"{label_of_field(row, schema)} with {inside}"
         case SemiJoinCondition():
             return _describe_semi_join(condition, schema, schemas)
         case AndCondition(members):
             described = [describe_condition(member, schema, schemas) for member in members]
-            return join_all(described) or translate_message("everything")
+            return join_all(described) or "everything"
         case OrCondition(members) if words := _mentioned_words(members):
-            return translate_message("mentions {words}", words=quote_alternatives(words))
+            return f"mentions {quote_alternatives(words)}"
         case OrCondition(members):
             described = [describe_condition(member, schema, schemas) for member in members]
             return join_alternatives(described) or translate_message("nothing")
@@ -152,16 +165,15 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
             is_single = op is ComparisonOperator.EQ
             return translate_message("not that document") if is_single else translate_message("not those documents")
         case NotCondition(MissingCondition(field=name)):
-            return translate_message("{label} is known", label=label_of_field(name, schema))
+            return f"{label_of_field(name, schema)} is known"
         case NotCondition(
             ComparisonCondition(field=name, op=ComparisonOperator.EQ | ComparisonOperator.HAS, value=value)
         ) if not isinstance(value, tuple):
-            shown = format_value(value, schema.by_name.get(name))
-            return translate_message("{label} is not {value}", label=label_of_field(name, schema), value=shown)
+            return f"{label_of_field(name, schema)} is not {format_value(value, schema.by_name.get(name))}"
         case NotCondition(SemiJoinCondition() as semi_join):
             return _describe_semi_join(semi_join, schema, schemas or {}, is_negated=True)
         case NotCondition(inner):
-            return translate_message("not ({condition})", condition=describe_condition(inner, schema, schemas))
+            return f"not ({describe_condition(inner, schema, schemas)})"
         case _:
             assert_never(condition)
 
@@ -179,16 +191,6 @@ def _mentioned_words(members: Sequence[Condition]) -> list[str]:
 
 def _is_mention(condition: ComparisonCondition) -> bool:
     return condition.field == TEXT_FIELD
-
-
-def quote_alternatives(words: Sequence[str]) -> str:
-    """ "“rim” or “tyre” or 5 other words": all of them if they are few."""
-    quoted = [f"“{word}”" for word in words]
-    left = len(quoted) - _SHOWN_MENTIONS
-    if left > 1:
-        more = translate_plural("{count} other word", "{count} other words", left, count=str(left))
-        quoted = [*quoted[:_SHOWN_MENTIONS], more]
-    return join_alternatives(quoted)
 
 
 def describe_missing(label: str) -> str:
@@ -286,20 +288,7 @@ def _describe_inner_set(condition: SemiJoinCondition, inner: Schema, schemas: Sc
     documents = noun.singular if is_single else noun.plural
     members = [member for member in conjuncts_of(condition.condition) if not _restricts_key_rows(member, condition)]
     ranks = [_describe_rank(condition, condition.order_by, inner)] if condition.order_by is not None else []
-    if is_reply_in_english():
-        return f"{documents} {describe_qualifier(members, inner, schemas, ranks)}".strip()
-    parts = [*ranks, *(describe_condition(member, inner, schemas) for member in members if not _is_nested(member))]
-    nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
-    values = {"documents": documents, "conditions": join_all(parts), "other_conditions": join_all(nested)}
-    if parts and nested:
-        return translate_message("{documents} with {conditions} and whose {other_conditions}", **values)
-    if nested:
-        return translate_message("{documents} whose {other_conditions}", **values)
-    return translate_message("{documents} with {conditions}", **values) if parts else documents
-
-
-def _is_nested(condition: Condition) -> bool:
-    return isinstance(condition, SemiJoinCondition)
+    return f"{documents} {describe_qualifier(members, inner, schemas, ranks)}".strip()
 
 
 def _is_list(field_name: FieldName, schema: Schema) -> bool:
@@ -349,45 +338,23 @@ def _describe_comparison(condition: ComparisonCondition, schema: Schema) -> str:
     field = schema.by_name.get(condition.field)
     label, value = label_of_field(condition.field, schema), condition.value
     if isinstance(value, bool):
-        if value:
-            return translate_in_context("flag", "{label}", label=label)
-        return translate_in_context("flag", "not {label}", label=label)
+        return label if value else f"not {label}"
     if isinstance(value, tuple):
         if condition.op is ComparisonOperator.IN:
             return _describe_accepted_values(label, [format_value(member, field) for member in value])
         low, high = value
         if isinstance(low, str) and isinstance(high, str):
             return describe_within_period(label, low, high)
-        shown = {"low": format_value(low, field), "high": format_value(high, field)}
-        return translate_message("{label} from {low} to {high}", label=label, **shown)
-    shown_value = format_value(value, field)
-    if field is not None and field.type is FieldType.DATE:
-        return _compare_with_day(condition.op, label, shown_value)
-    return translate_message(_COMPARISON_MESSAGES[condition.op], label=label, value=shown_value)
+        return f"{label} from {format_value(low, field)} to {format_value(high, field)}"
+    return _COMPARISON_PATTERNS[condition.op].format(label=label, value=format_value(value, field))
 
 
 def _describe_accepted_values(label: str, values: Sequence[str]) -> str:
     """ "vendor is one of Acme, Globex, Initech or 2 more"."""
     shown = ", ".join(values[:_MAX_NAMED_VALUES])
     if len(values) > _MAX_NAMED_VALUES:
-        shown = translate_message("{values} or {count} more", values=shown, count=len(values) - _MAX_NAMED_VALUES)
-    if len(values) < 2:
-        return translate_message("{label} is {value}", label=label, value=shown)
-    return translate_message("{label} is one of {values}", label=label, values=shown)
-
-
-def _compare_with_day(op: ComparisonOperator, label: str, day: str) -> str:
-    match op:
-        case ComparisonOperator.GT:
-            return translate_in_context("day", "{label} > {value}", label=label, value=day)
-        case ComparisonOperator.GTE:
-            return translate_in_context("day", "{label} ≥ {value}", label=label, value=day)
-        case ComparisonOperator.LT:
-            return translate_in_context("day", "{label} < {value}", label=label, value=day)
-        case ComparisonOperator.LTE:
-            return translate_in_context("day", "{label} ≤ {value}", label=label, value=day)
-        case _:
-            return translate_message(_COMPARISON_MESSAGES[op], label=label, value=day)
+        shown = f"{shown} or {len(values) - _MAX_NAMED_VALUES} more"
+    return f"{label} is {shown}" if len(values) < 2 else f"{label} is one of {shown}"
 
 
 def _describe_field_comparison(condition: FieldComparisonCondition, schema: Schema) -> str:

@@ -7,7 +7,8 @@ from agent.compose.phrases.values import format_money, format_number, format_val
 from agent.compose.phrases.words import capitalize_words, escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.outcome import ComputedFigure
 from agent.retrieval.answer_type import AnswerType, find_values_in
-from agent.translation.message_catalogues import mark_message, translate_message
+from agent.translation.languages import is_reply_in_english
+from agent.translation.message_catalogues import mark_message, translate_message, translate_plural
 from storage.search.plan import AggregateFunction
 from storage.search.schema import FieldType, Schema, SchemaField
 
@@ -39,7 +40,7 @@ def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, quali
     if figure.function is AggregateFunction.COUNT:
         return f"**{format_count(figure.count, noun)}**{qualifier}"
     if figure.function is AggregateFunction.DISTINCT and field is not None:
-        values = format_count(int(figure.value or 0), label_noun_of(lowercase_label(field.label)))
+        values = _describe_distinct_values(int(figure.value or 0), lowercase_label(field.label))
         return f"**{escape_markdown(values)}** {counted}"
     if figure.function is AggregateFunction.SHARE:
         share = translate_message("{number}%", number=format_number(float(figure.value or 0)))
@@ -47,6 +48,19 @@ def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, quali
     label = escape_markdown(_label_of_measure(field) if field is not None else "")
     shown = escape_markdown(format_computed_value(figure.function, figure.value, figure.unit, field))
     return f"{_describe_function(name_of_function(figure.function), label)}: **{shown}** {counted}"
+
+
+def _describe_distinct_values(count: int, label: str) -> str:
+    """ "3 vendors"; other languages take the label as it is: "3 verschiedene Werte für Lieferant"."""
+    if is_reply_in_english():
+        return format_count(count, label_noun_of(label))
+    return translate_plural(
+        "{count} different value of {label}",
+        "{count} different values of {label}",
+        count,
+        count=format_number(count),
+        label=label,
+    )
 
 
 def _label_of_measure(field: SchemaField) -> str:

@@ -6,9 +6,10 @@ from typing import Final
 
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import singular_of
-from agent.german.nouns import dative_plural_of, german_forms_of
 from agent.translation.languages import get_reply_language, is_reply_in_english
+from agent.translation.local_wording import get_wording, load_wording
 from agent.translation.message_catalogues import translate_plural
+from storage.search.analyser import fold_text
 from storage.search.schema import Schema
 
 # Names of buckets that say no noun for one of their documents.
@@ -28,6 +29,7 @@ _ITEM_NOUNS: Final = {
     "mail": "message",
     "feedback": "comment",
 }
+_COMMON_LETTERS: Final = 4  # of the singular and of a label that is its plural
 _IRREGULAR_PLURALS: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
@@ -68,11 +70,41 @@ def label_noun_of(label: str) -> NounForms:
 def document_noun_of(schema: Schema) -> NounForms:
     """The noun for a document of the bucket: what the schema calls an item, else what its name says."""
     noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
+    if load_wording(schema.language).singular_endings:
+        return _capitalize_forms(_noun_in_other_language(noun, schema), schema.language)
     singular = schema.item or _item_of(noun) or singular_of(noun)
     plural = plural_of(singular)
-    if get_reply_language() == "de":
-        return NounForms(*german_forms_of(singular, plural, schema.label))
-    return NounForms(singular, plural)
+    if is_reply_in_english():
+        return NounForms(singular, plural)
+    has_label_in_plural = fold_text(schema.label).startswith(fold_text(singular))
+    forms = NounForms(singular, schema.label if has_label_in_plural and schema.label != singular else plural)
+    return _capitalize_forms(forms, get_reply_language())
+
+
+def _noun_in_other_language(noun: str, schema: Schema) -> NounForms:
+    """The noun of a bucket whose names are in another language than English.
+
+    The label is taken as the plural if it begins like the noun: `Rechnung`, `Rechnungen`; `Vertrag`, `Verträge`.
+    """
+    singular = schema.item or load_wording(schema.language).singular_of_plural(noun)
+    if singular is None:
+        is_plural = fold_text(noun) == fold_text(schema.label)
+        return (
+            NounForms(noun_for_documents().singular, noun) if is_plural else NounForms(noun, _plural_for(noun, schema))
+        )
+    return NounForms(singular, _plural_for(singular, schema))
+
+
+def _plural_for(singular: str, schema: Schema) -> str:
+    label = schema.label.lower()
+    return label if fold_text(label)[:_COMMON_LETTERS] == fold_text(singular)[:_COMMON_LETTERS] else plural_of(singular)
+
+
+def _capitalize_forms(forms: NounForms, language: str) -> NounForms:
+    """German nouns have a capital, also foreign ones."""
+    if not load_wording(language).capitalize_nouns:
+        return forms
+    return NounForms(*(f"{noun[:1].upper()}{noun[1:]}" for noun in (forms.singular, forms.plural)))
 
 
 def _item_of(noun: str) -> str | None:
@@ -106,4 +138,4 @@ def plural_of(noun: str) -> str:
 
 
 def _dative_of(plural: str) -> str:
-    return dative_plural_of(plural) if get_reply_language() == "de" else plural
+    return get_wording().dative_of_plural(plural)

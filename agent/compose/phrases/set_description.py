@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.compose.phrases.conditions import describe_condition, describe_denial, describe_qualifier
+from agent.compose.phrases.conditions import describe_denial, describe_qualifier
 from agent.compose.phrases.nouns import NounForms, document_noun_of, noun_for_documents
-from agent.compose.phrases.words import escape_markdown, join_all, join_words
+from agent.compose.phrases.words import escape_markdown, join_words
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.review.leg_review import LegReview
-from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import mark_message, translate_message, translate_plural
 from storage.search.conditions import (
     DOC_ID_FIELD,
@@ -95,13 +94,8 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
 def _describe_field_conditions(
     where: Sequence[Condition], lacks: Sequence[MissingCondition], schema: Schema, schemas: Mapping[BucketId, Schema]
 ) -> str:
-    if is_reply_in_english():
-        qualifier = describe_qualifier([*where, *lacks], schema, schemas)
-        return f" {qualifier}" if qualifier else ""
-    missing_fields = join_all([describe_condition(condition, schema, schemas) for condition in lacks])
-    conditions = join_all([describe_condition(condition, schema, schemas) for condition in where])
-    words = translate_message(" with {missing_fields}", missing_fields=missing_fields) if lacks else ""
-    return words + (translate_message(" where {conditions}", conditions=conditions) if where else "")
+    qualifier = describe_qualifier([*where, *lacks], schema, schemas)
+    return f" {qualifier}" if qualifier else ""
 
 
 def describe_empty_set(search: Search, schemas: Mapping[BucketId, Schema]) -> str | None:

@@ -3,7 +3,7 @@
 from datetime import date
 from enum import StrEnum
 
-from agent.translation.local_formats import localize_day, localize_month, localize_number
+from agent.translation.local_formats import localize_day, localize_money, localize_month, localize_number
 from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
 from storage.search.documents import FieldValue
 from storage.search.numbers import minor_digits_of, to_json_number
@@ -78,14 +78,18 @@ def format_number(value: float) -> str:
 
 
 def format_money(value: float, currency: str | None) -> str:
-    """Formats the amount with the currency's minor digits: `USD 1,042.50`."""
-    amount = format_amount_of_money(value, currency)
-    return translate_message("{currency} {amount}", currency=currency, amount=amount) if currency else amount
+    """Formats the amount with the currency's minor digits: `USD 1,042.50`, in German `1.042,50 $`."""
+    amount = _format_plain_amount(value, currency)
+    return localize_money(amount, currency) if currency else localize_number(amount)
 
 
 def format_amount_of_money(value: float, currency: str | None) -> str:
     """Formats the amount without the currency."""
-    return localize_number(f"{value:,.{minor_digits_of(currency)}f}")
+    return localize_number(_format_plain_amount(value, currency))
+
+
+def _format_plain_amount(value: float, currency: str | None) -> str:
+    return f"{value:,.{minor_digits_of(currency)}f}"
 
 
 class PeriodKind(StrEnum):

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.translation.languages import is_reply_in_english
-from agent.translation.message_catalogues import translate_message
+from agent.translation.local_wording import get_wording
+from agent.translation.message_catalogues import join_with, translate_message, translate_plural
 from storage.search.ids import FieldName
 from storage.search.schema import Schema
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_BREAKABLE_BLANKS = re.compile(r"[^\S\u00a0\u202f]+")  # the others keep a number and its unit on one line
 _LINE_MARK = re.compile(r"^(?:#{1,6}\s+|[-*+•>]\s+(?!\d))+")  # "> 5 V" and "- 40 °C" are values
 _MAX_QUOTED_CHARACTERS: Final = 400
+_SHOWN_MENTIONS: Final = 3
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
 _OWN_PLURALS: Final = frozenset("species series news".split())
 
@@ -24,23 +27,21 @@ def label_of_field(field_name: FieldName, schema: Schema) -> str:
 
 
 def format_label(label: str) -> str:
-    """Returns the label for use within a sentence: "notice period" for "Notice Period", but "CAS number" as it is.
-
-    In other languages than English it stays as it is: nouns may need their capitals.
-    """
-    if not is_reply_in_english():
-        return label
-    return label.lower() if label.istitle() else lowercase_label(label)
+    """Returns the label for use within a sentence: "notice period" for "Notice Period", but "CAS number" as it is."""
+    return label.lower() if is_reply_in_english() and label.istitle() else lowercase_label(label)
 
 
 def lowercase_label(label: str) -> str:
-    """Returns the label for use within an English sentence: "notice period", but "CAS number" as it is."""
-    return label[:1].lower() + label[1:] if is_reply_in_english() and label[1:].islower() else label
+    """Returns the label for use within a sentence: "notice period", but "CAS number" as it is.
+
+    In languages whose nouns have capitals it stays as it is.
+    """
+    return label[:1].lower() + label[1:] if not get_wording().capitalize_nouns and label[1:].islower() else label
 
 
 def lowercase_words(label: str) -> str:
-    """Returns the label in lower case in an English sentence, as it is in other languages."""
-    return label.lower() if is_reply_in_english() else label
+    """Returns the label in lower case in an English sentence; in other languages like `lowercase_label`."""
+    return label.lower() if is_reply_in_english() else lowercase_label(label)
 
 
 def capitalize_words(words: str) -> str:
@@ -50,17 +51,27 @@ def capitalize_words(words: str) -> str:
 
 def join_words(words: Sequence[str]) -> str:
     """Joins the words: "a", "a and b", "a, b and c"."""
-    return translate_message(" and ").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    return join_with(translate_message(" and "), [*filter(None, (", ".join(words[:-1]), *words[-1:]))])
 
 
 def join_all(parts: Sequence[str]) -> str:
     """ "a and b and c"."""
-    return translate_message(" and ").join(parts)
+    return join_with(translate_message(" and "), parts)
 
 
 def join_alternatives(parts: Sequence[str]) -> str:
     """ "a or b or c"."""
-    return translate_message(" or ").join(parts)
+    return join_with(translate_message(" or "), parts)
+
+
+def quote_alternatives(words: Sequence[str]) -> str:
+    """ "“rim” or “tyre” or 5 other words": all of them if they are few."""
+    quoted = [f"“{word}”" for word in words]
+    left = len(quoted) - _SHOWN_MENTIONS
+    if left > 1:
+        more = translate_plural("{count} other word", "{count} other words", left, count=str(left))
+        quoted = [*quoted[:_SHOWN_MENTIONS], more]
+    return join_alternatives(quoted)
 
 
 def clean_quotation(text: str) -> str:
@@ -78,8 +89,8 @@ def format_quotation(text: str, max_characters: int | None = _MAX_QUOTED_CHARACT
 
 
 def escape_markdown(text: str) -> str:
-    """Escapes data for Markdown: a backslash before every special character, spaces for line breaks."""
-    return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    """Escapes data for Markdown: a backslash before every special character, a blank for other white space."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", _BREAKABLE_BLANKS.sub(" ", text).strip())
 
 
 def singular_of(label: str) -> str:

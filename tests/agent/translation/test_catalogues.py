@@ -107,4 +107,4 @@ def test_a_translation_keeps_the_blanks_at_the_ends_of_its_message(room: str, la
 def test_the_rooms_have_catalogues_of_the_same_languages() -> None:
     names = {room: {path.name for path in folder.glob("*.po")} for room, folder in CATALOGUES.items()}
 
-    assert names["agent"] == names["bot"] == {"de.po"}
+    assert names["agent"] == names["bot"] == {"de.po", "es.po", "fr.po"}

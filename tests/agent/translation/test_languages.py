@@ -1,17 +1,20 @@
 """The language in which sentences are composed."""
 
 import asyncio
+from datetime import date
 
 import pytest
 
 from agent.compose.phrases.values import format_number
-from agent.translation.languages import get_reply_language, list_languages, use_language
-from agent.translation.local_formats import language_name_of, localize_day
+from agent.compose.phrases.words import join_alternatives, join_words
+from agent.translation.languages import get_reply_language, list_languages, use_asker_locale, use_language
+from agent.translation.local_formats import language_name_of, localize_day, localize_money, localize_month
 from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
 
 
 @pytest.mark.parametrize(
-    ("language", "used"), [("de", "de"), ("de-AT", "de"), ("DE_ch", "de"), ("en", "en"), ("fr", "en"), ("", "en")]
+    ("language", "used"),
+    [("de", "de"), ("de-AT", "de"), ("DE_ch", "de"), ("en", "en"), ("fr-CA", "fr"), ("it", "en"), ("", "en")],
 )
 def test_a_language_without_a_catalogue_is_composed_in_english(language: str, used: str) -> None:
     with use_language(language):
@@ -19,8 +22,8 @@ def test_a_language_without_a_catalogue_is_composed_in_english(language: str, us
     assert get_reply_language() == "en"
 
 
-def test_english_and_german_are_available() -> None:
-    assert list_languages() == ("en", "de")
+def test_four_languages_are_available() -> None:
+    assert list_languages() == ("en", "de", "es", "fr")
 
 
 def test_messages_are_translated_only_within_the_block() -> None:
@@ -28,7 +31,7 @@ def test_messages_are_translated_only_within_the_block() -> None:
         assert translate_message("Which do you mean?") == "Was ist gemeint?"
         with use_language("en"):
             assert translate_message("Which do you mean?") == "Which do you mean?"
-        assert translate_message("{label} = {value}", label="a{b}", value="{c}") == "a{b} = {c}"
+        assert translate_message("{label} {value} instead", label="a{b}", value="{c}") == "stattdessen a{b}: {c}"
     assert translate_message("Which do you mean?") == "Which do you mean?"
 
 
@@ -40,10 +43,9 @@ def test_plurals_follow_the_number(number: int, english: str, german: str) -> No
 
 
 def test_the_context_tells_equal_messages_apart() -> None:
-    message = "{label} > {value}"
     with use_language("de"):
-        assert translate_message(message, label="Frist", value="5") == "Frist mehr als 5"
-        assert translate_in_context("day", message, label="Frist", value="9. Mai") == "Frist nach dem 9. Mai"
+        words = [translate_in_context(context, "of {period}", period="Mai 2031") for context in ("month", "quarter")]
+        assert words == ["vom Mai 2031", "aus dem Mai 2031"]
 
 
 async def test_each_task_has_a_language_of_its_own() -> None:
@@ -60,6 +62,48 @@ def test_days_are_written_out_and_other_texts_stay() -> None:
         assert localize_day("2031-05-09") == "9. Mai 2031"
         assert [localize_day(text) for text in ("2031-02-30", "2031", "May 9")] == ["2031-02-30", "2031", "May 9"]
     assert localize_day("2031-05-09") == "2031-05-09"
+
+
+@pytest.mark.parametrize(
+    ("language", "locale", "written"),
+    [
+        ("de", "", "1.234,50\u00a0€, 1. Mai 2031, Mai 2031"),
+        ("de", "de-CH", "EUR\u00a01’234.50, 1. Mai 2031, Mai 2031"),
+        ("de", "en-US", "1.234,50\u00a0€, 1. Mai 2031, Mai 2031"),
+        ("de", "de-XX", "1.234,50\u00a0€, 1. Mai 2031, Mai 2031"),
+        ("fr", "", "1\u202f234,50\u00a0€, 1er mai 2031, mai 2031"),
+        ("es", "", "1.234,50\u00a0€, 1 de mayo de 2031, mayo de 2031"),
+        ("es", "es-MX", "EUR\u00a01,234.50, 1 de mayo de 2031, mayo de 2031"),
+        ("en", "de-DE", "EUR 1,234.50, 2031-05-01, May 2031"),
+    ],
+)
+def test_figures_are_written_as_in_the_country_of_the_asker(language: str, locale: str, written: str) -> None:
+    """A locale of another language than the reply counts for nothing: `1.234` is no thousand in an English sentence."""
+    with use_asker_locale(locale), use_language(language):
+        figures = (localize_money("1,234.50", "EUR"), localize_day("2031-05-01"), localize_month(date(2031, 5, 1)))
+        assert ", ".join(figures) == written
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "value", "words"),
+    [
+        ("fr", "I found no {documents}.", "options", "Je n’ai pas trouvé d’options."),
+        ("fr", "I found no {documents}.", "factures", "Je n’ai pas trouvé de factures."),
+        ("fr", "I found no {documents}.", "hangars", "Je n’ai pas trouvé de hangars."),
+        ("fr", "I found no {documents}.", "hôtels", "Je n’ai pas trouvé d’hôtels."),
+        ("de", "I found no {documents}.", "Optionen", "Ich finde keine Optionen."),
+    ],
+)
+def test_words_before_a_value_change_with_it(language: str, message: str, value: str, words: str) -> None:
+    with use_language(language):
+        assert translate_message(message, documents=value) == words
+
+
+def test_spanish_conjunctions_change_before_their_own_sound() -> None:
+    with use_language("es"):
+        assert join_words(["Ada", "Inés"]) == "Ada e Inés"
+        assert join_words(["cobre", "hierro"]) == "cobre y hierro"
+        assert join_alternatives(["plata", "oro"]) == "plata u oro"
 
 
 def test_languages_are_named_in_the_language_of_the_reply() -> None:

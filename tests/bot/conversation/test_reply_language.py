@@ -70,8 +70,10 @@ async def test_an_empty_set_is_described_in_german_with_its_ways_out(
     script.plans["Was ist von Bolt bezahlt?"] = plan_of("Was ist von Bolt bezahlt?", NO_RECEIPT, "de")
     turn = await ConversationDriver(answering_bot).ask_question("Was ist von Bolt bezahlt?")
 
-    assert turn.result["text"] == ("Ich finde keine Receipts mit vendor = Bolt und paid = ja.\n\nStattdessen möglich:")
-    assert "weglassen: paid = ja" in labels_of(turn)
+    assert turn.result["text"] == (
+        "Ich finde keine Receipts mit vendor Bolt und mit Merkmal »paid«.\n\nStattdessen möglich:"
+    )
+    assert "paid: ja oder nein" in labels_of(turn)
 
 
 async def test_a_click_on_a_german_overload_stays_german(answering_bot: Application, script: ScriptedReasoner) -> None:
@@ -84,7 +86,7 @@ async def test_a_click_on_a_german_overload_stays_german(answering_bot: Applicat
         "Ich finde **42 Receipts**, mehr als die 10, die ich lese.\n\nWelche davon? Nach vendor:"
     )
     assert labels_of(question_turn) == ["Acme", "Bolt", "Alle als CSV exportieren", "Einfach antworten"]
-    assert click_turn.result["text"].startswith("**5 Receipts** mit vendor = Bolt: ")
+    assert click_turn.result["text"].startswith("**5 Receipts** mit vendor Bolt: ")
 
 
 async def test_a_plan_that_asks_for_one_of_several_documents_asks_in_german(
@@ -98,7 +100,7 @@ async def test_a_plan_that_asks_for_one_of_several_documents_asks_in_german(
 
     assert turn.result["outcome"] == "ambiguous"
     assert turn.result["text"] == (
-        "**37 Receipts** kommen infrage (Receipts mit vendor = Acme). Welches Dokument ist gemeint?"
+        "**37 Receipts** kommen infrage (Receipts mit vendor Acme). Welches Dokument ist gemeint?"
     )
     assert "ein anderes davon" in labels_of(turn)
 
@@ -111,7 +113,7 @@ async def test_a_german_choice_is_made_in_words(
     talk = ConversationDriver(answering_bot)
     await talk.ask_question("Alle Belege")
 
-    assert (await talk.ask_question(typed)).result["text"].startswith("**5 Receipts** mit vendor = Bolt: ")
+    assert (await talk.ask_question(typed)).result["text"].startswith("**5 Receipts** mit vendor Bolt: ")
 
 
 async def test_an_action_is_chosen_by_its_german_label(answering_bot: Application, script: ScriptedReasoner) -> None:
@@ -143,20 +145,50 @@ async def test_a_short_follow_up_of_a_german_plan_stays_german(
     await talk.ask_question("Alle von Bolt")
     kept_turn = await talk.ask_question("only paid")
 
-    assert kept_turn.result["text"].startswith("Ich finde keine Receipts mit vendor = Bolt und paid = ja.")
+    assert kept_turn.result["text"].startswith("Ich finde keine Receipts mit vendor Bolt und mit Merkmal »paid«.")
     assert "Neu anfangen" in labels_of(kept_turn)
 
 
 async def test_a_language_without_a_catalogue_is_answered_in_english(
     answering_bot: Application, script: ScriptedReasoner
 ) -> None:
-    script.plans["Tous les reçus"] = plan_of("Tous les reçus", EVERY_RECEIPT, "fr")
+    script.plans["Tutte le ricevute"] = plan_of("Tutte le ricevute", EVERY_RECEIPT, "it")
     talk = ConversationDriver(answering_bot)
-    question_turn = await talk.ask_question("Tous les reçus")
+    question_turn = await talk.ask_question("Tutte le ricevute")
     click_turn = await talk.click_choice(question_turn, "Bolt")
 
     assert question_turn.result["text"].startswith("I found **42 receipts**, more than the 10 that I read.")
     assert click_turn.result["text"].startswith("**5 receipts** from Bolt: ")
+
+
+@pytest.mark.parametrize(
+    ("language", "found", "listed", "typed"),
+    [
+        (
+            "fr",
+            "J’ai trouvé **42 receipts**, soit plus que les 10 que je lis.\n\nÀ préciser par vendor\u00a0:",
+            "**5 receipts** ayant pour vendor Bolt: ",
+            "Tout exporter en CSV",
+        ),
+        (
+            "es",
+            "He encontrado **42 receipts**, más de los 10 que leo.\n\n¿Cuáles? Por vendor:",
+            "**5 receipts** con vendor Bolt: ",
+            "Exportar todo como CSV",
+        ),
+    ],
+)
+async def test_french_and_spanish_are_answered_in_their_language(
+    answering_bot: Application, script: ScriptedReasoner, language: str, found: str, listed: str, typed: str
+) -> None:
+    script.plans["?"] = plan_of("?", EVERY_RECEIPT, language)
+    talk = ConversationDriver(answering_bot)
+    question_turn = await talk.ask_question("?")
+    click_turn = await talk.click_choice(question_turn, "Bolt")
+
+    assert question_turn.result["text"] == found
+    assert typed in labels_of(question_turn)
+    assert click_turn.result["text"].startswith(listed)
 
 
 async def test_a_late_click_on_a_german_offer_is_refused_in_german(
@@ -187,7 +219,7 @@ async def test_a_count_that_has_changed_is_noted_in_german(
     await index.put(RECEIPTS, [a_document("r100", "receipt 100", vendor="Bolt")])
     click_turn = await talk.click_choice(question_turn, "Bolt")
 
-    assert click_turn.result["text"].startswith("_jetzt 6, vorher 5_\n\n**6 Receipts** mit vendor = Bolt")
+    assert click_turn.result["text"].startswith("_jetzt 6, vorher 5_\n\n**6 Receipts** mit vendor Bolt")
 
 
 @pytest.mark.parametrize(
