@@ -9,7 +9,7 @@ from typing import TypeAlias
 from storage.search.conditions import Condition
 from storage.search.ids import DocId, FieldName, Generation, LegId
 from storage.search.index import DocumentRecord, PassageHit
-from storage.search.plan import AggregateFunction, Plan
+from storage.search.plan import AggregateFunction, Plan, SummariseDocuments
 from storage.search.refinement import (
     Action,
     AddBucket,
@@ -177,6 +177,8 @@ class Choice:
 
     @property
     def kind(self) -> ChoiceKind:
+        if isinstance(self.effect, UseForm) and isinstance(self.effect.answer_form, SummariseDocuments):
+            return ChoiceKind.DOCUMENT  # it shows one document
         return _KIND_BY_EFFECT[type(self.effect)]
 
 

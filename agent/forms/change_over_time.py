@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 from agent.forms.clarifications import (
     ask_which_reading,
+    list_candidates,
     missing_candidates,
     report_nothing_found,
     wider_reading_candidates,
@@ -97,7 +98,7 @@ async def decide_change(answer_form: ChangeOverTime, review: LegReview) -> Enoug
         ),
         facts=facts,
         hits=hits_by_document(review),
-        candidates=(*wider_reading_candidates(review), *missing_candidates(review)),
+        candidates=(*list_candidates(review), *wider_reading_candidates(review), *missing_candidates(review)),
         export_count=review.count,
         assumptions=assumptions_of(review),
     )

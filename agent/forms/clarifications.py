@@ -173,6 +173,11 @@ def wider_reading_candidates(review: LegReview) -> list[RefinementCandidate]:
     return [refinements.reading_candidate(reading) for reading in review.alternatives.wider_readings]
 
 
+def list_candidates(review: LegReview) -> list[RefinementCandidate]:
+    """Offers the documents that a number was computed from, if there are several."""
+    return [refinements.list_candidate(review.leg)] if review.count > 1 else []
+
+
 def missing_candidates(review: LegReview) -> list[RefinementCandidate]:
     """Offers to include documents that lack a field of the search, if there are any."""
     lacking = {missing.field for missing in missing_counts_of(review)}

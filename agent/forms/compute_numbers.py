@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import (
     ask_which_reading,
+    list_candidates,
     missing_candidates,
     report_nothing_found,
     wider_reading_candidates,
@@ -127,7 +128,7 @@ def answer_computation(
         ),
         facts=facts,
         hits=hits_by_document(review),
-        candidates=(*wider_reading_candidates(review), *missing_candidates(review)),
+        candidates=(*list_candidates(review), *wider_reading_candidates(review), *missing_candidates(review)),
         export_count=count or None,
         assumptions=assumptions_of(review),
     )
@@ -150,7 +151,7 @@ def _answer_share(review: LegReview, whole: Search, whole_count: int) -> Enough:
         ),
         facts=ShareFacts(figure=figure, schema=schema, whole=whole, whole_count=whole_count),
         hits=hits_by_document(review),
-        candidates=(*wider_reading_candidates(review), *missing_candidates(review)),
+        candidates=(*list_candidates(review), *wider_reading_candidates(review), *missing_candidates(review)),
         export_count=review.count or None,
         assumptions=assumptions_of(review),
     )

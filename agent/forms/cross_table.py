@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from agent.forms.clarifications import list_candidates
 from agent.forms.figures import format_group, value_of_function
 from agent.outcome import GroupLine, OutcomeKind
 from agent.review.leg_review import (
@@ -84,6 +85,7 @@ async def decide_cross_table(answer_form: ComputeNumbers, group: GroupBy, second
         ),
         facts=facts,
         hits=hits_by_document(review),
+        candidates=tuple(list_candidates(review)),
         export_count=review.count or None,
         assumptions=assumptions_of(review),
     )

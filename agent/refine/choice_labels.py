@@ -158,6 +158,11 @@ class ExportLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListThemLabel:
+    """The documents that a number was computed from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JustAnswerLabel:
     """Answers without asking back."""
 
@@ -191,6 +196,7 @@ ChoiceLabel: TypeAlias = (
     | FieldValueLabel
     | OtherDocumentLabel
     | ExportLabel
+    | ListThemLabel
     | JustAnswerLabel
     | SearchByMeaningLabel
 )

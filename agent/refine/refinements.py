@@ -1,7 +1,7 @@
 """Refinements: derives candidates, counts them all in one round trip, drops those without results, ranks the rest.
 
-There are two round trips at most: one asks the index for nearest values and spellings, one counts. An overload needs
-only the second, since its facets came with its count.
+There are three round trips at most: one asks the index for nearest values and spellings, one counts, and one compares
+the sets of choices with the same count. An overload does not need the first, since its facets came with its count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,11 @@ from agent.refine.choice_labels import (
     GivenLabel,
     JustAnswerLabel,
     LikelyFieldLabel,
+    ListThemLabel,
     OtherDocumentLabel,
     SearchByMeaningLabel,
 )
+from agent.refine.equal_sets import CountedSearch, find_repeated_sets
 from agent.retrieval.session import RetrievalSession
 from storage.search.conditions import (
     DOC_ID_FIELD,
@@ -28,8 +30,8 @@ from storage.search.conditions import (
     Scalar,
 )
 from storage.search.ids import BucketId
-from storage.search.index import CountRequest, DocumentRecord
-from storage.search.plan import Leg
+from storage.search.index import CountRequest, DocumentRecord, IndexAnswers, PassageHit
+from storage.search.plan import Clause, Leg, ListDocuments, Search, SummariseDocuments
 from storage.search.refinement import (
     AddBucket,
     ChooseDocument,
@@ -37,6 +39,7 @@ from storage.search.refinement import (
     IncludeMissing,
     JustAnswer,
     OpenTail,
+    Refinement,
     SearchByMeaning,
     UseForm,
     UseReading,
@@ -49,40 +52,70 @@ SchemasByBucket = Mapping[BucketId, Schema]
 
 
 async def count_refinements(
-    session: RetrievalSession, leg: Leg, candidates: Sequence[RefinementCandidate]
+    session: RetrievalSession,
+    leg: Leg,
+    candidates: Sequence[RefinementCandidate],
+    *,
+    shows_set: bool = True,
 ) -> list[OfferedChoice]:
-    """Returns the candidates that lead to documents as choices with counts, in the order given; one round trip.
+    """Returns the candidates that lead to documents as choices with counts, in the order given; two round trips.
 
-    A candidate that changes nothing is left out, unless it is the reading that was taken: the user compares the other
-    readings with it.
+    Each choice leads to other documents than every choice before it, and than the set of the leg, if the reply shows
+    this (`shows_set`). A reply that asks which set is meant offers it as well. Of choices that change the form of the
+    answer, only those with the same form are compared.
     """
+    searches = [apply_refinement(candidate.refinement, leg.search) for candidate in candidates]
     offered = [
-        candidate
-        for candidate in candidates
-        if isinstance(candidate.refinement, (UseReading, UseForm))
-        or apply_refinement(candidate.refinement, leg.search) != leg.search
+        (candidate, search)
+        for candidate, search in zip(candidates, searches, strict=True)
+        if search != leg.search or _may_repeat_set(candidate.refinement, shows_set=shows_set)
     ]
     if not offered:
         return []
-    counts = [CountRequest(apply_refinement(candidate.refinement, leg.search)) for candidate in offered]
     now = CountRequest(leg.search)
-    answers = await session.ask_index((now, *counts))
-    seen: set[object] = set()
-    choices: list[OfferedChoice] = []
-    for candidate, count in zip(offered, counts, strict=True):
-        widens = not isinstance(candidate.refinement, (AddBucket, IncludeMissing)) or answers[count] > answers[now]
-        leads_to = candidate.refinement if isinstance(candidate.refinement, UseForm) else count.search
-        if answers[count] and leads_to not in seen and widens:
-            seen.add(leads_to)
-            choices.append(
-                OfferedChoice(
-                    label=candidate.label,
-                    count=_count_after_click(leg, answers[count]),
-                    leg=leg.id,
-                    effect=candidate.refinement,
-                )
-            )
-    return choices
+    answers = await session.ask_index((now, *(CountRequest(search) for _, search in offered)))
+    found = [
+        (candidate, CountedSearch(search=search, count=answers[CountRequest(search)]))
+        for candidate, search in offered
+        if answers[CountRequest(search)] and _widens_if_meant(candidate.refinement, answers, now, search)
+    ]
+    present = CountedSearch(search=leg.search, count=answers[now]) if shows_set and answers[now] else None
+    repeated = await _find_repeated(session, found, present)
+    return [
+        OfferedChoice(
+            label=candidate.label,
+            count=_count_after_click(leg, counted.count),
+            leg=leg.id,
+            effect=candidate.refinement,
+        )
+        for position, (candidate, counted) in enumerate(found)
+        if position not in repeated
+    ]
+
+
+def _may_repeat_set(refinement: Refinement, *, shows_set: bool) -> bool:
+    """Whether the choice may lead to the set of the leg: as the reading that was taken, or in another form."""
+    return isinstance(refinement, UseForm) or (isinstance(refinement, UseReading) and not shows_set)
+
+
+def _widens_if_meant(refinement: Refinement, answers: IndexAnswers, now: CountRequest, search: Search) -> bool:
+    """Whether a choice that says "also those …" adds documents."""
+    return not isinstance(refinement, (AddBucket, IncludeMissing)) or answers[CountRequest(search)] > answers[now]
+
+
+async def _find_repeated(
+    session: RetrievalSession,
+    found: Sequence[tuple[RefinementCandidate, CountedSearch]],
+    present: CountedSearch | None,
+) -> frozenset[int]:
+    """Returns the positions of the candidates with the documents of an earlier one, or with those of `present`."""
+    forms = [candidate.refinement for candidate, _ in found]
+    of_sets = [position for position, form in enumerate(forms) if not isinstance(form, UseForm)]
+    searches = [found[position][1] for position in of_sets]
+    first = 0 if present is None else 1
+    repeated = await find_repeated_sets(session, searches if present is None else [present, *searches])
+    same_forms = {position for position, form in enumerate(forms) if form in forms[:position]}
+    return frozenset(of_sets[position - first] for position in repeated) | same_forms
 
 
 def _count_after_click(leg: Leg, count: int) -> int:
@@ -142,6 +175,37 @@ def reading_candidate(reading: AlternativeReading) -> RefinementCandidate:
         else ConditionsLabel(conditions=reading.conditions, bucket=reading.bucket)
     )
     return RefinementCandidate(label=label, refinement=UseReading(search=reading.search))
+
+
+def list_candidate(leg: Leg) -> RefinementCandidate:
+    """Returns the choice to see the documents that a number was computed from."""
+    return RefinementCandidate(
+        label=ListThemLabel(), refinement=UseForm(answer_form=ListDocuments(), search=leg.search)
+    )
+
+
+def shown_document_candidates(leg: Leg, hits: Sequence[PassageHit]) -> list[RefinementCandidate]:
+    """Returns a choice for each document of the hits, in their order: to see what it says, not to ask it again."""
+    first_hits = {hit.doc_id: hit for hit in reversed(hits)}
+    documents = dict.fromkeys(hit.doc_id for hit in hits)
+    return [
+        RefinementCandidate(
+            label=GivenLabel(text=first_hits[doc_id].title or doc_id),
+            refinement=UseForm(
+                answer_form=SummariseDocuments(),
+                search=Search(
+                    clauses=(
+                        Clause(
+                            bucket=first_hits[doc_id].bucket,
+                            condition=_document_condition(ComparisonOperator.EQ, doc_id),
+                        ),
+                    ),
+                    ranking_text=leg.question,
+                ),
+            ),
+        )
+        for doc_id in documents
+    ]
 
 
 def document_candidates(records: Sequence[DocumentRecord], has_more: bool) -> list[RefinementCandidate]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent.decomposition import LegAlternatives
+from agent.english.function_words import STOP_WORDS
 from agent.refine.candidates import OfferedChoice, RefinementCandidate
 from agent.refine.choice_labels import (
     AlsoMissingLabel,
@@ -15,6 +16,7 @@ from agent.refine.choice_labels import (
     WithoutWordLabel,
 )
 from agent.refine.refinements import reading_candidate
+from storage.search.analyser import fold_text
 from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
@@ -26,7 +28,13 @@ from storage.search.conditions import (
     conjuncts_of,
 )
 from storage.search.ids import BucketId, FieldName
-from storage.search.index import IndexAnswers, IndexRequest, NearestValueRequest, SpellingRequest
+from storage.search.index import (
+    IndexAnswers,
+    IndexRequest,
+    NearestValueRequest,
+    SpellingRequest,
+    SpellingSuggestion,
+)
 from storage.search.plan import Clause, Leg, Search
 from storage.search.refinement import (
     AddBucket,
@@ -41,6 +49,9 @@ from storage.search.refinement import (
 from storage.search.schema import FieldType, Schema
 
 _MAX_RELAXATIONS = 10
+_MAX_SPELLINGS = 3  # offered for a word
+_MIN_CORRECTABLE_LETTERS = 4
+_MIN_LETTERS_FOR_TWO_EDITS = 8
 SchemasByBucket = Mapping[BucketId, Schema]
 
 
@@ -214,10 +225,25 @@ def _spelling_candidates(leg: Leg, answers: IndexAnswers | None) -> Iterator[Ref
     if answers is None:
         return
     for word in sorted(words):
-        for spelling in answers[SpellingRequest(buckets, word)][:3]:
+        near = [spelling for spelling in answers[SpellingRequest(buckets, word)] if is_near_spelling(word, spelling)]
+        for spelling in near[:_MAX_SPELLINGS]:
             yield RefinementCandidate(
                 label=SpellingLabel(old=word, new=spelling.word), refinement=CorrectWord(old=word, new=spelling.word)
             )
+
+
+def is_near_spelling(word: str, spelling: SpellingSuggestion) -> bool:
+    """Whether the word may be a slip for the suggested word: "reciept", but not "hw" for "in".
+
+    Both begin with the same letter; a word of fewer than four letters resembles too many others.
+    """
+    max_edits = 1 if len(word) < _MIN_LETTERS_FOR_TWO_EDITS else 2
+    return (
+        len(word) >= _MIN_CORRECTABLE_LETTERS
+        and spelling.distance <= max_edits
+        and fold_text(word)[:1] == fold_text(spelling.word)[:1]
+        and spelling.word not in STOP_WORDS
+    )
 
 
 def _drop_candidates(clause: Clause) -> Iterator[RefinementCandidate]:

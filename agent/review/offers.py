@@ -23,7 +23,9 @@ async def offer_beside_answers(reviews: Sequence[LegReview], answers: Sequence[E
 async def offer_for_clarification(review: LegReview, clarification: LegClarification) -> tuple[OfferedChoice, ...]:
     session, leg = review.session, review.leg
     if clarification.kind is not OutcomeKind.NO_RESULTS:
-        counted = await refinements.count_refinements(session, leg, clarification.candidates)
+        counted = await refinements.count_refinements(
+            session, leg, clarification.candidates, shows_set=clarification.kind is OutcomeKind.OVERLOAD
+        )
         actions = refinements.action_choices(
             leg, clarification.export_count, offer_just_answer=clarification.offer_just_answer
         )

@@ -316,9 +316,11 @@ class ChoiceChecker:
 
     async def _check_click(self, chosen: Chosen, effect: Refinement, click_turn: ConversationTurn) -> None:
         old_leg = chosen.plan.leg_by_id(chosen.leg)
-        leg = replace(old_leg, search=apply_refinement(effect, old_leg.search))
+        form = effect.answer_form if isinstance(effect, UseForm) else old_leg.answer_form
+        leg = replace(old_leg, search=apply_refinement(effect, old_leg.search), answer_form=form)
         plan = await self._load_last_plan(click_turn)
-        assert plan == chosen.plan.with_search(chosen.leg, leg.search), f"{chosen.label!r} led to another search"
+        expected = chosen.plan.with_search(chosen.leg, leg.search).with_answer_form(chosen.leg, form)
+        assert plan == expected, f"{chosen.label!r} led to another search"
         members = self.members_of(leg.search)
         assert await self._find_documents(leg.search) == members, f"{chosen.label!r} found others"
         self._check_effect(effect, old_leg.search, members)

@@ -35,6 +35,7 @@ from agent.refine.choice_labels import (
     GivenLabel,
     JustAnswerLabel,
     LikelyFieldLabel,
+    ListThemLabel,
     MentionLabel,
     MissingFieldLabel,
     MoreValuesLabel,
@@ -125,6 +126,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return translate_message("another of them")
         case ExportLabel(question=question):
             return translate_message("Export all as CSV") + (f": {question}" if question else "")
+        case ListThemLabel():
+            return translate_message("List them")
         case JustAnswerLabel():
             return translate_message("Just answer")
         case SearchByMeaningLabel():
