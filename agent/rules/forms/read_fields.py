@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import LIST_VERBS, SUMMING_PHRASES, YES_NO_VERBS
+from agent.english.function_words import LIST_VERBS, QUESTION_WORDS, SUMMING_PHRASES, YES_NO_VERBS
 from agent.english.gradable_adjectives import nouns_beside
 from agent.rules.cues.asked_fields import (
     asking_words_of,
@@ -30,6 +30,7 @@ from storage.search.plan import AggregateFunction, ReadFields
 from storage.search.schema import FieldType
 from storage.text.identifiers import is_identifier
 
+_WORDS_FOR_HAVING = frozenset("have has had got there with know".split())
 _QUANTITY_QUESTIONS = (("how", "much"), ("how", "many"))
 _WHO_IS_OPENINGS = {("who", "is"), ("who", "was"), ("who", "s"), ("who", "are"), ("what", "is"), ("what", "s")}
 _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
@@ -37,6 +38,8 @@ _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "shoul
 
 def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
     if cues.group is not None or any(phrase.words in SUMMING_PHRASES for phrase in cues.functions):
+        return None
+    if _asks_for_verdict(cues.words):
         return None
     fields = _fields_of_one_document(cues.words, cues.functions, cues.reading, cues.lexicon)
     return ReadFields(fields=tuple((cues.reading.bucket, name) for name in fields)) if fields else None
@@ -47,6 +50,8 @@ def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     reading = cues.reading
     if _asks_for_yes(cues.words) and all(mention.is_question for mention in reading.asked_mentions):
         return None  # "can I take my dog": "take" names no field here
+    if _asks_for_verdict(cues.words):
+        return None
     asked = find_asked_fields(cues.words, reading, cues.lexicon)
     describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
     is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
@@ -100,6 +105,15 @@ def _fields_of_one_document(
 def _asks_for_yes(words: Sequence[str]) -> bool:
     """Whether the question is for yes or no, and not a request: "can you …"."""
     return words[:1] != [] and words[0] in YES_NO_VERBS and words[1:2] != ["you"]
+
+
+def _asks_for_verdict(words: Sequence[str]) -> bool:
+    """Whether only yes or no answers: "did the film go over budget?"; its budget does not.
+
+    "Do you know what …", "is there a phone number of …" and "does it have an end date" are answered by the value.
+    """
+    asks_for_value = set(words[1:]) & (QUESTION_WORDS | LIST_VERBS | _WORDS_FOR_HAVING)
+    return _asks_for_yes(words) and words[0] not in _WORDS_FOR_HAVING and not asks_for_value
 
 
 def _similar_fields(reading: BucketReading) -> tuple[FieldName, ...]:
