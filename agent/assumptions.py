@@ -23,6 +23,13 @@ class UnknownWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedWords:
+    """Words of the question that nothing in the plan expresses: the answer may be to another question."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnansweredPart:
     """A part of the question could not be planned; the answer is that to the others."""
 
@@ -196,6 +203,7 @@ Assumption: TypeAlias = (
     | DateFieldTaken
     | MarginTaken
     | UnmatchedSuperlative
+    | UnusedWords
     | IgnoredSuperlative
     | IgnoredGrouping
 )

@@ -51,6 +51,7 @@ from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.planning.referred_document import plan_referred_document
 from agent.rules.planning.translated_message import restore_words, translate_message
+from agent.rules.planning.unused_words import name_unused_words
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import choose_reply_language, detect_foreign_language
 from agent.rules.words.overview_questions import normalize_summary_request
@@ -86,7 +87,7 @@ class RuleReasoner:
         plain_message = simplify_message(question, lexicons)
         reader = await self._open_reader(plain_message.text, question_context)
         decomposition = self._decompose_question(question, plain_message, question_context, reader)
-        return _with_language(decomposition, language)
+        return _with_language(_name_unused_words(decomposition, lexicons), language)
 
     async def _decompose_translated(
         self, question: str, pack: LanguagePack, question_context: QuestionContext
@@ -99,6 +100,7 @@ class RuleReasoner:
             return command
         reader = await self._open_reader(text, question_context)
         decomposition = self._decompose_plain_message(text, question_context, reader)
+        decomposition = _name_unused_words(decomposition, reader.lexicons)
         decomposition = _with_original(decomposition, question, message.plain_message)
         return decomposition if _is_undo(decomposition) else restore_words(decomposition, message)
 
@@ -224,6 +226,10 @@ def _find_german_command(question: str, question_context: QuestionContext) -> De
     if asks_for_file_in_german(question):
         return _plan_export(question_context)
     return UnrecognisedQuestion(unknown_words=()) if is_german_thanks(question) else None
+
+
+def _name_unused_words(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> Decomposition:
+    return name_unused_words(decomposition, lexicons) if isinstance(decomposition, PlannedQuestion) else decomposition
 
 
 def _with_language(decomposition: Decomposition, language: str) -> Decomposition:

@@ -31,6 +31,7 @@ from tests.rounds.scoring import (
     ResultJson,
     RoundQuestion,
     Verdict,
+    is_wrong_without_reserve,
     judge_first_reply,
     may_lead_to_truth,
     share_of,
@@ -147,12 +148,18 @@ def _pick_evenly(questions: Sequence[RoundQuestion], count: int | None) -> Seque
 
 
 def print_figures(judged: dict[str, list[JudgedReply]]) -> None:
-    header = f"{'round':<22}{'n':>4}" + "".join(f"{verdict:>12}" for verdict in Verdict) + f"{'right+asked':>13}"
+    header = (
+        f"{'round':<22}{'n':>4}"
+        + "".join(f"{verdict:>12}" for verdict in Verdict)
+        + f"{'right+asked':>13}{'wrong, sure':>13}"
+    )
     lines = [header]
     for name, replies in judged.items():
         shares = [share_of(verdict, replies) for verdict in Verdict]
         both = shares[0] + shares[1]
-        lines.append(f"{name:<22}{len(replies):>4}" + "".join(f"{share:>12.3f}" for share in shares) + f"{both:>13.3f}")
+        sure = sum(map(is_wrong_without_reserve, replies)) / len(replies)
+        cells = "".join(f"{share:>12.3f}" for share in shares)
+        lines.append(f"{name:<22}{len(replies):>4}{cells}{both:>13.3f}{sure:>13.3f}")
     print("\n".join(lines))  # noqa: T201
 
 

@@ -143,6 +143,16 @@ def _states_groups(groups: Mapping[str, float], tolerance: float, result: Result
     )
 
 
+_RESERVES = ("took no account of", "did not understand", "nicht berücksichtigt", "nicht verstanden")
+_RESERVES += ("sans tenir compte", "sin tener en cuenta")
+
+
+def is_wrong_without_reserve(reply: JudgedReply) -> bool:
+    """Whether a wrong reply does not even say which words of the question it leaves out."""
+    assumptions = [str(assumption) for assumption in reply.result["assumptions"]]
+    return reply.verdict is Verdict.WRONG and not any(words.startswith(_RESERVES) for words in assumptions)
+
+
 def share_of(verdict: Verdict, judged: Sequence[JudgedReply]) -> float:
     """The share (0 to 1) of the replies with this verdict."""
     return sum(reply.verdict is verdict for reply in judged) / len(judged)

@@ -25,6 +25,7 @@ from agent.assumptions import (
     UnboundedAdjective,
     UnknownWords,
     UnmatchedSuperlative,
+    UnusedWords,
     WordsDecide,
     WordsTakenAsField,
 )
@@ -54,6 +55,8 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             return translate_message("ignored, since no document holds it: “{word}”", word=word)
         case UnknownWords(words=words):
             return translate_message("did not understand {words}, so it restricts nothing", words=_quote_words(words))
+        case UnusedWords(words=words):
+            return translate_message("took no account of {words}", words=_quote_words(words))
         case UnansweredPart(question=question):
             return translate_message("could not plan “{question}”, so it is not answered", question=question)
         case RequiredWords(words=words):

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 
 from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
+from agent.condition_walk import walk_conditions
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
 from agent.english.function_words import PRONOUNS_OF_PERSONS
-from agent.model.planning.condition_walk import walk_conditions
-from agent.model.planning.word_coverage import find_uncovered_words, names_its_documents
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.planning.word_coverage import find_uncovered_words, names_its_documents
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, ComparisonOperator
 from storage.search.ids import BucketId

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from agent.decomposition import PlannedQuestion
 from agent.model.planning.complete_plans import is_completely_linked
-from agent.model.planning.word_coverage import find_uncovered_words
+from agent.rules.planning.word_coverage import find_uncovered_words
 from agent.rules.reasoner import RuleReasoner
 from tests.agent.rules.nested.mining import MiningHome, open_mining_home
 

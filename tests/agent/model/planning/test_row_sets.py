@@ -13,11 +13,11 @@ from agent.context import AgentContext
 from agent.loop import answer
 from agent.model.options import ModelOptions, ModelUse
 from agent.model.planning.plan_linking import LinkedPlan, PlanLinker
-from agent.model.planning.word_coverage import find_uncovered_words
 from agent.model.reasoner import ModelReasoner
 from agent.outcome import Answer
 from agent.refine.relaxations import derive_relaxations, relaxation_requests
 from agent.rules.lexicon.bucket_lexicon import build_lexicons
+from agent.rules.planning.word_coverage import find_uncovered_words
 from agent.rules.reasoner import RuleReasoner
 from prompts.outputs.question_plan import PlanPartOutput
 from storage.search.conditions import Condition, NotCondition, RowCondition, SemiJoinCondition, conjuncts_of

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from agent.condition_walk import walk_conditions
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
@@ -18,7 +19,6 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.model.planning.condition_walk import walk_conditions
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.words.tokens import QuestionToken, tokenize_question
 from storage.search.conditions import (
