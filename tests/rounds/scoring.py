@@ -143,8 +143,10 @@ def _states_groups(groups: Mapping[str, float], tolerance: float, result: Result
     )
 
 
-_RESERVES = ("took no account of", "did not understand", "nicht berücksichtigt", "nicht verstanden")
-_RESERVES += ("sans tenir compte", "sin tener en cuenta")
+_RESERVES = (
+    *("took no account of", "did not understand", "nicht berücksichtigt", "nicht verstanden"),
+    *("sans tenir compte", "sin tener en cuenta"),
+)
 
 
 def is_wrong_without_reserve(reply: JudgedReply) -> bool:
