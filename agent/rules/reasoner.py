@@ -47,11 +47,11 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.lexicon_cache import LexiconCache
 from agent.rules.linking.label_similarity import LabelEmbeddings
 from agent.rules.planning.completed_question import plan_completed_question
+from agent.rules.planning.left_over_words import name_unused_words
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.planning.referred_document import plan_referred_document
 from agent.rules.planning.translated_message import restore_words, translate_message
-from agent.rules.planning.unused_words import name_unused_words
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import choose_reply_language, detect_foreign_language
 from agent.rules.words.overview_questions import normalize_summary_request
