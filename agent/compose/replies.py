@@ -5,7 +5,7 @@ from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown
 from agent.decomposition import QuestionContext
 from agent.english.commands import is_thanks
-from agent.german.commands import is_german_thanks
+from agent.languages.command_phrases import CommandKind, is_foreign_command
 from agent.outcome import Clarify, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession
 from agent.translation.languages import get_reply_language
@@ -29,7 +29,7 @@ def clarify_not_understood(
 ) -> Clarify:
     """Says that no word of the question is known here. Offers no choices."""
     quoted_words = ", ".join(f"“{escape_markdown(word)}”" for word in unknown_words[:5])
-    if is_thanks(question) or is_german_thanks(question):
+    if is_thanks(question) or is_foreign_command(question, CommandKind.THANKS):
         text = translate_message("You are welcome.")
     elif quoted_words:
         text = translate_message(

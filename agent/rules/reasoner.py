@@ -27,13 +27,7 @@ from agent.english.commands import (
     strip_file_request,
 )
 from agent.evidence.word_meanings import TextEmbedder, WordMeanings
-from agent.german.commands import (
-    asks_for_file_in_german,
-    is_german_help_request,
-    is_german_start_over_request,
-    is_german_thanks,
-    is_german_undo_request,
-)
+from agent.languages.command_phrases import CommandKind, find_foreign_command
 from agent.languages.language_pack import LanguagePack, load_pack
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
@@ -213,19 +207,24 @@ def _find_command(question: str, question_context: QuestionContext) -> Decomposi
         return HelpRequest()
     if is_thanks(question):
         return UnrecognisedQuestion(unknown_words=())
-    return _find_german_command(question, question_context)
+    return _find_foreign_command(question, question_context)
 
 
-def _find_german_command(question: str, question_context: QuestionContext) -> Decomposition | None:
-    if is_german_start_over_request(question):
-        return StartOverRequest()
-    if is_german_undo_request(question):
-        return _previous_plan(question_context)
-    if is_german_help_request(question):
-        return HelpRequest()
-    if asks_for_file_in_german(question):
-        return _plan_export(question_context)
-    return UnrecognisedQuestion(unknown_words=()) if is_german_thanks(question) else None
+def _find_foreign_command(question: str, question_context: QuestionContext) -> Decomposition | None:
+    found = find_foreign_command(question)
+    match None if found is None else found[1]:
+        case CommandKind.START_OVER:
+            return StartOverRequest()
+        case CommandKind.UNDO:
+            return _previous_plan(question_context)
+        case CommandKind.HELP:
+            return HelpRequest()
+        case CommandKind.EXPORT:
+            return _plan_export(question_context)
+        case CommandKind.THANKS:
+            return UnrecognisedQuestion(unknown_words=())
+        case None:
+            return None
 
 
 def _name_unused_words(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> Decomposition:

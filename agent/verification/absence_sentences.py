@@ -5,9 +5,15 @@ from collections.abc import Iterator
 
 _ABSENCE_OPENINGS = {
     "en": re.compile(r"(?:I found no |No (?!difference)|None of |Nobody )"),
-    "de": re.compile(r"(?:Ich habe keine?[nrms]? |Keine?[nrms]? (?!Unterschied)|Niemand )"),
-    "fr": re.compile(r"(?:Je n['’]ai trouvé aucune? |Aucune? (?!différence)|Personne )"),
-    "es": re.compile(r"(?:No (?:he encontrado|encontré|hay) ning[uú]n|Ning[uú]n[ao]? (?!diferencia)|Nadie )"),
+    "de": re.compile(r"(?:[Ii]ch finde keine |Ich habe keine?[nrms]? |Keine?[nrms]? (?!Unterschied)|Niemand )"),
+    "fr": re.compile(
+        r"(?:[Jj]e n['’]ai pas trouvé (?:de (?!réponse)|d['’])|Je n['’]ai trouvé aucune? |Personne )"
+        r"|Aucune? (?!différence)"
+    ),
+    "es": re.compile(
+        r"(?:[Nn]o he encontrado (?!una respuesta|nada)|No (?:encontré|hay) ning[uú]n|Nadie )"
+        r"|Ning[uú]n[ao]? (?!diferencia)"
+    ),
 }
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+|\n+|(?<=:)\s+")
 _QUOTED = re.compile(r"[“„«]([^“”„»]+)[“”»]")

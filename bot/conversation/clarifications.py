@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from agent.german.ordinals import parse_german_position
+from agent.languages.command_phrases import parse_foreign_position
 from agent.outcome import Choice
 from agent.translation.languages import DEFAULT_LANGUAGE, use_language
 from bot.access.audience_scope import AccessResolver, scope_key_of
@@ -248,7 +248,7 @@ def _find_by_label(text: str, clarification: StoredClarification) -> StoredChoic
 
 def _find_by_position(text: str, clarification: StoredClarification) -> StoredChoice | None:
     typed_text, count = _normalise_text(text), len(clarification.choices)
-    number = _parse_english_position(typed_text, count) or parse_german_position(typed_text, count)
+    number = _parse_english_position(typed_text, count) or parse_foreign_position(typed_text, count)
     if number is None or not 1 <= number <= len(clarification.choices):
         return None
     return clarification.choices[number - 1]

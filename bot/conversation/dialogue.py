@@ -29,7 +29,7 @@ from agent.reasoner import Reasoner
 from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
 from agent.rules.words.language_detection import choose_reply_language
-from agent.translation.languages import get_reply_language, use_language
+from agent.translation.languages import get_reply_language, use_asker_locale, use_language
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
 from bot.conversation.answer_provenance import provenance_of
@@ -203,7 +203,7 @@ class ConversationDialogue:
         inbound = await self._directories.refresh_inbound(inbound)
         scope = await self._access.scope_for_audience(inbound.audience)
         state = await self._conversations.load_state(inbound.conversation, scope_key_of(scope))
-        with use_language(_language_of(inbound, state)):
+        with use_asker_locale(inbound.locale), use_language(_language_of(inbound, state)):
             unfetched_files = await self._attachments.fetch_files(inbound, report_progress)
             location = (scope, inbound.conversation, inbound.audience)
             async with self._attachments.open_searchable_content(

@@ -8,7 +8,7 @@ from typing import Any as Json
 from pydantic import Field, TypeAdapter
 
 from agent.english.commands import is_thanks
-from agent.german.commands import is_german_thanks
+from agent.languages.command_phrases import CommandKind, is_foreign_command
 from agent.new_topic import split_new_topic
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
 from agent.token_counts import estimate_tokens
@@ -165,7 +165,7 @@ def _exchange_of(question: str, outcome: Answer | Clarify) -> SummaryExchange:
 
 
 def _is_any_thanks(question: str) -> bool:
-    return is_thanks(question) or is_german_thanks(question)
+    return is_thanks(question) or is_foreign_command(question, CommandKind.THANKS)
 
 
 def _exchange_line(exchange: SummaryExchange) -> str:

@@ -82,7 +82,7 @@ def state_in_translation(condition: Condition, schema: Schema, describe: Describ
     """Returns the condition as a label or the subject of a sentence: "Partei Acme", "ohne Frist"."""
     parts = TranslatedParts()
     _add_condition(condition, parts, schema, describe)
-    possessions = [value for introduction, value in parts.possessions if introduction in (HAVING, WITH)]
+    possessions = [value for introduction, value in parts.possessions if introduction in (HAVING, WITH, MARKED)]
     is_plain = len(possessions) == len(parts.possessions) and not parts.states and not parts.remarks
     return join_all(possessions) if is_plain else parts.join()
 

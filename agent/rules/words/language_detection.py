@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from agent.english.function_words import COURTESY_WORDS, STOP_WORDS
-from agent.german.commands import is_german_command
+from agent.languages.command_phrases import find_foreign_command
 from agent.languages.language_pack import LanguagePack, list_packs, load_pack
 from storage.search.plan import Plan
 from storage.text.vocabulary import fold_letters
@@ -141,8 +141,9 @@ def choose_reply_language(question: str, last_plan: Plan | None) -> str:
 
     ISO 639-1.
     """
-    if is_german_command(question):
-        return "de"
+    command = find_foreign_command(question, last_plan.language if last_plan is not None else "")
+    if command is not None:
+        return command[0]
     return detect_language(question) or (last_plan.language if last_plan is not None else "en")
 
 

@@ -99,7 +99,7 @@ def describe(condition: Condition = MATCH_ALL, *required_terms: str) -> str:
             where("due", "between", ("2031-03-03", "2031-04-05")),
             "Fälligkeit zwischen dem 3. März 2031 und dem 5. April 2031",
         ),
-        (where("paid", "eq", True), "mit Merkmal »Bezahlt«"),
+        (where("paid", "eq", True), "»Bezahlt«"),
         (where("paid", "eq", False), "ohne Merkmal »Bezahlt«"),
         (where("tags", "has", "Recht"), "Recht unter den Themen"),
         (where("vendor", "in", ("A", "B", "C", "D", "E")), "Lieferant A, B, C oder 2 weitere"),
