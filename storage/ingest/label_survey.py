@@ -1,14 +1,16 @@
-"""Surveys the labels in the texts of a bucket's documents, before its schema is decided."""
+"""Surveys the texts of a bucket's documents before its schema is decided: their labels and their kinds."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from storage.ingest.extract.candidates import ExtractionInput
 from storage.ingest.extract.document_text import DocumentText
+from storage.ingest.extract.kinds.kind_inference import InferredKinds, SurveyedDocument, infer_kinds, survey_document
 from storage.ingest.extract.labels.find_labels import find_labelled_texts
 from storage.ingest.extract.labels.label_fields import LabelledFields, fields_of_labels
 from storage.ingest.extract.labels.recurring_labels import LabelTally
 from storage.ingest.files import SourceFile
 from storage.ingest.records import SourceRecord
+from storage.search.ids import BucketId
 
 _MAX_DOCUMENTS = 200  # that are read for their labels; of more files as many evenly spread ones
 _MAX_FILE_BYTES = 5_000_000
@@ -23,10 +25,11 @@ def spread_sample(files: Sequence[SourceFile]) -> Iterator[SourceFile]:
 
 
 class LabelSurvey:
-    """Counts the labels of up to two hundred documents of one bucket."""
+    """Counts the labels of up to two hundred documents of one bucket, and collects what names their kinds."""
 
     def __init__(self) -> None:
         self._tally = LabelTally()
+        self._documents = list[SurveyedDocument]()
 
     @property
     def is_complete(self) -> bool:
@@ -36,8 +39,14 @@ class LabelSurvey:
         """Counts the labels of a document; further documents than two hundred are left out."""
         if not self.is_complete:
             document = DocumentText(ExtractionInput(title=record.title, text=record.text[:_MAX_CHARACTERS]))
-            self._tally.add_document(find_labelled_texts(document))
+            texts = find_labelled_texts(document)
+            self._tally.add_document(texts)
+            self._documents.append(survey_document(record.origin.file, document, texts))
 
-    def decide_fields(self, taken_names: Collection[str]) -> LabelledFields:
+    def decide_kinds(self, table_paths: Iterable[str], bucket: BucketId) -> InferredKinds:
+        """Returns the kinds of the documents and of the rows of the tables; none if all are of one kind."""
+        return infer_kinds(self._documents, table_paths, bucket)
+
+    def decide_fields(self, taken_names: Collection[str], kinds: InferredKinds) -> LabelledFields:
         """Returns the fields of the labels that recur; `taken_names` are names that the bucket has already."""
-        return fields_of_labels(self._tally, taken_names)
+        return fields_of_labels(self._tally, taken_names, kinds.kind_by_document)

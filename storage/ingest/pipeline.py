@@ -19,6 +19,10 @@ from storage.ingest.documents.build import DocumentBuilder, digest_of
 from storage.ingest.dry_run import DryRunIndex, IngestTarget
 from storage.ingest.extract.annotation import DocumentAnnotator
 from storage.ingest.extract.candidates import Extractor
+from storage.ingest.extract.kinds.kind_fields import add_kinds, kinds_of_columns
+from storage.ingest.extract.kinds.kind_inference import InferredKinds
+from storage.ingest.extract.kinds.kind_reader import KindReader
+from storage.ingest.extract.kinds.record_origins import OriginTally
 from storage.ingest.extract.labels.label_fields import LabelledFields
 from storage.ingest.files import SourceFile, find_source_files, single_document_id
 from storage.ingest.label_survey import LabelSurvey, spread_sample
@@ -315,6 +319,8 @@ class _IngestRun:
         self.profiles: dict[BucketId, dict[FieldName, ValueProfile]] = {}
         self._label_surveys = defaultdict[BucketId, LabelSurvey](LabelSurvey)
         self._labelled_fields: dict[BucketId, LabelledFields] = {}
+        self._origin_tallies = defaultdict[BucketId, OriginTally](OriginTally)
+        self._kinds: dict[BucketId, InferredKinds] = {}
         self._language_detectors = defaultdict[BucketId, LanguageDetector](LanguageDetector)
         self._document_counts = Counter[BucketId]()  # documents that the first pass counted
         self.report_builder = ReportBuilder()
@@ -333,13 +339,15 @@ class _IngestRun:
                 self._files.append(file)
         for source, loaded in self._read_files(worker, is_first_pass=True):
             if isinstance(loaded, SourceRecord):
-                self._note_document(loaded.bucket, loaded.doc_id, loaded.metadata, loaded.text)
+                self._note_document(loaded.bucket, loaded.doc_id, loaded.origin, loaded.metadata, loaded.text)
                 self._note_labels(loaded)
             elif loaded is None and (doc_id := single_document_id(source)):
-                self._note_document(None, doc_id, {}, "")
+                self._note_document(None, doc_id, RecordOrigin(file=source.name), {}, "")
         self._remaining_copies = Counter({key: count for key, count in self._remaining_copies.items() if count > 1})
 
-    def _note_document(self, bucket_name: str | None, doc_id: str, metadata: Mapping[str, object], text: str) -> None:
+    def _note_document(
+        self, bucket_name: str | None, doc_id: str, origin: RecordOrigin, metadata: Mapping[str, object], text: str
+    ) -> None:
         bucket = self._bucket_for(bucket_name)
         if bucket is None:
             return
@@ -348,8 +356,9 @@ class _IngestRun:
         self._document_counts[bucket] += 1
         self._language_detectors[bucket].add_text(text)
         self._language_detectors[bucket].add_names(metadata)
-        if not self._ignore_metadata:
-            add_to_profiles(flatten_metadata(metadata).values, profiles)
+        values = flatten_metadata({} if self._ignore_metadata else metadata).values
+        self._origin_tallies[bucket].add_record(origin.file, origin.sheet, values)
+        add_to_profiles(values, profiles)
 
     def _bucket_for(self, bucket_name: str | None) -> BucketId | None:
         """Returns the bucket of a document that names `bucket_name`; None if there is none or its name is invalid."""
@@ -368,8 +377,14 @@ class _IngestRun:
         if bucket == self._bucket_for(None):
             self._survey_files(bucket, worker, detects_language=existing is None)
         survey = self._label_surveys.pop(bucket, LabelSurvey())
-        fields = survey.decide_fields(self.profiles[bucket].keys())
-        self._labelled_fields[bucket] = fields
+        kinds = survey.decide_kinds(self._origin_tallies[bucket].columns_by_table, bucket)
+        fields = survey.decide_fields(self.profiles[bucket].keys(), kinds)
+        self._labelled_fields[bucket], self._kinds[bucket] = fields, kinds
+        if kinds.synonyms_by_kind:
+            self.report_builder.add_remark(
+                f"{bucket} has documents of {len(kinds.synonyms_by_kind)} kinds: {', '.join(kinds.synonyms_by_kind)}; "
+                "each kind has its own fields"
+            )
         if fields.fields:
             self.report_builder.add_remark(
                 f"{len(fields.fields)} fields of {bucket} come from labels in the texts of {fields.document_count:,} "
@@ -414,9 +429,23 @@ class _IngestRun:
         labelled = self._labelled_fields.get(bucket, LabelledFields())
         profiles = {**self.profiles[bucket], **labelled.profiles}
         inferred = labelled.add_details(infer_schema(bucket, profiles, self._language_detectors[bucket].language))
+        if existing is None or not existing.fields:
+            inferred = self._add_origins(inferred, labelled)
         schema = self.given_schema if self.given_schema and self.given_schema.bucket == bucket else None
         self._schemas[bucket] = schema or (merge_schemas(existing, inferred) if existing else inferred)
         return self._schemas[bucket]
+
+    def _add_origins(self, schema: Schema, labelled: LabelledFields) -> Schema:
+        """Returns the schema of a bucket that had no fields with those for kinds, folders and sheets."""
+        bucket, tally = schema.bucket, self._origin_tallies[schema.bucket]
+        kinds = self._kinds.get(bucket, InferredKinds())
+        kinds_by_field = {
+            **kinds_of_columns(tally.columns_by_table, tally.other_keys, kinds, labelled.kinds_of_taken),
+            **{field.name: field.kinds for field in labelled.fields},
+        }
+        with_kinds = add_kinds(schema, kinds, kinds_by_field)
+        places = tally.decide_fields(KindReader(with_kinds), with_kinds.by_name.keys())
+        return replace(with_kinds, fields=(*with_kinds.fields, *places))
 
     def schema_of(self, bucket: BucketId) -> Schema:
         """Returns the schema that `decide_schema` chose."""

@@ -45,7 +45,7 @@ from storage.search.plan import (
     Search,
 )
 from storage.search.refinement import Action, Refinement
-from storage.search.schema import BareValueMatch, FieldType, Schema, SchemaField, SchemaOrder
+from storage.search.schema import BareValueMatch, FieldOrigin, FieldType, Schema, SchemaField, SchemaOrder
 
 FORMAT_VERSION = 1
 T = TypeVar("T")
@@ -440,6 +440,8 @@ def _field_to_json(field: SchemaField) -> JsonObject:
         "description": field.description,
         "synonyms": list(field.synonyms),
         "labels": list(field.labels),
+        "kinds": list(field.kinds),
+        "origin": field.origin.value if field.origin else None,
         "unit": field.unit,
         "currency": field.currency,
         "currency_field": field.currency_field,
@@ -466,6 +468,8 @@ _FIELD_KEYS = frozenset(
         "description",
         "synonyms",
         "labels",
+        "kinds",
+        "origin",
         "unit",
         "currency",
         "currency_field",
@@ -510,6 +514,8 @@ def _parse_field(data: JsonObject) -> SchemaField:
         description=str(data.get("description", "")),
         synonyms=_parse_strings(data.get("synonyms")),
         labels=_parse_strings(data.get("labels")),
+        kinds=_parse_strings(data.get("kinds")),
+        origin=None if data.get("origin") is None else FieldOrigin(data["origin"]),
         unit=str(data.get("unit", "")),
         currency=str(data.get("currency", "")),
         currency_field=None if currency_field is None else FieldName(currency_field),

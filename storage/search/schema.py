@@ -41,6 +41,20 @@ class BareValueMatch(StrEnum):
     AT_MOST = "at_most"
 
 
+class FieldOrigin(StrEnum):
+    """What gives a field its values, if neither the metadata nor a passage of the text does."""
+
+    KIND = "kind"  # what the document is: an invoice, a policy
+    FOLDER = "folder"  # the folders in the path of its file
+    SHEET = "sheet"  # the sheet of the workbook in which its row stands
+
+
+_TYPES_BY_ORIGIN: Mapping[FieldOrigin, tuple[FieldType, ...]] = {
+    FieldOrigin.KIND: (FieldType.CATEGORY,),
+    FieldOrigin.FOLDER: (FieldType.CATEGORY, FieldType.LIST),
+    FieldOrigin.SHEET: (FieldType.CATEGORY,),
+}
+
 NO_REFERENCE = "none"  # in place of a reference, for a field that must not get one
 
 
@@ -62,6 +76,8 @@ class SchemaField:
     description: str = ""
     synonyms: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()  # under which texts give the value; then other words are not read as its label
+    kinds: tuple[str, ...] = ()  # of the documents whose texts give the field a value; empty: all
+    origin: FieldOrigin | None = None
     unit: str = ""  # of a number field, as pint reads it (V, W, degC, day); values are stored in this unit
     currency: str = ""  # ISO 4217, if all amounts of a money field are in one currency
     currency_field: FieldName | None = None  # the category field with each amount's currency
@@ -135,6 +151,7 @@ class Schema:
             if schema_field.name in names:
                 raise InvalidSchema("it stands twice", schema_field.name)
             names.add(schema_field.name)
+        _check_kinds(self)
         if self.order is not None and self.order.field not in names:
             raise InvalidSchema("the order names a field that is not there", self.order.field)
         if self.order is not None and self.by_name[self.order.field].type in (FieldType.LIST, FieldType.ROWS):
@@ -158,9 +175,43 @@ class Schema:
         date_fields = [schema_field.name for schema_field in self.fields if schema_field.type is FieldType.DATE]
         return SchemaOrder(field=date_fields[0]) if date_fields else None
 
+    @cached_property
+    def kind_field(self) -> SchemaField | None:
+        """The field that says what each document is; None where the bucket knows no kinds."""
+        return next((field for field in self.fields if field.origin is FieldOrigin.KIND), None)
+
     @property
     def label(self) -> str:
         return self.title or self.bucket.replace("_", " ")
+
+
+def _check_kinds(schema: Schema) -> None:
+    """Raises `InvalidSchema` if two fields have one origin, or if a field names an unknown kind."""
+    origins = set[FieldOrigin]()
+    for own in schema.fields:
+        if own.origin in origins:
+            raise InvalidSchema(f"another field has the origin {own.origin} already", own.name)
+        origins.update([own.origin] if own.origin else [])
+    kind_field = schema.kind_field
+    known = () if kind_field is None else tuple(kind_field.values)
+    for own in schema.fields:
+        if own.kinds and kind_field is None:
+            raise InvalidSchema("it names kinds, but no field of this schema has `origin: kind`", own.name)
+        if unknown := next((kind for kind in own.kinds if kind not in known), None):
+            kinds = ", ".join(known) or "none yet"
+            raise InvalidSchema(f"its kind {unknown!r} is no value of the kind field; there are {kinds}", own.name)
+
+
+def _check_origin(field: SchemaField, schema: Schema) -> None:
+    if schema.is_row_schema and (field.kinds or field.origin):
+        raise InvalidSchema("a column has neither kinds nor an origin: its rows field may have kinds", field.name)
+    if field.origin is None:
+        return
+    types = _TYPES_BY_ORIGIN[field.origin]
+    if field.type not in types:
+        raise InvalidSchema(f"a field of the origin {field.origin} is a {' or a '.join(types)}", field.name)
+    if field.kinds or field.labels:
+        raise InvalidSchema("a field with an origin has neither kinds nor labels", field.name)
 
 
 def _check_field(field: SchemaField, schema: Schema) -> None:
@@ -168,6 +219,7 @@ def _check_field(field: SchemaField, schema: Schema) -> None:
         raise InvalidSchema("a name has 1 to 100 characters, no dot, no line break, no blank at either end", field.name)
     if field.name in RESERVED_FIELDS and not schema.is_row_schema:
         raise InvalidSchema("the name is reserved", field.name)
+    _check_origin(field, schema)
     if field.columns and field.type is not FieldType.ROWS:
         raise InvalidSchema("only a rows field has columns", field.name)
     if field.unit and field.type is not FieldType.NUMBER:

@@ -4,9 +4,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from storage.ingest.documents.chunk import passages_of
 from storage.ingest.documents.summary import summary_of
+from storage.ingest.extract.kinds.record_origins import OriginReader
 from storage.ingest.records import SourceRecord
 from storage.ingest.report import ReportBuilder
 from storage.ingest.schemas.units import label_of_name
@@ -17,7 +19,7 @@ from storage.search.ids import DocId, FieldName
 from storage.search.schema import Schema
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DocumentBuilder:
     """Makes the documents of one bucket."""
 
@@ -25,6 +27,10 @@ class DocumentBuilder:
     styles: StyleByField  # the notation of the strings of each field
     ignore_metadata: bool
     report_builder: ReportBuilder
+
+    @cached_property
+    def _origin_reader(self) -> OriginReader:
+        return OriginReader(self.schema)
 
     def build_document(self, record: SourceRecord) -> Document:
         """Returns the document. A value that does not fit its field is counted, and appended to the text as a line."""
@@ -40,7 +46,8 @@ class DocumentBuilder:
             self.report_builder.add_misfit(bucket, misfit)
             if (value := render_raw_value(misfit.raw)) not in text:
                 misfit_lines.append(f"{misfit.label}: {value}")
-        return _make_document(record, "\n\n".join(filter(None, [text, "\n".join(misfit_lines)])), result.values)
+        values = {**self._origin_reader.values_of(record.origin), **result.values}
+        return _make_document(record, "\n\n".join(filter(None, [text, "\n".join(misfit_lines)])), values)
 
 
 def _describe_metadata(values: Mapping[FieldName, RawValue], schema: Schema) -> str:

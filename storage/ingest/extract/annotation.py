@@ -2,14 +2,16 @@
 
 import asyncio
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from storage.ingest.documents.build import digest_of
 from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput, Extractor, ValueCandidate
 from storage.ingest.extract.concepts import concept_of
+from storage.ingest.extract.document_text import DocumentText
+from storage.ingest.extract.kinds.kind_reader import KindReader, KindReading, schema_of_kind
 from storage.ingest.extract.name_variants import CanonicalNames
 from storage.search.documents import Document, FieldAnnotation, FieldValue, RowValues
 from storage.search.evaluation.value_validation import select_fitting_values
@@ -64,6 +66,8 @@ class BucketAnnotator:
     def __init__(self, schema: Schema, extractor: Extractor, known_names: Mapping[FieldName, Sequence[str]]) -> None:
         """`known_names`: the names that the bucket already has, by field, the commonest first."""
         self._schema, self._extractor = schema, extractor
+        self._kind_reader = KindReader(schema)
+        self._schema_by_kind = dict[str | None, Schema]()
         self._spellings = {
             field.name: _FieldSpellings(_canonical_names_for(field, known_names.get(field.name, ())))
             for field in schema.fields
@@ -72,20 +76,58 @@ class BucketAnnotator:
 
     async def fill_documents(self, documents: Sequence[Document]) -> list[Document]:
         """Documents without values get them from their text; the others stay as they are."""
-        unfilled = [_extraction_input_of(document) for document in documents if not document.values]
-        await self._extractor.prepare_documents(unfilled, self._schema)
-        return [document if document.values else await self._fill_document(document) for document in documents]
+        unfilled = [document for document in documents if lacks_values(document, self._schema)]
+        readings = await asyncio.to_thread(self._read_kinds, unfilled)
+        by_kind = defaultdict[str | None, list[ExtractionInput]](list)
+        for document in unfilled:
+            by_kind[self._kind_of(document, readings)].append(_extraction_input_of(document))
+        for kind, inputs in by_kind.items():
+            await self._extractor.prepare_documents(inputs, self._schema_of(kind))
+        filled = {document.doc_id: await self._fill_document(document, readings) for document in unfilled}
+        return [filled.get(document.doc_id, document) for document in documents]
 
-    async def _fill_document(self, document: Document) -> Document:
-        candidates_by_field = await self._extractor.extract_candidates(_extraction_input_of(document), self._schema)
-        annotations = tuple(_select_annotations(candidates_by_field, self._schema))
+    def _read_kinds(self, documents: Sequence[Document]) -> Mapping[DocId, KindReading]:
+        """Returns the kinds of the documents that have one for certain. A kind that a table gives is not read again."""
+        kind_field = self._schema.kind_field
+        if kind_field is None:
+            return {}
+        readings = (
+            (
+                document.doc_id,
+                self._kind_reader.read_kind(DocumentText(_extraction_input_of(document)), document.doc_id),
+            )
+            for document in documents
+            if kind_field.name not in document.values
+        )
+        return {doc_id: reading for doc_id, reading in readings if reading is not None}
+
+    def _kind_of(self, document: Document, readings: Mapping[DocId, KindReading]) -> str | None:
+        if document.doc_id in readings:
+            return readings[document.doc_id].kind
+        kind_field = self._schema.kind_field
+        kind = document.values.get(kind_field.name) if kind_field is not None else None
+        return None if kind is None else str(kind)
+
+    def _schema_of(self, kind: str | None) -> Schema:
+        if self._schema.kind_field is None and not any(field.origin for field in self._schema.fields):
+            return self._schema
+        if kind not in self._schema_by_kind:
+            self._schema_by_kind[kind] = schema_of_kind(self._schema, kind)
+        return self._schema_by_kind[kind]
+
+    async def _fill_document(self, document: Document, readings: Mapping[DocId, KindReading]) -> Document:
+        schema = self._schema_of(self._kind_of(document, readings))
+        candidates_by_field = await self._extractor.extract_candidates(_extraction_input_of(document), schema)
+        kinds = _annotations_of_kind(self._schema, readings.get(document.doc_id))
+        annotations = (*kinds, *_select_annotations(candidates_by_field, schema))
         for name, spellings in self._spellings.items():
             if extracted := _spellings_in(annotations, name):
                 spellings.spellings_by_document[document.doc_id] = extracted
         return self._with_annotations(document, annotations)
 
     def _with_annotations(self, document: Document, annotations: tuple[FieldAnnotation, ...]) -> Document:
-        values = dict(_values_of(annotations, self._schema))
+        given = {name: value for name, value in document.values.items() if self._schema.by_name[name].origin}
+        values = given | dict(_values_of(annotations, self._schema))
         for name, spellings in self._spellings.items():
             if name in values:
                 values[name] = _canonical_value(values[name], spellings)
@@ -111,6 +153,20 @@ class BucketAnnotator:
     def with_settled_names(self, document: Document) -> Document:
         """The document with its names in their decided spelling."""
         return self._with_annotations(document, document.annotations)
+
+
+def lacks_values(document: Document, schema: Schema) -> bool:
+    """Whether nothing but the place of its file gives the document values, so that its text is read for them."""
+    return all(schema.by_name[name].origin is not None for name in document.values)
+
+
+def _annotations_of_kind(schema: Schema, reading: KindReading | None) -> Iterator[FieldAnnotation]:
+    if reading is not None and schema.kind_field is not None:
+        start, end = (reading.span.start, reading.span.end) if reading.span else (None, None)
+        yield _annotation_of(
+            schema.kind_field.name,
+            ValueCandidate(value=reading.kind, confidence=reading.confidence, start=start, end=end),
+        )
 
 
 def _extraction_input_of(document: Document) -> ExtractionInput:
@@ -171,7 +227,7 @@ class DocumentAnnotator:
 
     async def fill_documents(self, documents: Sequence[Document], schema: Schema) -> list[Document]:
         """Documents without values get them from their text; the others stay as they are."""
-        if not schema.fields or all(document.values for document in documents):
+        if not schema.fields or not any(lacks_values(document, schema) for document in documents):
             return list(documents)
         if schema.bucket not in self._annotator_by_bucket:
             known_names = await _known_names_in(self._index, schema)

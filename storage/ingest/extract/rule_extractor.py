@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from storage.ingest.extract.schema_readers import SchemaReaders
 
 
+_MAX_CACHED_SCHEMAS = 32  # a bucket has one for each kind of its documents
+
+
 class RuleExtractor:
-    """Implements `Extractor`. Loads the rules on first use; caches the compiled readers of the last eight schemas."""
+    """Implements `Extractor`. Loads the rules on first use; caches the compiled readers of the last schemas."""
 
     def __init__(self) -> None:
         self._recent_readers: list[tuple[Schema, SchemaReaders]] = []
@@ -36,5 +39,5 @@ class RuleExtractor:
             if cached_schema is schema:
                 return readers
         readers = SchemaReaders(schema)
-        self._recent_readers = [(schema, readers), *self._recent_readers[:7]]
+        self._recent_readers = [(schema, readers), *self._recent_readers[: _MAX_CACHED_SCHEMAS - 1]]
         return readers

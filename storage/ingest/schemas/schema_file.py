@@ -12,7 +12,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from storage.ingest.errors import UnreadableSchema
 from storage.search.codec import schema_from_json, schema_to_json
 from storage.search.errors import InvalidSchema, SearchError
-from storage.search.schema import BareValueMatch, FieldType, Schema
+from storage.search.schema import BareValueMatch, FieldOrigin, FieldType, Schema
 
 _HEADER_COMMENT = """\
 # The schema of the bucket {bucket}: the fields of its documents.
@@ -22,6 +22,8 @@ _HEADER_COMMENT = """\
 # synonyms   what people call the documents (here), a field, or (under `values`) one value
 # item       what replies call one of the documents: `item: employee` in a bucket named staff
 # labels     of a field: only lines with these labels in the texts give its values
+# kinds      of a field: only documents of these kinds get a value from their text; without it, all
+# origin     of a field: what gives its values: `kind` (what each document is), `folder` or `sheet`
 # order      the default sort order: {{field: NAME, descending: true}}; without it, the first date, newest first
 # Each field has a name (the key in the metadata) and a type:
 #   number    with its `unit` (V, kg, degC, day); `bare: at_least` where "1 W" means 1 W or more
@@ -34,9 +36,13 @@ _HEADER_COMMENT = """\
 # `references: BUCKET.FIELD` where its values name documents of another bucket (`none`: never look for one).
 """
 _BOOLEAN_KEYS = frozenset({"facet", "shared", "month_first", "descending"})
-_LIST_KEYS = frozenset({"synonyms", "labels", "fields", "columns"})
+_LIST_KEYS = frozenset({"synonyms", "labels", "kinds", "fields", "columns"})
 _MAPPING_KEYS = frozenset({"order", "values"})
-_ALLOWED_VALUES = {"type": [kind.value for kind in FieldType], "bare": [match.value for match in BareValueMatch]}
+_ALLOWED_VALUES = {
+    "type": [kind.value for kind in FieldType],
+    "bare": [match.value for match in BareValueMatch],
+    "origin": [origin.value for origin in FieldOrigin],
+}
 _NULL_SPELLINGS = ("", "~", "null")
 _MAX_DEPTH = 12
 _MAX_COMMENT_CHARACTERS = 160
@@ -217,7 +223,7 @@ def _find_faulty_key(node: Node) -> Node:
 
 
 def _find_unknown_key(root: Node) -> Node:
-    known_keys = {"version", "bucket", "title", "description", "synonyms", "language", "order", "fields"}
+    known_keys = {"version", "bucket", "title", "description", "synonyms", "item", "language", "order", "fields"}
     if isinstance(root, MappingNode):
         for key, _ in root.value:
             if key.value not in known_keys:
@@ -255,7 +261,7 @@ def _plain_value_of(node: Node, key: str = "", depth: int = 0) -> Any:
             if (
                 key in _BOOLEAN_KEYS
                 or key in _MAPPING_KEYS
-                or key in ("name", "type", "title", "unit", "bucket", "references")
+                or key in ("name", "type", "title", "unit", "bucket", "references", "origin")
             ):
                 raise _SchemaFault(node, f"{key} is no list")
             return [_plain_value_of(member, "", depth + 1) for member in node.value]

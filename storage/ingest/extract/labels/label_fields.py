@@ -12,6 +12,7 @@ from storage.ingest.extract.labels.document_kinds import (
     select_recurring_kinds,
 )
 from storage.ingest.extract.labels.forms.letter_parts import DATE_LABEL
+from storage.ingest.extract.labels.kind_labels import WRITTEN_KIND_KEYS, LabelsByKind
 from storage.ingest.extract.labels.label_joining import header_key_of, join_labels, stemmed_words_of
 from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
 from storage.ingest.extract.labels.plain_values import plain_value_of
@@ -44,6 +45,7 @@ class LabelledField:
     title: str
     values_by_document: Mapping[int, RawValue]
     is_kind: bool = False
+    kinds: frozenset[str] = frozenset()  # of the documents that have it; empty: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,10 @@ class LabelledFields:
     document_count: int = 0  # documents that were read
     profiles: Mapping[FieldName, ValueProfile] = field(default_factory=dict[FieldName, ValueProfile])
     nouns: Sequence[str] = ()  # for the documents, by the kind that most headings give
+    # the kinds whose texts label a field that the bucket has already; None: all
+    kinds_of_taken: Mapping[FieldName, frozenset[str] | None] = field(
+        default_factory=dict[FieldName, "frozenset[str] | None"]
+    )
 
     def add_details(self, schema: Schema) -> Schema:
         """Returns the schema, inferred from the profiles, with labels, notations and kinds; one currency is fixed."""
@@ -89,24 +95,37 @@ class LabelledFields:
         return detailed
 
 
-def fields_of_labels(tally: LabelTally, taken_names: Collection[str] = ()) -> LabelledFields:
-    """Returns the fields of the labels that recur. `taken_names` are names of fields that the bucket has already."""
-    taken = {stemmed_words_of(label_key_of(name.replace("_", " "))) for name in taken_names}
+def fields_of_labels(
+    tally: LabelTally, taken_names: Collection[str] = (), kind_by_document: Mapping[int, str] | None = None
+) -> LabelledFields:
+    """Returns the fields of the labels that recur. `taken_names` are names of fields that the bucket has already.
+
+    With `kind_by_document`, labels that recur in the documents of a kind become fields of this kind.
+    """
+    taken = {stemmed_words_of(label_key_of(name.replace("_", " "))): FieldName(name) for name in taken_names}
+    by_kind = LabelsByKind(tally, kind_by_document or {})
     recurring = read_alternating_kinds(
-        [label for label in tally.recurring_labels() if label.key not in RESERVED_FIELDS]
+        [label for label in by_kind.recurring_labels() if label.key not in RESERVED_FIELDS]
     )
+    if kind_by_document:
+        recurring = [label for label in recurring if not is_kind_label(label) and label.key not in WRITTEN_KIND_KEYS]
     rare = tally.rare_labels(label.key for label in recurring)
-    fields = [
-        labelled
-        for group in join_labels(recurring, rare, _LabelFields().field_of)
+    found = [
+        replace(labelled, kinds=frozenset[str]().union(*map(by_kind.kinds_of, group)))
+        for group in join_labels(recurring, rare, _LabelFields().field_of, by_kind.kinds_of)
         if (labelled := _field_of_group(group, tally.document_count))
-        and stemmed_words_of(label_key_of(labelled.title)) not in taken
     ]
+    fields = [labelled for labelled in found if stemmed_words_of(label_key_of(labelled.title)) not in taken]
+    kinds_of_taken = {
+        taken[words]: labelled.kinds or None
+        for labelled in found
+        if (words := stemmed_words_of(label_key_of(labelled.title))) in taken
+    }
     chosen = sorted(fields, key=lambda labelled: -len(labelled.values_by_document))[:_MAX_FIELDS]
     shown = sorted((labelled for labelled in fields if labelled in chosen), key=lambda each: each.title != DATE_LABEL)
     named = list(_with_unique_names(shown, taken_names))  # the document's own date first: it is the natural order
-    nouns = nouns_of_kinds(recurring, tally.document_count)
-    return LabelledFields(named, tally.document_count, _profiles_of(named), nouns)
+    nouns = () if kind_by_document else nouns_of_kinds(recurring, tally.document_count)
+    return LabelledFields(named, tally.document_count, _profiles_of(named), nouns, kinds_of_taken)
 
 
 class _LabelFields:

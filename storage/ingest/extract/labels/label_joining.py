@@ -38,24 +38,42 @@ HEADER_KEYS = {"from": "sender", "to": "recipient", "sent": "date", "re": "subje
 FieldOfLabel = Callable[[RecurringLabel], tuple[SchemaField, ValueProfile]]
 
 
+KindsOfLabel = Callable[[RecurringLabel], frozenset[str]]
+
+
 def join_labels(
-    recurring: Sequence[RecurringLabel], rare: Sequence[RecurringLabel], field_of: FieldOfLabel
+    recurring: Sequence[RecurringLabel],
+    rare: Sequence[RecurringLabel],
+    field_of: FieldOfLabel,
+    kinds_of: KindsOfLabel = lambda _: frozenset(),
 ) -> list[list[RecurringLabel]]:
     """Returns groups of labels, each of one field, the commonest label first.
 
     `field_of` gives the field that a label would be by itself, with its synonyms. A rare label only joins a recurring
-    one; it makes no group.
+    one; it makes no group. Labels of different kinds of documents (`kinds_of`; empty: all) stay separate.
     """
     ordered = sorted(recurring, key=lambda label: -len(label.texts_by_document))
     groups = list[list[RecurringLabel]]()
     for label in (*ordered, *rare[:_MAX_COMPARED_LABELS]):
-        group = next((group for group in groups if _belongs_to(label, group, field_of)), None)
+        group = next(
+            (
+                group
+                for group in groups
+                if _share_a_kind(label, group, kinds_of) and _belongs_to(label, group, field_of)
+            ),
+            None,
+        )
         if group is not None:
             group.append(label)
         elif len(groups) < len(ordered) and label in ordered:
             groups.append([label])
     order = {id(label): rank for rank, label in enumerate(recurring)}
     return sorted(groups, key=lambda group: order[id(group[0])])
+
+
+def _share_a_kind(label: RecurringLabel, group: Sequence[RecurringLabel], kinds_of: KindsOfLabel) -> bool:
+    kinds = kinds_of(label)
+    return all(not kinds or not others or bool(kinds & others) for others in map(kinds_of, group))
 
 
 def _belongs_to(label: RecurringLabel, group: Sequence[RecurringLabel], field_of: FieldOfLabel) -> bool:

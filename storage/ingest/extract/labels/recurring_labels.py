@@ -6,7 +6,7 @@ on the line below) must also stand in a fifth of the documents, with different v
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
@@ -105,21 +105,37 @@ class LabelTally:
     def __init__(self) -> None:
         self.document_count = 0
         self._labels = dict[str, RecurringLabel]()
+        self._texts_by_document = dict[int, Sequence[LabelledText]]()
 
     def add_document(self, texts: Sequence[LabelledText]) -> None:
         """Adds the labels of one document, in the order of its text."""
+        self._count_labels(self.document_count, texts)
+        self.document_count += 1
+
+    def tally_of(self, documents: Collection[int]) -> "LabelTally":
+        """Returns the tally of some of the documents, which keep their numbers."""
+        part = LabelTally()
+        for number in sorted(documents):
+            part._count_labels(number, self._texts_by_document[number])
+        part.document_count = len(documents)
+        return part
+
+    def find_label(self, key: str) -> RecurringLabel | None:
+        return self._labels.get(key)
+
+    def _count_labels(self, number: int, texts: Sequence[LabelledText]) -> None:
+        self._texts_by_document[number] = texts
         shown = texts[:MAX_LABELS_PER_DOCUMENT]
         keys = [labelled.key for labelled in shown]
         for rank, labelled in enumerate(shown):
             label = self._labels.setdefault(labelled.key, RecurringLabel(key=labelled.key))
-            if labelled.key in FIRST_COUNTS and self.document_count in label.texts_by_document:
+            if labelled.key in FIRST_COUNTS and number in label.texts_by_document:
                 continue
             label.spellings[labelled.label] += 1
             label.forms[labelled.form] += 1
-            label.texts_by_document[self.document_count].append(labelled)
+            label.texts_by_document[number].append(labelled)
             label.ranks.append(rank)
             label.neighbours[_neighbours_at(keys, rank)] += 1
-        self.document_count += 1
 
     def recurring_labels(self) -> list[RecurringLabel]:
         """Returns the labels that recur, in the order of their first appearance."""

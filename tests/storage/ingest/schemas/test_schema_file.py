@@ -11,7 +11,7 @@ from storage.ingest.errors import UnreadableSchema
 from storage.ingest.schemas.schema_file import parse_schema, read_schema_file, schema_to_yaml
 from storage.search.conditions import RESERVED_FIELDS
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import BareValueMatch, FieldType, Schema, SchemaField, SchemaOrder
+from storage.search.schema import BareValueMatch, FieldOrigin, FieldType, Schema, SchemaField, SchemaOrder
 
 HERE = Path("x.schema.yaml")
 ODD_STRINGS = st.sampled_from(
@@ -105,6 +105,18 @@ def test_words_that_yaml_reads_as_other_types_stay_strings() -> None:
     assert values == {"no": ("norway",), "on": ("ontario",), "007": ()}
 
 
+_KIND_FIELD = "bucket: b\nfields:\n- name: k\n  type: category\n  origin: kind\n  values: {bill: [bills]}\n"
+
+
+def test_kinds_and_origins_are_read_and_written() -> None:
+    text = f"{_KIND_FIELD}- name: x\n  type: text\n  kinds: [bill]\n- name: f\n  type: list\n  origin: folder\n"
+
+    schema = parse_schema(text, Path("b.yaml"))
+
+    assert [(field.kinds, field.origin) for field in schema.fields[1:]] == [(("bill",), None), ((), FieldOrigin.FOLDER)]
+    assert parse_schema(schema_to_yaml(schema), Path("b.yaml")) == schema
+
+
 @pytest.mark.parametrize(
     ("text", "line", "field", "word"),
     [
@@ -118,6 +130,11 @@ def test_words_that_yaml_reads_as_other_types_stay_strings() -> None:
         ("bucket: b\nfields:\n- name: x\n  type: text\n  synonyms: one\n", 5, "x", "synonyms"),
         ("bucket: b\nfields:\n- name: r\n  type: rows\n  columns:\n  - name: q\n    type: many\n", 7, "q", "many"),
         ("bucket: b\nfields:\n- name: x\n  type: text\n  unit: V\n", 3, "x", "unit"),
+        ("bucket: b\nfields:\n- name: x\n  type: text\n  origin: shelf\n", 5, "x", "shelf"),
+        ("bucket: b\nfields:\n- name: x\n  type: date\n  origin: kind\n", 3, "x", "category"),
+        ("bucket: b\nfields:\n- name: x\n  type: text\n  kinds: [bill]\n", 3, "x", "origin: kind"),
+        (f"{_KIND_FIELD}- name: x\n  type: text\n  kinds: [bil]\n", 7, "x", "there are bill"),
+        (f"{_KIND_FIELD}- name: x\n  type: category\n  origin: kind\n", 7, "x", "already"),
         ("bucket: b\nfeilds: []\n", 2, None, "feilds"),
         ("bucket: b\nversion: 99\n", 1, None, "99"),
         ("fields: []\n", 1, None, "bucket"),

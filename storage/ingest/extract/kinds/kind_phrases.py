@@ -1,0 +1,206 @@
+"""The phrases that say what a document is: "Asset sheet" in a heading, `travel-policy-v2` as a file name."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from storage.ingest.documents.headings import reads_as_heading
+from storage.ingest.extract.document_text import DocumentText, TextSpan
+from storage.ingest.extract.labels.forms.heading_parts import find_heading_span
+from storage.ingest.extract.labels.forms.line_labels import plain_line
+from storage.ingest.extract.labels.forms.references import REFERENCE_PATTERN
+from storage.ingest.schemas.names import singular_and_plural_of, words_in_name
+
+_NOUNS_FILE = Path(__file__).with_name("document_nouns.yaml")
+_LANGUAGES = ("en", "de", "fr", "es")
+_HEAD_FIRST_LANGUAGES = ("fr", "es")  # "facture proforma": the noun comes first
+_COMPOUND_LANGUAGES = ("de",)  # "Eingangsrechnung": the noun ends a word
+_MIN_COMPOUND_PREFIX = 3
+_MAX_PHRASE_WORDS = 5
+_PHRASE_END = re.compile(
+    r"\s*(?:[:,;(\[|#/]|\s[–—-]\s|\d|\b(?:of|on|for|about|to|from|re|regarding|dated|with|in|at|by|no|nr|number|version"
+    r"|von|vom|für|über|zur|zum|zu|an|der|des|de|du|del|la|pour|para|sobre)\b)",
+    re.IGNORECASE,
+)
+_VERSION_WORDS = frozenset("v ver version final draft copy new old signed scan entwurf kopie final1 rev".split())
+_BANNER_LINES, _MAX_BANNER_WORDS = 8, 4
+_MAX_HEADING_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindPhrase:
+    """The words that name a kind, in small letters, in the singular. `noun` is their noun; empty: it is unknown."""
+
+    words: str
+    noun: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedKind:
+    """A phrase with the line in which it stands; None for the title and for names of files and folders."""
+
+    phrase: KindPhrase
+    span: TextSpan | None = None
+
+
+def kind_phrase_in(text: str) -> KindPhrase | None:
+    """Returns what a heading calls the document: of "Asset sheet A-107" the words "asset sheet". None: no words."""
+    reference = REFERENCE_PATTERN.search(text)
+    before = text[: reference.start()] if reference else text
+    end = _PHRASE_END.search(before, 1)
+    words = " ".join(re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", (before[: end.start()] if end else before).casefold()))
+    listed = _whole_phrase_in(text.casefold())
+    if listed is not None:
+        return listed
+    return phrase_of_words(words.split()) if 0 < len(words.split()) <= _MAX_PHRASE_WORDS else None
+
+
+def _whole_phrase_in(text: str) -> KindPhrase | None:
+    """Returns a noun of several words that "of" or "and" holds together, at the start of the text."""
+    return next(
+        (
+            KindPhrase(words=noun, noun=noun)
+            for form, noun in _nouns_with_small_words().items()
+            if re.match(rf"{re.escape(form)}\b", text)
+        ),
+        None,
+    )
+
+
+def phrase_of_words(words: Sequence[str]) -> KindPhrase:
+    """Returns the phrase that ends in a known noun, or begins with one where a language has it first."""
+    nouns = _nouns_by_form()
+    for length in (2, 1):
+        if len(words) >= length and (noun := nouns.get(" ".join(words[-length:]))):
+            return KindPhrase(words=" ".join([*words[:-length], noun]), noun=noun)
+    for length in (2, 1):
+        first = " ".join(words[:length])
+        if len(words) >= length and first in _head_first_nouns():
+            return KindPhrase(words=nouns[first], noun=nouns[first])
+    if words and (compound := _compound_noun_of(words[-1])):
+        return KindPhrase(words=compound, noun=compound)
+    return KindPhrase(words=" ".join(words), noun="")
+
+
+def kind_phrase_of_name(name: str) -> KindPhrase | None:
+    """Returns the kind that the name of a file or folder gives, by its last or first words; None if no noun is known.
+
+    Numbers and words for versions do not count: `invoice_2031_004` and `Travel-policy-v2 final` name kinds.
+    """
+    words = [word for word in words_in_name(name) if word.isalpha() and word not in _VERSION_WORDS]
+    phrase = phrase_of_words(words)
+    if phrase.noun:
+        return phrase
+    for length in (2, 1):
+        if len(words) >= length and (noun := _nouns_by_form().get(" ".join(words[:length]))):
+            return KindPhrase(words=noun, noun=noun)
+    return None
+
+
+def named_kinds_of_text(document: DocumentText) -> Iterator[NamedKind]:
+    """Yields the kinds that the first heading, the title, and short lines near the top name, in this order."""
+    heading = find_heading_span(document)
+    if heading is not None and (named := _named_kind_at(document, heading)):
+        yield named
+    if phrase := kind_phrase_in(document.title):
+        yield NamedKind(phrase=phrase)
+    filled = 0
+    for line in document.lines_from():
+        text = plain_line(document.text[line.start : line.end].strip())
+        if not text:
+            continue
+        if (filled := filled + 1) > _BANNER_LINES:
+            return
+        is_short = text.isupper() or len(text.split()) <= _MAX_BANNER_WORDS
+        if is_short and reads_as_heading(text) and (named := _named_kind_at(document, line)) and named.phrase.noun:
+            yield named
+
+
+def _named_kind_at(document: DocumentText, span: TextSpan) -> NamedKind | None:
+    text = plain_line(document.text[span.start : span.end].strip().strip("#").strip())
+    phrase = kind_phrase_in(text) if len(text) <= _MAX_HEADING_CHARACTERS else None
+    trimmed = document.trim_span(span.start, span.end)
+    return None if phrase is None else NamedKind(phrase=phrase, span=trimmed)
+
+
+def folder_names_of(path: str) -> tuple[str, ...]:
+    """Returns the names of the folders in a relative path, the outermost first; none for a web address."""
+    return (
+        () if "://" in path else tuple(part for part in PurePosixPath(path).parts[:-1] if part not in ("/", "..", "."))
+    )
+
+
+def file_stem_of(path: str) -> str:
+    return PurePosixPath(path).stem
+
+
+def forms_of_kind(kind: str) -> tuple[str, ...]:
+    """Returns the singular and the plural of a kind: "asset sheet" and "asset sheets"."""
+    *modifiers, last = kind.split()
+    plural = _plurals().get(kind) or " ".join([*modifiers, _plurals().get(last) or singular_and_plural_of(last)[1]])
+    return tuple(dict.fromkeys((kind, plural)))
+
+
+@lru_cache(maxsize=1_000)
+def other_words_for(kind: str) -> tuple[str, ...]:
+    """Returns the words that mean the same kind, each in its singular and plural."""
+    groups = (group for group in _load_nouns()["same"] if kind in group)
+    return tuple(form for group in groups for word in group if word != kind for form in forms_of_kind(word))
+
+
+def singular_phrase_of(words: str) -> str:
+    """Returns a phrase with its last word in the singular, as kinds are written."""
+    *modifiers, last = words.casefold().split() or [""]
+    known = _nouns_by_form().get(last)
+    return " ".join([*modifiers, known or singular_and_plural_of(last)[0]])
+
+
+@lru_cache(maxsize=1)
+def _plurals() -> Mapping[str, str]:
+    pairs = (entry.split("/") for language in _LANGUAGES for entry in _load_nouns()[language])
+    return {pair[0]: pair[1] for pair in pairs if len(pair) > 1}
+
+
+@lru_cache(maxsize=1)
+def _nouns_by_form() -> Mapping[str, str]:
+    """Returns the singular of each noun by its forms."""
+    forms = dict[str, str]()
+    for language in _LANGUAGES:
+        for entry in _load_nouns()[language]:
+            singular, _, plural = entry.partition("/")
+            forms.setdefault(singular, singular)
+            forms.setdefault(plural or singular_and_plural_of(singular)[1], singular)
+    return forms
+
+
+@lru_cache(maxsize=1)
+def _nouns_with_small_words() -> Mapping[str, str]:
+    return {form: noun for form, noun in _nouns_by_form().items() if {"of", "and"} & set(form.split())}
+
+
+@lru_cache(maxsize=1)
+def _head_first_nouns() -> frozenset[str]:
+    return frozenset(
+        form for language in _HEAD_FIRST_LANGUAGES for entry in _load_nouns()[language] for form in entry.split("/")
+    )
+
+
+def _compound_noun_of(word: str) -> str:
+    """Returns the singular of a compound whose last part is a known noun; empty for other words."""
+    for language in _COMPOUND_LANGUAGES:
+        for entry in _load_nouns()[language]:
+            singular, _, plural = entry.partition("/")
+            for form in (plural, singular):
+                if form and word.endswith(form) and len(word) - len(form) >= _MIN_COMPOUND_PREFIX:
+                    return word.removesuffix(form) + singular
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _load_nouns() -> Mapping[str, Any]:
+    return yaml.safe_load(_NOUNS_FILE.read_text(encoding="utf-8"))

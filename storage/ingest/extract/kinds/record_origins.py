@@ -1,0 +1,122 @@
+"""Fields that say where a record stands: in which folders its file is, in which sheet its row is, and of what kind it
+is where its table says so.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePosixPath
+
+from storage.ingest.extract.kinds.kind_phrases import folder_names_of
+from storage.ingest.extract.kinds.kind_reader import KindReader
+from storage.ingest.records import RecordOrigin
+from storage.ingest.schemas.sheet_names import is_default_sheet_name
+from storage.search.documents import FieldValue
+from storage.search.ids import FieldName
+from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
+
+_FOLDER_NAME, _SHEET_NAME = FieldName("folder"), FieldName("sheet")
+_ROW_FORMATS = (".csv", ".xlsx")
+_LINE_FORMATS = (".jsonl", ".jsonl.gz")  # whose records have metadata of their own
+_MIN_DOCUMENTS_OF_FOLDER = 2  # on average; fewer, and a folder is only another name of a document
+_MAX_FOLDERS = 200
+_FOLDER_SYNONYMS = ("folder name", "directory", "subfolder", "ordner", "dossier", "carpeta")
+_SHEET_SYNONYMS = ("sheet name", "worksheet", "tab", "tabellenblatt", "arbeitsblatt", "feuille", "hoja")
+
+
+def is_row_of_table(path: str) -> bool:
+    return PurePosixPath(path.lower()).suffix in _ROW_FORMATS
+
+
+def has_own_metadata(path: str) -> bool:
+    """Whether the file holds records whose metadata say all that is to be said of them."""
+    return path.lower().endswith(_LINE_FORMATS)
+
+
+class OriginTally:
+    """Counts the folders and the sheets of the records of one bucket, and the columns of its tables."""
+
+    def __init__(self) -> None:
+        self._folders = Counter[tuple[str, ...]]()
+        self._sheets = Counter[str]()
+        self.columns_by_table = defaultdict[str, set[FieldName]](set)
+        self.other_keys = set[FieldName]()  # metadata that no table gives
+
+    def add_record(self, path: str, sheet: str | None, keys: Iterable[FieldName]) -> None:
+        if has_own_metadata(path):
+            self.other_keys.update(keys)
+            return
+        self._folders[folder_names_of(path)] += 1
+        if is_row_of_table(path):
+            self.columns_by_table[path].update(keys)
+        if sheet is not None:
+            self._sheets[sheet] += 1
+
+    def decide_fields(self, reader: KindReader, taken_names: Collection[str]) -> Iterator[SchemaField]:
+        """Yields a field for the folders and one for the sheets, if they vary and no field has that name.
+
+        A folder that is called like a kind is none: its documents are of this kind.
+        """
+        if _FOLDER_NAME not in taken_names and (folder := self._folder_field(reader)):
+            yield folder
+        names = {sheet for sheet in self._sheets if not is_default_sheet_name(sheet)}
+        if _SHEET_NAME not in taken_names and len(names) > 1:
+            yield SchemaField(
+                name=_SHEET_NAME,
+                type=FieldType.CATEGORY,
+                title="Sheet",
+                synonyms=tuple(word for word in _SHEET_SYNONYMS if word not in taken_names),
+                origin=FieldOrigin.SHEET,
+                facet=True,
+            )
+
+    def _folder_field(self, reader: KindReader) -> SchemaField | None:
+        parts_by_path = {folders: plain_folders_in(folders, reader) for folders in self._folders}
+        counts = Counter[str]()
+        for folders, parts in parts_by_path.items():
+            counts.update(dict.fromkeys(parts, self._folders[folders]))
+        varying = {part for part, count in counts.items() if count < self._folders.total()}
+        if not varying or len(varying) > _MAX_FOLDERS:
+            return None
+        if sum(counts[part] for part in varying) < _MIN_DOCUMENTS_OF_FOLDER * len(varying):
+            return None
+        is_nested = any(len(parts) > 1 for parts in parts_by_path.values())
+        return SchemaField(
+            name=_FOLDER_NAME,
+            type=FieldType.LIST if is_nested else FieldType.CATEGORY,
+            title="Folder",
+            synonyms=_FOLDER_SYNONYMS,
+            origin=FieldOrigin.FOLDER,
+            facet=True,
+        )
+
+
+def plain_folders_in(folders: Iterable[str], reader: KindReader) -> tuple[str, ...]:
+    """Returns the folders that are not called like a kind, each once, the outermost first."""
+    return tuple(dict.fromkeys(folder for folder in folders if reader.kind_of_name(folder) is None))
+
+
+class OriginReader:
+    """Reads the values of a schema's fields that come from the place of a record."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._fields = [field for field in schema.fields if field.origin is not None]
+        self._kinds = KindReader(schema)
+
+    def values_of(self, origin: RecordOrigin) -> dict[FieldName, FieldValue]:
+        """Returns the folder, the sheet, and for a row the kind; records with metadata of their own have none."""
+        if has_own_metadata(origin.file):
+            return {}
+        values = ((field.name, self._value_of(field, origin)) for field in self._fields)
+        return {name: value for name, value in values if value}
+
+    def _value_of(self, field: SchemaField, origin: RecordOrigin) -> FieldValue:
+        match field.origin:
+            case FieldOrigin.FOLDER:
+                folders = plain_folders_in(folder_names_of(origin.file), self._kinds)
+                return folders if field.type is FieldType.LIST else folders[0] if folders else ""
+            case FieldOrigin.SHEET:
+                return origin.sheet or ""
+            case FieldOrigin.KIND:
+                return (self._kinds.kind_of_table(origin.file) or "") if is_row_of_table(origin.file) else ""
+            case None:
+                return ""
