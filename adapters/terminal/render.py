@@ -134,6 +134,6 @@ def _numbered_buttons(buttons: Sequence[ChoiceButton]) -> RenderableType:
     grid.add_column(overflow="fold")
     grid.add_column(justify="right", style="bold")
     for number, button in enumerate(buttons, start=1):
-        count = "" if button.count is None else f"{button.count:,}"
+        count = button.count_text
         grid.add_row(str(number), Text(printable_text_of(button.label)), count)
     return Padding(grid, (0, 0, 0, 1))

@@ -232,7 +232,7 @@ def _choices_html(buttons: Sequence[ChoiceButton]) -> SafeHtml:
 
 def _button_html(button: ChoiceButton) -> SafeHtml:
     label = html_element("span", button.label, class_="label")
-    count = SafeHtml() if button.count is None else html_element("span", f"{button.count:,}", class_="count")
+    count = SafeHtml() if button.count is None else html_element("span", button.count_text, class_="count")
     return html_element(
         "button", label, " ", count, type="submit", name="choice", value=button.id, data_kind=button.kind
     )

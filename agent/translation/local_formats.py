@@ -27,6 +27,11 @@ def localize_number(number: str) -> str:
     return number.translate({ord(","): get_group_symbol(locale), ord("."): get_decimal_symbol(locale)})
 
 
+def localize_count(count: int | None) -> str:
+    """The count with the separators of the language; empty for None, and in English, whose form the code has."""
+    return "" if count is None or is_reply_in_english() else localize_number(f"{count:,}")
+
+
 def localize_money(amount: str, currency: str) -> str:
     """An amount, as Python formats it, with its currency (ISO 4217): `EUR 1,042.50`, in German `1.042,50 €`.
 

@@ -12,6 +12,7 @@ from typing import Final
 from agent.languages.command_phrases import parse_foreign_position
 from agent.outcome import Choice
 from agent.translation.languages import DEFAULT_LANGUAGE, use_language
+from agent.translation.local_formats import localize_count
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.conversation.reply_builder import StoredOffer
 from bot.errors import ChoiceAlreadyMade, ExpiredChoice, NotYourChoice, RightsChanged, UnknownChoice
@@ -132,8 +133,15 @@ class ClarificationOffers:
         with use_language(_language_of(stored)):
             await self._check_is_clickable(stored, audience)
             await self._check_rights(stored, audience)
+            counts = {choice.id: localize_count(choice.count) for choice in stored.choices}
         buttons = (
-            ChoiceButton(id=ChoiceId(choice.id), label=choice.label, count=choice.count, kind=choice.kind)
+            ChoiceButton(
+                id=ChoiceId(choice.id),
+                label=choice.label,
+                count=choice.count,
+                kind=choice.kind,
+                local_count=counts[choice.id],
+            )
             for choice in stored.choices
         )
         return ChoicesPart(clarification=clarification, buttons=tuple(buttons), expires=stored.expires_at)
@@ -239,7 +247,7 @@ def _find_by_label(text: str, clarification: StoredClarification) -> StoredChoic
     typed_text = _normalise_text(text)
     for choice in clarification.choices:
         labels = [choice.label]
-        for count in (f"{choice.count}", f"{choice.count or 0:,}".replace(",", ".")):  # the latter as in German
+        for count in (f"{choice.count}", *(f"{choice.count or 0:,}".replace(",", mark) for mark in ". ’")):
             labels += [f"{choice.label} · {count}", f"{choice.label} ({count})"]
         if typed_text in map(_normalise_text, labels):
             return choice
@@ -264,4 +272,4 @@ def _parse_english_position(text: str, count: int) -> int | None:
 
 
 def _normalise_text(text: str) -> str:
-    return fold_text(text).strip(" .!\"'“”‘’#").replace(",", "")
+    return fold_text(text).strip(" .!¡\"'“”‘’#").replace(",", "")

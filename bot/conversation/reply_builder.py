@@ -17,6 +17,7 @@ from agent.outcome import (
     ResultTable,
     StartOverOutcome,
 )
+from agent.translation.local_formats import localize_count
 from agent.translation.message_catalogues import mark_message
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.surface.replies import (
@@ -133,7 +134,13 @@ def _button_parts(offer: StoredOffer | None) -> tuple[ReplyPart, ...]:
     if offer is None or not offer.choices:
         return ()
     buttons = tuple(
-        ChoiceButton(id=choice_id, label=choice.label, count=choice.count, kind=choice.kind.value)
+        ChoiceButton(
+            id=choice_id,
+            label=choice.label,
+            count=choice.count,
+            kind=choice.kind.value,
+            local_count=localize_count(choice.count),
+        )
         for choice_id, choice in offer.choices
     )
     return (ChoicesPart(clarification=offer.clarification, buttons=buttons, expires=offer.expires_at),)

@@ -50,6 +50,12 @@ class ChoiceButton:
     label: str
     count: int | None
     kind: str
+    local_count: str = ""  # the count as the language of the reply writes it; empty: as English does
+
+    @property
+    def count_text(self) -> str:
+        """The count for people: "1,042", "1.042" in a German reply; empty if there is none."""
+        return self.local_count or ("" if self.count is None else f"{self.count:,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

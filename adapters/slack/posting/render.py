@@ -460,7 +460,7 @@ def _max_label_characters(button: ChoiceButton) -> int:
 
 
 def _count_suffix(button: ChoiceButton) -> str:
-    return "" if button.count is None else f" · {button.count:,}"
+    return "" if button.count is None else f" · {button.count_text}"
 
 
 def _inert_text(text: str) -> str:

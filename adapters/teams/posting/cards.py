@@ -254,12 +254,12 @@ def _more_choices_card(listed: Sequence[ChoiceButton], count: int, clarification
 
 def button_text_for(button: ChoiceButton, number: int) -> str:
     """The label with its count. Only the label is shortened; an empty label becomes the number."""
-    count = "" if button.count is None else f" · {button.count:,}"
+    count = "" if button.count is None else f" · {button.count_text}"
     return (shorten_to_line(button.label, _max_label_characters(button)) or str(number)) + count
 
 
 def _max_label_characters(button: ChoiceButton) -> int:
-    return MAX_TITLE_CHARACTERS - (0 if button.count is None else len(f" · {button.count:,}"))
+    return MAX_TITLE_CHARACTERS - (0 if button.count is None else len(f" · {button.count_text}"))
 
 
 def _choice_action(button: ChoiceButton, number: int) -> JsonObject:

@@ -405,7 +405,7 @@ def _full_text_lines(part: ReplyPart) -> list[str]:
             return [caption, *(" | ".join(" ".join(cell.split()) for cell in row) for row in (columns, *rows))]
         case ChoicesPart(buttons=buttons):
             return [
-                f"{number}. {show_on_one_line(button.label)}{'' if button.count is None else f' · {button.count:,}'}"
+                f"{number}. {show_on_one_line(button.label)}{'' if button.count is None else f' · {button.count_text}'}"
                 for number, button in enumerate(buttons, 1)
             ]
         case NoticePart(text=text):

@@ -1,6 +1,7 @@
 """The language in which sentences are composed."""
 
 import asyncio
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -8,8 +9,16 @@ import pytest
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import join_alternatives, join_words
 from agent.translation.languages import get_reply_language, list_languages, use_asker_locale, use_language
-from agent.translation.local_formats import language_name_of, localize_day, localize_money, localize_month
+from agent.translation.local_formats import (
+    language_name_of,
+    localize_count,
+    localize_day,
+    localize_money,
+    localize_month,
+)
 from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
+from bot.ids import ChoiceId
+from bot.surface.replies import ChoiceButton
 
 
 @pytest.mark.parametrize(
@@ -110,3 +119,11 @@ def test_languages_are_named_in_the_language_of_the_reply() -> None:
     assert (language_name_of("de"), language_name_of("xx")) == ("German", "xx")
     with use_language("de"):
         assert language_name_of("fr") == "Französisch"
+
+
+def test_a_count_on_a_button_is_written_as_in_the_reply() -> None:
+    assert localize_count(1042) == ""  # a product writes it as English does
+    with use_language("de"):
+        assert (localize_count(1042), localize_count(None)) == ("1.042", "")
+    button = ChoiceButton(id=ChoiceId("a"), label="Acme", count=1042, kind="filter")
+    assert [button.count_text, replace(button, local_count="1.042").count_text] == ["1,042", "1.042"]

@@ -43,11 +43,15 @@ def test_an_underscore_within_a_word_is_a_letter() -> None:
     assert parse_line("max_power_w") == (MarkdownRun(text="max_power_w"),)
 
 
-@given(st.text())
+@given(st.text(alphabet=st.characters(exclude_characters="\u00a0\u202f")))
 def test_escaped_data_is_shown_unchanged(text: str) -> None:
     escaped = escape_markdown(text)
 
     assert parse_line(escaped) == ((MarkdownRun(text=" ".join(text.split())),) if text.split() else ())
+
+
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
+    assert escape_markdown("1\u202f234,50\u00a0€ \n ab") == "1\u202f234,50\u00a0€ ab"
 
 
 @given(st.text(alphabet=st.sampled_from("ab*_`[]1\\- \n")))
