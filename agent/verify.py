@@ -8,18 +8,19 @@ nothing.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import permutations, zip_longest
 
-from agent.compose.composed_leg import ComposedLeg
+from agent.compose.composed_leg import ComparisonColumn, ComposedLeg
 from agent.compose.phrases.words import clean_quotation
 from agent.outcome import Citation
 from agent.review.review import ReviewedPlan
 from agent.review.written_answer import SupportedClaim
-from agent.translation.languages import DEFAULT_LANGUAGE, list_languages
+from agent.translation.languages import DEFAULT_LANGUAGE, get_reply_language, list_languages
 from agent.verification.composed_sentences import find_sentence_fault
-from agent.verification.leg_evidence import SentenceEvidence, collect_leg_evidence
+from agent.verification.derived_figures import DerivedFigure, derive_changes
+from agent.verification.leg_evidence import SentenceEvidence, collect_leg_evidence, join_evidence
 from agent.verification.supported_claims import ClaimFault, find_claim_fault
 from storage.search.analyser import fold_text
 
@@ -38,6 +39,7 @@ class VerifiedLeg:
     sentences: tuple[str, ...]
     citations: tuple[Citation, ...]
     faults: tuple[ClaimFault, ...] = ()  # of the sentences that were removed
+    evidence: SentenceEvidence | None = None  # that the sentences were checked against
 
     @property
     def has_lost_everything(self) -> bool:
@@ -91,7 +93,9 @@ def verify_leg(composed: ComposedLeg, evidence: SentenceEvidence | None = None, 
     fallback = composed.fallback
     if not used and fallback is not None:
         kept, used = [*kept, fallback.text], [fallback.citation] if fallback.citation is not None else []
-    return VerifiedLeg(composed=composed, sentences=tuple(kept), citations=tuple(used), faults=tuple(faults))
+    return VerifiedLeg(
+        composed=composed, sentences=tuple(kept), citations=tuple(used), faults=tuple(faults), evidence=evidence
+    )
 
 
 def number_citations(legs: Sequence[VerifiedLeg]) -> list[VerifiedLeg]:
@@ -107,9 +111,58 @@ def number_citations(legs: Sequence[VerifiedLeg]) -> list[VerifiedLeg]:
                 composed=replace(leg.composed, prefix=prefix) if prefix != leg.composed.prefix else leg.composed,
                 sentences=tuple(_replace_markers(sentence, numbers) for sentence in leg.sentences),
                 citations=tuple(replace(citation, marker=numbers[citation.marker]) for citation in leg.citations),
+                evidence=leg.evidence,
             )
         )
     return numbered
+
+
+def verify_comparison(text: str, legs: Sequence[VerifiedLeg]) -> str:
+    """Keeps the lines on the differences of the legs that pass. They are checked against all sides together.
+
+    A difference, also in percent, is computed again from the values in one row.
+    """
+    sides = [leg.evidence for leg in legs if leg.evidence is not None]
+    if len(sides) < len(legs):
+        return text
+    columns = [leg.composed.column for leg in legs if leg.composed.column is not None]
+    evidence = join_evidence(sides).with_derived(_derive_differences(columns))
+    evidence = evidence.with_words(word for column in columns for word in _words_of_column(column))
+    evidence = replace(evidence, numbers=evidence.numbers | _count_rows(columns))
+    lines = text.split("\n")
+    return "\n".join(
+        line for line in lines if find_sentence_fault(plain_text_of(line), evidence, get_reply_language()) is None
+    )
+
+
+def _derive_differences(columns: Sequence[ComparisonColumn]) -> Iterator[DerivedFigure]:
+    values: dict[str, list[float]] = {}
+    for column in columns:
+        for cell in column.cells:
+            if isinstance(cell.value, (int, float)):
+                values.setdefault(cell.row_label, []).append(float(cell.value))
+    for row in values.values():
+        for first, last in permutations(row, 2):
+            yield from derive_changes(first, last)
+
+
+def _count_rows(columns: Sequence[ComparisonColumn]) -> frozenset[float]:
+    """The number of rows of the comparison, and of those that differ."""
+    rows: dict[str, set[str]] = {}
+    for column in columns:
+        for cell in column.cells:
+            rows.setdefault(cell.row_label, set()).add(cell.text)
+    differing = sum(len(texts) > 1 for texts in rows.values())
+    return frozenset({float(len(rows)), float(differing), float(len(rows) - differing)})
+
+
+def _words_of_column(column: ComparisonColumn) -> Iterator[str]:
+    """The title of a side may be a part of the question; the labels of the rows come from the schema."""
+    yield column.title
+    for cell in column.cells:
+        yield cell.row_label
+        if cell.value is None:
+            yield cell.text
 
 
 def _replace_markers(text: str, numbers: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
 from agent.review.review import ReviewedPlan
 from agent.translation.message_catalogues import translate_message
-from agent.verify import VerifiedLeg, number_citations
+from agent.verify import VerifiedLeg, number_citations, verify_comparison
 from storage.search.plan import LegCombination, Plan
 
 
@@ -45,6 +45,7 @@ def _assemble_answer(
     if plan.combination is LegCombination.COMPARE:
         columns = [leg.composed.column for leg in legs if leg.composed.column is not None]
         differences, table = compose_comparison(columns)
+        differences = verify_comparison(differences, legs)
         lines = [differences, *lines] if differences else lines
         tables = (table,) if table is not None else tables
     return Answer(

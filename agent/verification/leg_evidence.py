@@ -43,6 +43,10 @@ class SentenceEvidence:
             text=f"{self.text}{_TEXT_SEPARATOR}%" if has_percent else self.text,
         )
 
+    def with_words(self, words: Iterable[str]) -> "SentenceEvidence":
+        """Adds texts that may occur in the sentences."""
+        return replace(self, text=_TEXT_SEPARATOR.join((self.text, *words)))
+
     @property
     def figure_text(self) -> str:
         """The part of the text that may hold figures: scanning a text for them is slow."""

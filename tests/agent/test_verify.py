@@ -2,10 +2,11 @@
 
 import pytest
 
-from agent.compose.composed_leg import ComposedLeg
+from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg
 from agent.compose.phrases.words import format_quotation
 from agent.outcome import Citation
-from agent.verify import verify_leg
+from agent.verification.leg_evidence import SentenceEvidence
+from agent.verify import VerifiedLeg, verify_comparison, verify_leg
 from storage.search.ids import DocId
 
 SOURCE = "# Terms\n- **Report within:** **5** days\n| Courtesy car | for at most **21** days |\nsee `rule_7`"
@@ -36,3 +37,32 @@ def test_a_line_passes_as_it_is_shown(line: str) -> None:
 )
 def test_a_changed_line_does_not(quoted: str) -> None:
     assert not any(verify_quotation(quoted, line) for line in SOURCE.splitlines())
+
+
+def build_side(title: str, price: float) -> VerifiedLeg:
+    cell = ComparisonCell(row_label="Price", text=f"EUR {price:.2f}", value=price, unit="EUR")
+    return VerifiedLeg(
+        composed=ComposedLeg(sentences=(), column=ComparisonColumn(title=title, cells=(cell,))),
+        sentences=(),
+        citations=(),
+        evidence=SentenceEvidence(numbers=frozenset({price}), text="EUR"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "is_kept"),
+    [
+        ("- Price: most for **Lumo** (EUR 12.50), least for **Orlo** (EUR 10.00); EUR 2.50 apart.", True),
+        ("- Price: Lumo costs EUR 2.50 more than Orlo (+25%).", True),
+        ("- Price: most for **Lumo** (EUR 12.50), least for **Orlo** (EUR 10.00); EUR 3.50 apart.", False),
+        ("- Price: Lumo costs EUR 2.50 more than Orlo (+30%).", False),
+        ("- Price: most for **Lumo** (EUR 12.50), least for **Vesta** (EUR 10.00).", False),
+        ("- Price: Lumo costs USD 2.50 more than Orlo.", False),
+    ],
+)
+def test_the_differences_of_a_comparison_are_computed_again(line: str, is_kept: bool) -> None:
+    sides = [build_side("Lumo", 12.5), build_side("Orlo", 10.0)]
+
+    assert verify_comparison(f"They differ in price.\n{line}", sides) == (
+        f"They differ in price.\n{line}" if is_kept else "They differ in price."
+    )
