@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
-from agent.compose.phrases.nouns import format_count, plural_of
-from agent.compose.phrases.words import escape_markdown, join_words
+from agent.compose.phrases.nouns import document_noun_of, format_count, plural_of
+from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label
 from agent.decomposition import QuestionContext
+from agent.languages.language_pack import list_packs
 from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession
 from agent.translation.languages import get_reply_language
+from agent.translation.local_wording import load_wording
 from agent.translation.message_catalogues import translate_message
 from storage.search.ids import BucketId, LegId
 from storage.search.index import CountRequest, IndexAnswers
@@ -81,9 +83,15 @@ def _choice_for_bucket(bucket: BucketId, count: int, question_context: QuestionC
 def example_question_for(schema: Schema) -> str:
     """Returns a question in the words of the schema alone, since a value would reveal the content of documents.
 
-    It is always in English, which every reasoner reads.
+    It is in the language of the reply if the rules read that, else in English, which every reasoner reads.
     """
-    noun = next(iter(schema.synonyms), schema.label)
     facet = next((field for field in schema.fields if field.facet and field.type is FieldType.CATEGORY), None)
-    nouns = noun if noun.endswith("s") else plural_of(noun)
+    if get_reply_language() in list_packs():
+        values = {"documents": document_noun_of(schema).plural, "label": lowercase_label(facet.label) if facet else ""}
+        if facet is None:
+            return translate_message("How many {documents} are there?", **values)
+        return translate_message("How many {documents} are there by {label}?", **values)
+    noun = next(iter(schema.synonyms), schema.label)
+    is_english = not load_wording(schema.language).singular_endings
+    nouns = (noun if noun.endswith("s") else plural_of(noun)) if is_english else document_noun_of(schema).plural
     return f"How many {nouns} per {facet.label.casefold()}?" if facet is not None else f"How many {nouns} are there?"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent.compose.help import example_question_for
 from agent.compose.phrases.conditions import describe_qualifier, describe_widening
 from agent.compose.phrases.nouns import NounForms, document_noun_of, format_count
 from agent.translation.languages import use_language
@@ -252,3 +253,11 @@ def test_the_label_of_a_bucket_gives_the_plural(synonym: str, label: str, forms:
 )
 def test_a_plural_may_have_an_ending_in_the_dative(plural: str, dative: str) -> None:
     assert load_wording("de").dative_of_plural(plural) == dative
+
+
+def test_an_example_question_is_in_the_language_of_the_reply_if_the_rules_read_it() -> None:
+    vendor = SchemaField(name=FieldName("vendor"), type=FieldType.CATEGORY, title="Lieferant", facet=True)
+    bills = Schema(bucket=BucketId("b"), title="Rechnungen", synonyms=("Rechnung",), fields=(vendor,), language="de")
+    with use_language("de"):
+        assert example_question_for(bills) == "Wie viele Rechnungen gibt es je Lieferant?"
+    assert example_question_for(bills) == "How many Rechnungen per lieferant?"

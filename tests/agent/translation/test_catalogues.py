@@ -10,7 +10,9 @@ import pytest
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
+from agent.languages.command_phrases import load_commands
 from agent.translation.languages import CATALOGUE_FOLDER, DEFAULT_LANGUAGE, list_languages
+from agent.translation.local_wording import load_wording
 
 ROOT = Path(__file__).parents[3]
 CATALOGUES = {"agent": CATALOGUE_FOLDER, "bot": ROOT / "bot" / "catalogues"}
@@ -108,3 +110,13 @@ def test_the_rooms_have_catalogues_of_the_same_languages() -> None:
     names = {room: {path.name for path in folder.glob("*.po")} for room, folder in CATALOGUES.items()}
 
     assert names["agent"] == names["bot"] == {"de.po", "es.po", "fr.po"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_with_catalogues_has_its_words_and_commands(language: str) -> None:
+    wording = load_wording(language)
+
+    assert wording.singular_endings
+    assert wording.place_labels
+    assert wording.document_date_labels
+    assert language in load_commands()
