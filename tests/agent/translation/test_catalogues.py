@@ -13,6 +13,7 @@ from babel.messages.pofile import read_po
 from agent.languages.command_phrases import load_commands
 from agent.translation.languages import CATALOGUE_FOLDER, DEFAULT_LANGUAGE, list_languages
 from agent.translation.local_wording import load_wording
+from agent.verification.claimed_figures import find_unfounded_figure
 
 ROOT = Path(__file__).parents[3]
 CATALOGUES = {"agent": CATALOGUE_FOLDER, "bot": ROOT / "bot" / "catalogues"}
@@ -25,6 +26,17 @@ KEYWORDS = {
 }
 MessageKey = tuple[str | None, tuple[str, ...]]
 LANGUAGES = [language for language in list_languages() if language != DEFAULT_LANGUAGE]
+
+
+COUNT_PLACEHOLDERS = frozenset("all_count count limit number others stated total".split())
+
+
+class SampleValue(str):
+    """A value with the forms that a translation may ask for."""
+
+    @property
+    def dative(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +132,20 @@ def test_a_language_with_catalogues_has_its_words_and_commands(language: str) ->
     assert wording.place_labels
     assert wording.document_date_labels
     assert language in load_commands()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_count_in_a_sentence_is_read_back_as_that_count(language: str) -> None:
+    """Sentences are checked after they are composed: "15 des 45" would be the 15th of December there."""
+    numbers = {name: float(number) for number, name in enumerate(sorted(COUNT_PLACEHOLDERS), 14)}
+    units = "day month year hour week percent %"  # that a message may have beside a count
+    for message in read_messages("agent", language):
+        for form in message.translations:
+            names = {name.partition(".")[0] for _, name, _, _ in Formatter().parse(form) if name is not None}
+            if not names & COUNT_PLACEHOLDERS:
+                continue
+            values = {name: SampleValue(f"{numbers[name]:g}" if name in numbers else "Abc") for name in names}
+            sentence = form.format(**values)
+            evidence = f"{units} 10 %"
+            known = frozenset(numbers.values()) | {10.0}
+            assert find_unfounded_figure(sentence, known, evidence, evidence, language) is None, sentence

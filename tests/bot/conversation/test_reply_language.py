@@ -191,6 +191,53 @@ async def test_french_and_spanish_are_answered_in_their_language(
     assert click_turn.result["text"].startswith(listed)
 
 
+@pytest.mark.parametrize(
+    ("language", "messages", "replies"),
+    [
+        (
+            "fr",
+            ["au format CSV, s'il vous plaît", "Merci !", "aide", "recommencer"],
+            [
+                "Voici **receipts-37.csv** avec 37 lignes.",
+                "Je vous en prie.",
+                "Je réponds aux questions sur ces documents\u00a0:\n\n- **receipts**: 42 documents",
+                "On repart de zéro\u00a0: ce qui a été dit avant ne compte plus.",
+            ],
+        ),
+        (
+            "es",
+            ["como CSV, por favor", "¡Gracias!", "ayuda", "empezar de nuevo"],
+            [
+                "Aquí está **receipts-37.csv** con 37 filas.",
+                "De nada.",
+                "Respondo preguntas sobre estos documentos:\n\n- **receipts**: 42 documentos",
+                "Empezamos de nuevo: lo dicho hasta ahora ya no cuenta.",
+            ],
+        ),
+    ],
+)
+async def test_french_and_spanish_commands_get_replies_in_their_language(
+    answering_bot: Application, script: ScriptedReasoner, language: str, messages: list[str], replies: list[str]
+) -> None:
+    script.plans["?"] = plan_of("?", ACME_RECEIPTS, language)
+    talk = ConversationDriver(answering_bot)
+    await talk.ask_question("?")
+    texts = [(await talk.ask_question(message)).result["text"] for message in messages]
+
+    assert [text[: len(reply)] for text, reply in zip(texts, replies, strict=True)] == replies
+
+
+@pytest.mark.parametrize("typed", ["la segunda", "Bolt · 5", "número 2", "2"])
+async def test_a_spanish_choice_is_made_in_words(
+    answering_bot: Application, script: ScriptedReasoner, typed: str
+) -> None:
+    script.plans["?"] = plan_of("?", EVERY_RECEIPT, "es")
+    talk = ConversationDriver(answering_bot)
+    await talk.ask_question("?")
+
+    assert (await talk.ask_question(typed)).result["text"].startswith("**5 receipts** con vendor Bolt: ")
+
+
 async def test_a_late_click_on_a_german_offer_is_refused_in_german(
     answering_bot: Application, chat: FakeChat, clock: Clock, script: ScriptedReasoner
 ) -> None:
