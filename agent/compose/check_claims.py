@@ -3,8 +3,14 @@
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.figures import format_amount
-from agent.compose.phrases.nouns import document_noun_of, format_count
-from agent.compose.phrases.set_description import describe_absence, describe_leg_set, describe_set, qualifier_of
+from agent.compose.phrases.nouns import format_count
+from agent.compose.phrases.set_description import (
+    describe_absence,
+    describe_leg_set,
+    describe_set,
+    noun_of,
+    qualifier_of,
+)
 from agent.compose.phrases.unstated_values import describe_unstated_values
 from agent.compose.phrases.values import format_number, format_value, format_verdict
 from agent.compose.phrases.words import escape_markdown, join_all, join_alternatives, join_words, lowercase_label
@@ -97,7 +103,7 @@ def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
 def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:
     """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings with result failed". Markdown."""
     answer = format_verdict(holds=facts.verdict)
-    schemas, noun = review.question_context.schemas, document_noun_of(facts.schema)
+    schemas, noun = review.question_context.schemas, noun_of(review)
     if facts.scope is not None and facts.unknown_fields:
         labels = join_words([lowercase_label(field.label) for field in facts.unknown_fields])
         line = translate_message(

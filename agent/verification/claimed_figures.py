@@ -55,6 +55,7 @@ _TIME = re.compile(
 )
 _DAY_OF_MONTH = re.compile(
     rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.)?(?:\s+(?:of|de))?\s+(?P<month>{MONTH_PATTERN})\b"
+    r"(?!\s+of\b)"  # "1 set of minutes" is no day in "set"
     rf"|\b(?P<name>{MONTH_PATTERN})\.?\s+(?P<number>[0-3]?\d)(?:st|nd|rd|th)?\b(?![.,]\d)",
     re.IGNORECASE,
 )

@@ -9,7 +9,7 @@ from agent.compose.phrases.english_qualifiers import (
     value_noun_of,
     widen_in_english,
 )
-from agent.compose.phrases.nouns import document_noun_of, label_noun_of
+from agent.compose.phrases.nouns import document_noun_of, kind_required_by, label_noun_of
 from agent.compose.phrases.translated_qualifiers import (
     qualify_in_translation,
     state_in_translation,
@@ -91,9 +91,10 @@ def describe_denial(conditions: Sequence[Condition], schema: Schema, schemas: Sc
     """
     if not is_reply_in_english():
         return None
-    noun = document_noun_of(schema).singular
+    noun = document_noun_of(schema, conditions).singular
+    others = [condition for condition in conditions if kind_required_by(condition, schema) is None]
     return deny_in_english(
-        noun, conditions, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas)
+        noun, others, schema, lambda condition, own_schema: describe_condition(condition, own_schema, schemas)
     )
 
 

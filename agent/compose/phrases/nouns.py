@@ -1,6 +1,7 @@
 """Nouns for documents, and their counts."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +11,7 @@ from agent.translation.languages import get_reply_language, is_reply_in_english
 from agent.translation.local_wording import get_wording, load_wording
 from agent.translation.message_catalogues import translate_plural
 from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.schema import Schema
 
 # Names of buckets that say no noun for one of their documents.
@@ -28,6 +30,7 @@ _ITEM_NOUNS: Final = {
     "correspondence": "letter",
     "mail": "message",
     "feedback": "comment",
+    "minutes": "set of minutes",
 }
 _COMMON_LETTERS: Final = 4  # of the singular and of a label that is its plural
 _IRREGULAR_PLURALS: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
@@ -67,8 +70,14 @@ def label_noun_of(label: str) -> NounForms:
     return NounForms(label, plural_of(label) if is_reply_in_english() else label)
 
 
-def document_noun_of(schema: Schema) -> NounForms:
-    """The noun for a document of the bucket: what the schema calls an item, else what its name says."""
+def document_noun_of(schema: Schema, conditions: Iterable[Condition] = ()) -> NounForms:
+    """The noun for a document of the bucket: what the schema calls an item, else what its name says.
+
+    Where the conditions of a set allow one kind of documents only, it is the noun of this kind: "invoice".
+    """
+    kind = next((kind for condition in conditions if (kind := kind_required_by(condition, schema)) is not None), None)
+    if kind is not None:
+        return _noun_of_kind(kind, schema)
     noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
     if load_wording(schema.language).singular_endings:
         return _capitalize_forms(_noun_in_other_language(noun, schema), schema.language)
@@ -79,6 +88,23 @@ def document_noun_of(schema: Schema) -> NounForms:
     has_label_in_plural = fold_text(schema.label).startswith(fold_text(singular))
     forms = NounForms(singular, schema.label if has_label_in_plural and schema.label != singular else plural)
     return _capitalize_forms(forms, get_reply_language())
+
+
+def kind_required_by(condition: Condition, schema: Schema) -> str | None:
+    """Returns the kind that all documents of the condition have; None if it is about anything else."""
+    if schema.kind_field is None or not isinstance(condition, ComparisonCondition):
+        return None
+    is_equality = condition.field == schema.kind_field.name and condition.op is ComparisonOperator.EQ
+    return str(condition.value) if is_equality else None
+
+
+def _noun_of_kind(kind: str, schema: Schema) -> NounForms:
+    """The noun of a kind. Its first synonym is taken as the plural if it begins like the kind: `Protokolle`."""
+    synonyms = schema.kind_field.values.get(kind, ()) if schema.kind_field is not None else ()
+    if not synonyms or fold_text(synonyms[0])[:_COMMON_LETTERS] != fold_text(kind)[:_COMMON_LETTERS]:
+        singular = _ITEM_NOUNS.get(kind, kind)
+        return _capitalize_forms(NounForms(singular, plural_of(singular)), get_reply_language())
+    return _capitalize_forms(NounForms(kind, synonyms[0]), get_reply_language())
 
 
 def _noun_in_other_language(noun: str, schema: Schema) -> NounForms:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from agent.compose.phrases.conditions import describe_denial, describe_qualifier
-from agent.compose.phrases.nouns import NounForms, document_noun_of, noun_for_documents
+from agent.compose.phrases.nouns import NounForms, document_noun_of, kind_required_by, noun_for_documents
 from agent.compose.phrases.words import escape_markdown, join_words
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.review.leg_review import LegReview
@@ -47,11 +47,15 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
     """
     nouns = dict[str, list[str]]()
     for clause in search.clauses:
-        noun = document_noun_of(schemas[clause.bucket]).plural
+        noun = _noun_of_clause(clause, schemas).plural
         nouns.setdefault(_describe_clause(clause, schemas, singular_verb=singular_verb), []).append(noun)
     if len(nouns) == 1 and len(search.clauses) > 1:
         return f"{noun_for_documents().plural}{next(iter(nouns))}"
     return "; ".join(f"{join_words(own)}{words}" for words, own in nouns.items())
+
+
+def _noun_of_clause(clause: Clause, schemas: Mapping[BucketId, Schema]) -> NounForms:
+    return document_noun_of(schemas[clause.bucket], conjuncts_of(clause.condition))
 
 
 def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, singular_verb: bool) -> str:
@@ -67,7 +71,12 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
     where = [
         condition
         for condition in conditions
-        if not (condition in lacks or condition in text_conditions or _selects_by_id(condition))
+        if not (
+            condition in lacks
+            or condition in text_conditions
+            or _selects_by_id(condition)
+            or kind_required_by(condition, schema) is not None  # its noun says so
+        )
     ]
     fitting = [word for word in map(_words_of_selection, conditions) if word]
     is_selected = any(map(_selects_by_id, conditions)) and not fitting
@@ -118,11 +127,7 @@ def _mention_of(term: str) -> Condition:
 def noun_of(review: LegReview) -> NounForms:
     """Returns the noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
     clauses = review.leg.search.clauses
-    return (
-        document_noun_of(review.question_context.schemas[clauses[0].bucket])
-        if len(clauses) == 1
-        else noun_for_documents()
-    )
+    return _noun_of_clause(clauses[0], review.question_context.schemas) if len(clauses) == 1 else noun_for_documents()
 
 
 def describe_leg_set(review: LegReview) -> str:

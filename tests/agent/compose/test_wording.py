@@ -22,7 +22,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import BucketId, FieldName
 from storage.search.plan import Clause, Search
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
 
 DEEDS, WILLS = BucketId("deeds"), BucketId("wills")
 TOWN, SIGNED = FieldName("town"), FieldName("signed")
@@ -57,6 +57,36 @@ def describe_documents(
 )
 def test_conditions_read_as_part_of_a_sentence(condition: Condition, expected: str) -> None:
     assert describe_documents(condition) == expected
+
+
+KIND = FieldName("kind")
+OF_KINDS = Schema(
+    bucket=BucketId("shared"),
+    item="document",
+    fields=(
+        SchemaField(
+            name=KIND,
+            type=FieldType.CATEGORY,
+            origin=FieldOrigin.KIND,
+            values={"policy": ("policies",), "minutes": ("meeting minutes",)},
+        ),
+        *FIELDS,
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("policy", "policies with town of record Oslo"), ("minutes", "sets of minutes with town of record Oslo")],
+)
+def test_a_set_of_one_kind_is_called_by_its_noun(kind: str, expected: str) -> None:
+    condition = AndCondition((ComparisonCondition(field=KIND, op=ComparisonOperator.EQ, value=kind), IN_OSLO))
+
+    described = describe_set(
+        Search(clauses=(Clause(bucket=OF_KINDS.bucket, condition=condition),)), {OF_KINDS.bucket: OF_KINDS}
+    )
+
+    assert described == expected
 
 
 def test_required_words_are_listed_once() -> None:

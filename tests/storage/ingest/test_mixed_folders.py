@@ -123,7 +123,7 @@ async def test_folders_are_a_field_where_they_vary_and_recur(index: EmbeddedInde
     schema, documents = await load_folder(index, write_texts(tmp_path / "berths", texts))
 
     assert schema.by_name[FOLDER].origin is FieldOrigin.FOLDER
-    assert documents["north/1.txt"].values[FOLDER] == "north"
+    assert documents["north/1.txt"].values[FOLDER] == ("north",)
     assert documents["north/1.txt"].values[FieldName("Owner")] == "Ann 1"
 
 
@@ -176,4 +176,4 @@ async def test_a_later_run_reads_kinds_and_folders_by_the_schema(index: Embedded
     assert after == schema
     late = documents[str(DocId("archive/memos/late.txt"))]
     assert late.values[KIND] == "invoice"
-    assert late.values[FOLDER] == "archive"
+    assert late.values[FOLDER] == ("archive", "memos")

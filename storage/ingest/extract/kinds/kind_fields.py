@@ -7,6 +7,7 @@ from storage.ingest.extract.kinds.kind_inference import InferredKinds
 from storage.search.ids import FieldName
 from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
 
+_ITEM = "document"  # what one of a folder of several kinds is called
 _KIND_NAMES = ("kind", "kind of document", "document kind")
 _KIND_SYNONYMS = ("kind of document", "type of document", "document type", "sort of document", "document kind")
 
@@ -31,7 +32,7 @@ def add_kinds(schema: Schema, inferred: InferredKinds, kinds_by_field: Mapping[F
         replace(field, kinds=_ordered_kinds(kinds_by_field.get(owners.get(field.name, field.name), ()), inferred))
         for field in schema.fields
     )
-    return replace(schema, fields=(kind_field, *fields))
+    return replace(schema, fields=(kind_field, *fields), item=schema.item or _ITEM)
 
 
 def _ordered_kinds(kinds: Collection[str], inferred: InferredKinds) -> tuple[str, ...]:

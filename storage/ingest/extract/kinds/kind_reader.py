@@ -84,6 +84,12 @@ class KindReader:
         phrase = kind_phrase_of_name(name)
         return None if phrase is None else self.kind_of_phrase(phrase)
 
+    def is_named_like_kind(self, folder: str) -> bool:
+        """Whether a folder is called by a kind, or by what the rows of its tables are rows of: `budgets`."""
+        phrase = kind_phrase_of_name(folder)
+        has_rows = phrase is not None and f"{phrase.words} {ROW_WORD}" in self._kind_by_words
+        return has_rows or self.kind_of_name(folder) is not None
+
     def kind_of_table(self, path: str) -> str | None:
         """Returns the kind of the rows of a table: "supplier" in `suppliers.csv`, "budget row" in `budget.xlsx`."""
         kinds = (self._kind_by_words.get(words) for words in row_kinds_of_path(path))

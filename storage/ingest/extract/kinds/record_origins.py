@@ -79,10 +79,9 @@ class OriginTally:
             return None
         if sum(counts[part] for part in varying) < _MIN_DOCUMENTS_OF_FOLDER * len(varying):
             return None
-        is_nested = any(len(parts) > 1 for parts in parts_by_path.values())
         return SchemaField(
             name=_FOLDER_NAME,
-            type=FieldType.LIST if is_nested else FieldType.CATEGORY,
+            type=FieldType.LIST,  # a document in no folder is not one whose folder is unknown
             title="Folder",
             synonyms=_FOLDER_SYNONYMS,
             origin=FieldOrigin.FOLDER,
@@ -92,7 +91,7 @@ class OriginTally:
 
 def plain_folders_in(folders: Iterable[str], reader: KindReader) -> tuple[str, ...]:
     """Returns the folders that are not called like a kind, each once, the outermost first."""
-    return tuple(dict.fromkeys(folder for folder in folders if reader.kind_of_name(folder) is None))
+    return tuple(dict.fromkeys(folder for folder in folders if not reader.is_named_like_kind(folder)))
 
 
 class OriginReader:
