@@ -28,8 +28,10 @@ def test_a_review_shows_uncertain_values_counts_and_joined_names(tmp_path: Path)
     review_json = run_parley(home, "bucket", "review", "slips", "--below", "1", "--limit", "1", "--json").json
 
     assert ended.status == 0
-    assert ended.stdout.splitlines()[0].endswith("total = 7.77  s2  “7.77”")
-    assert "total: 3 read, 3 taken, 1 below 0.6" in ended.stdout
+    assert "3 documents were read for values." in ended.stdout
+    assert "total   3 of 3" in ended.stdout
+    assert "EUR 7.77  s2, line 2  “7.77”" in ended.stdout
+    assert "total = 7.77  s2  “7.77”" in ended.stdout.split("Less sure than 0.6")[1]
     assert "vendor: Blue Door Bakery ← Blue Door Bakery (2), BLUE DOOR BAKERY (1)" in ended.stdout
     assert [(value["doc_id"], value["field"], value["value"]) for value in review_json["values"]] == [
         ("s2", "total", 7.77)

@@ -1,4 +1,4 @@
-"""The list that an owner reviews: the least confident values, and the names with several spellings."""
+"""What an owner reviews: each field, the least confident values, and the names with several spellings."""
 
 import heapq
 from collections import Counter
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from storage.ingest.extract.annotation import MIN_VALUE_CONFIDENCE, has_joined_spellings
+from storage.ingest.extract.field_review import FieldReview, FieldReviewCollector
 from storage.search.conditions import MATCH_ALL
 from storage.search.documents import Document, FieldAnnotation, FieldValue
 from storage.search.ids import BucketId, DocId, FieldName
@@ -56,6 +57,9 @@ class ExtractionReview:
     uncertain_values: tuple[UncertainValue, ...]  # least confident first
     counts_by_field: Mapping[FieldName, FieldCounts]
     joined_names: tuple[JoinedName, ...]
+    fields: tuple[FieldReview, ...] = ()  # that documents were read for
+    document_count: int = 0  # that were read for values
+    kindless_count: int = 0  # of them without a kind, in a bucket of several kinds
 
 
 @dataclass(slots=True)
@@ -110,9 +114,10 @@ async def review_extraction(
     joined = frozenset(field.name for field in schema.fields if has_joined_spellings(field))
     counts_by_field = {field.name: FieldCounts() for field in schema.fields}
     collector = _ReviewCollector(below_confidence, max(limit, 1), counts_by_field, joined)
-    order = count()
+    order, field_collector = count(), FieldReviewCollector(schema)
     async for document in _all_documents_in(index, schema.bucket):
         collector.add_document(document, order)
+        field_collector.add_document(document)
     values = [value for _, _, value in sorted(collector.heap, key=lambda entry: (-entry[0], -entry[1]))]
     several = {key: spellings for key, spellings in collector.spellings_by_name.items() if len(spellings) > 1}
     names = sorted(several.items(), key=lambda item: (-item[1].total(), item[0]))[:_MAX_JOINED_NAMES]
@@ -123,6 +128,9 @@ async def review_extraction(
             JoinedName(field=field_name, name=name, spellings=_spellings_by_count(spellings))
             for (field_name, name), spellings in names
         ),
+        fields=field_collector.build_reviews(),
+        document_count=field_collector.document_count,
+        kindless_count=field_collector.kindless_count,
     )
 
 
