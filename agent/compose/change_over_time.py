@@ -8,7 +8,13 @@ from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number
-from agent.compose.phrases.words import capitalize_words, escape_markdown, join_words, lowercase_label
+from agent.compose.phrases.words import (
+    capitalize_words,
+    escape_markdown,
+    join_by_colon,
+    join_words,
+    lowercase_label,
+)
 from agent.forms.change_over_time import ChangeFacts, PeriodFigure
 from agent.outcome import ResultTable
 from agent.review.leg_review import LegReview
@@ -29,7 +35,7 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
         if what
         else translate_message("{documents}, by {period}", **values)
     )
-    text += f": {join_words(spans)}." if spans else "."
+    text = f"{join_by_colon(text, join_words(spans)) if spans else text}."
     if facts.undated_count:
         label = escape_markdown(lowercase_label(facts.day_field.label))
         undated = format_count(facts.undated_count, noun_of(review))

@@ -13,7 +13,14 @@ from agent.compose.phrases.set_description import (
 )
 from agent.compose.phrases.unstated_values import describe_unstated_values
 from agent.compose.phrases.values import format_number, format_value, format_verdict
-from agent.compose.phrases.words import escape_markdown, join_all, join_alternatives, join_words, lowercase_label
+from agent.compose.phrases.words import (
+    escape_markdown,
+    join_all,
+    join_alternatives,
+    join_by_colon,
+    join_words,
+    lowercase_label,
+)
 from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.forms.figures import currency_of_value
 from agent.retrieval.quotations import cite_values
@@ -28,7 +35,7 @@ _MAX_NAMED_DOCUMENTS = 5
 
 def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
     claims = join_all([_describe_claim(claim, facts, review) for claim in facts.claims])
-    line = f"**{format_verdict(holds=facts.holds)}**: {claims}"
+    line = join_by_colon(f"**{format_verdict(holds=facts.holds)}**", claims)
     quote = f" — “{escape_markdown(facts.support.text[:400])}” [1]" if facts.support is not None else " [1]"
     document_citation = cite_quotes(cite_values(facts.document, [None]))[0]
     return ComposedLeg(
@@ -117,9 +124,9 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
         found = f"**{format_count(facts.count, noun)}**{qualifier_of(review)}" if facts.count else ""
         denial = describe_absence(review)
         nothing = denial or translate_message("I found no {documents}", documents=describe_leg_set(review))
-        line = f"**{answer}**: {found or nothing}"
+        line = join_by_colon(f"**{answer}**", found or nothing)
     elif facts.scope_count == 1 and facts.records:
-        line = f"**{answer}**: {_describe_values(facts)}"
+        line = join_by_colon(f"**{answer}**", _describe_values(facts))
     else:
         true_of = translate_message(
             "{claims} is true of **{count}** of the **{all_count}** {documents}",
@@ -128,7 +135,7 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
             all_count=format_number(facts.scope_count),
             documents=escape_markdown(describe_set(facts.scope, schemas)),
         )
-        line = f"**{answer}**: {true_of}"
+        line = join_by_colon(f"**{answer}**", true_of)
     warnings, remarks = describe_unstated_values(review, scope_count=facts.scope_count)
     unstated = (*warnings, *remarks) if facts.scope_count != 1 else ()  # the values of a single document are named
     return ComposedLeg(sentences=(" ".join((f"{line}{_describe_titles(facts)}.", *unstated)),))

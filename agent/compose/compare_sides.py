@@ -18,6 +18,7 @@ from agent.compose.phrases.words import (
     escape_markdown,
     format_quotation,
     join_all,
+    join_by_colon,
     join_words,
     lowercase_label,
 )
@@ -64,7 +65,7 @@ def _compose_side(facts: SideFacts, review: LegReview) -> ComposedLeg:
     composed = replace(compose_facts(facts.facts, review), column=column)
     if not facts.is_titled:
         return composed
-    heading = f"**{escape_markdown(title)}**:"
+    heading = join_by_colon(f"**{escape_markdown(title)}**", "").rstrip(" ")
     if isinstance(facts.facts, (ComputationFacts, ShareFacts)):
         gap = "\n" if composed.sentences[0].startswith("- ") else " "
         return replace(composed, prefix=heading + gap, tables=())
@@ -84,7 +85,7 @@ def _describe_value(cell: ValueCell, marker: int) -> str:
     label = escape_markdown(lowercase_label(cell.field.label))
     quoted = f"“{escape_markdown(cell.sentence.text[:400])}”" if cell.sentence is not None else ""
     if cell.value is None:
-        return f"{label}: {quoted} [{marker}]"
+        return f"{join_by_colon(label, quoted)} [{marker}]"
     line = f"{label} **{escape_markdown(_format_cell_value(cell))}**"
     return line + (f" — {quoted}" if quoted else "") + f" [{marker}]"
 

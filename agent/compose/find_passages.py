@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_value, format_verdict
-from agent.compose.phrases.words import clean_quotation, escape_markdown
+from agent.compose.phrases.words import clean_quotation, escape_markdown, join_by_colon
 from agent.english.function_words import EVERYDAY_WORDS
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.retrieval.answer_type import AnswerType
@@ -23,7 +23,7 @@ _MAX_UNKNOWN_WORDS = 5  # unknown words listed
 
 def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
     first, *others = _quote_sentences(facts.sentences, facts.answer_type, facts.counted_noun)
-    answer = first if facts.verdict is None else f"**{format_verdict(holds=facts.verdict)}**: {first}"
+    answer = first if facts.verdict is None else join_by_colon(f"**{format_verdict(holds=facts.verdict)}**", first)
     return ComposedLeg(sentences=(answer, *others), citations=cite_quotes(facts.quotes))
 
 

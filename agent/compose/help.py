@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent.compose.phrases.nouns import document_noun_of, format_count, plural_of
-from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label
+from agent.compose.phrases.words import escape_markdown, join_by_colon, join_words, lowercase_label
 from agent.decomposition import QuestionContext
 from agent.languages.language_pack import list_packs
 from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
@@ -71,7 +71,7 @@ def _format_other_buckets(labels: Sequence[str]) -> str:
 def _format_bucket_line(schema: Schema, count: int) -> str:
     example = escape_markdown(example_question_for(schema))
     line = translate_message("{documents}, for example “{question}”", documents=format_count(count), question=example)
-    return f"- **{escape_markdown(schema.label)}**: {line}"
+    return join_by_colon(f"- **{escape_markdown(schema.label)}**", line)
 
 
 def _choice_for_bucket(bucket: BucketId, count: int, question_context: QuestionContext) -> Choice:

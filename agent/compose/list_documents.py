@@ -10,7 +10,7 @@ from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_value
-from agent.compose.phrases.words import escape_markdown, lowercase_label
+from agent.compose.phrases.words import escape_markdown, join_by_colon, lowercase_label
 from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS
@@ -52,7 +52,7 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     answer_form = facts.answer_form
     if answer_form.order is None or answer_form.limit is None:
         names = [f"**{escape_markdown(record.title)}**" for record in facts.records]
-        named = f": {', '.join(names)}" if 0 < len(names) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
+        named = join_by_colon("", ", ".join(names)) if 0 < len(names) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
         return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}{named}."
     documents = format_count(review.count, noun_of(review))
     if facts.total != review.count:
@@ -62,7 +62,7 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
         return f"{listed}."
     order = _describe_order(facts.order_field, descending=answer_form.order.descending, is_single=facts.total <= 1)
     named = [describe_ranked_record(record, facts.order_field) for record in facts.records]
-    first = f": {'; '.join(named)}" if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
+    first = join_by_colon("", "; ".join(named)) if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
     return f"{listed}, {order}{first}."
 
 
@@ -120,7 +120,7 @@ def _compose_rank(answer_form: ListDocuments, records: Sequence[DocumentRecord],
         text += f", {_describe_order(field, descending=order.descending)}"
     named = describe_ranked_record(record, field)
     table = table_of_records(records, review.leg.search, review.question_context.schemas, "1", order)
-    return ComposedLeg(sentences=(f"{text}: {named}.",), tables=(table,))
+    return ComposedLeg(sentences=(f"{join_by_colon(text, named)}.",), tables=(table,))
 
 
 def describe_ranked_record(record: DocumentRecord, field: SchemaField | None) -> str:

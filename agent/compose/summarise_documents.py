@@ -6,7 +6,7 @@ from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegCompose
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
-from agent.compose.phrases.words import escape_markdown, format_quotation
+from agent.compose.phrases.words import escape_markdown, format_quotation, join_by_colon
 from agent.forms.summarise_documents import OutlineFacts, SummariesFacts, quotes_of_summary
 from agent.retrieval.quotations import build_citation, quote_beginning_of
 from agent.review.leg_review import LegReview
@@ -20,7 +20,9 @@ def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
     """The most informative fields, then the most informative sentences, by heading and page."""
     grid = table_of_records([facts.record], review.leg.search, review.question_context.schemas, caption="")
     known = zip(grid.columns[1:], grid.rows[0][1:], strict=True)
-    fields = " · ".join(f"{escape_markdown(label)}: {escape_markdown(value)}" for label, value in known if value)
+    fields = " · ".join(
+        join_by_colon(escape_markdown(label), escape_markdown(value)) for label, value in known if value
+    )
     sentences = [*_describe_summarised(facts.summarised_count, review), f"**{escape_markdown(facts.document.title)}**"]
     sentences += [fields] if fields else []
     place = ""
@@ -46,7 +48,7 @@ def _compose_summaries(facts: SummariesFacts, review: LegReview) -> ComposedLeg:
         for cited in quotes_of_summary(summary):
             marker += 1
             quoted.append(f"“{format_quotation(cited.quote.text, _MAX_SENTENCE_CHARACTERS)}” [{marker}]")
-        sentences.append(f"- **{escape_markdown(summary.document.title)}**: " + " ".join(quoted))
+        sentences.append(join_by_colon(f"- **{escape_markdown(summary.document.title)}**", " ".join(quoted)))
     quotes = [cited for summary in facts.summaries for cited in quotes_of_summary(summary)]
     return ComposedLeg(
         sentences=tuple(sentences),

@@ -46,6 +46,7 @@ class LocalWording(BaseModel):
     noun_complements: frozenset[str] = frozenset()  # words after which a noun phrase is not inflected
     singular_endings: tuple[tuple[str, str], ...] = ()  # of plurals, with those of their singulars
     adjustments: tuple[WordAdjustment, ...] = ()
+    colon: str = ":"  # with the blank that stands before it
     first_of_month: str = ""  # how the first day is written, if not as "1"
 
     @cached_property

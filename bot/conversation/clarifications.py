@@ -272,4 +272,4 @@ def _parse_english_position(text: str, count: int) -> int | None:
 
 
 def _normalise_text(text: str) -> str:
-    return fold_text(text).strip(" .!¡\"'“”‘’#").replace(",", "")
+    return fold_text(text).strip(" .!¡\"'“”‘’#").replace(",", "").replace(" :", ":")

@@ -19,7 +19,7 @@ from agent.compose.phrases.values import (
     format_period,
     format_value,
 )
-from agent.compose.phrases.words import join_all, join_words, lowercase_words
+from agent.compose.phrases.words import join_all, join_by_colon, join_words, lowercase_words
 from agent.outcome import Choice
 from agent.refine.candidates import OfferedChoice
 from agent.refine.choice_labels import (
@@ -120,7 +120,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return translate_message("mention {words}", words=join_words([f"“{word}”" for word in words]))
         case FieldValueLabel(field=field, value=value):
             if value:
-                return f"{field.label}: {value}"
+                return join_by_colon(field.label, value)
             return translate_message("with {label}", label=describe_value_noun(field))
         case OtherDocumentLabel():
             return translate_message("another of them")

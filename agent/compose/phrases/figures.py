@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from agent.compose.phrases.nouns import NounForms, format_count, label_noun_of
 from agent.compose.phrases.values import format_money, format_number, format_value
-from agent.compose.phrases.words import capitalize_words, escape_markdown, join_words, lowercase_label, lowercase_words
+from agent.compose.phrases.words import (
+    capitalize_words,
+    escape_markdown,
+    join_by_colon,
+    join_words,
+    lowercase_label,
+    lowercase_words,
+)
 from agent.outcome import ComputedFigure
 from agent.retrieval.answer_type import AnswerType, find_values_in
 from agent.translation.languages import is_reply_in_english
@@ -47,7 +54,8 @@ def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, quali
         return f"**{share}** {counted}"
     label = escape_markdown(_label_of_measure(field) if field is not None else "")
     shown = escape_markdown(format_computed_value(figure.function, figure.value, figure.unit, field))
-    return f"{_describe_function(name_of_function(figure.function), label)}: **{shown}** {counted}"
+    measure = _describe_function(name_of_function(figure.function), label)
+    return f"{join_by_colon(measure, f'**{shown}**')} {counted}"
 
 
 def _describe_distinct_values(count: int, label: str) -> str:

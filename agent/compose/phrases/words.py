@@ -74,6 +74,11 @@ def quote_alternatives(words: Sequence[str]) -> str:
     return join_alternatives(quoted)
 
 
+def join_by_colon(label: str, text: str) -> str:
+    """ "label: text", with the blank before the colon that the language has."""
+    return f"{label}{get_wording().colon} {text}"
+
+
 def clean_quotation(text: str) -> str:
     """Returns a quoted line without the marks of Markdown: headings, bullets, emphasis, code, and bars of tables."""
     line = _LINE_MARK.sub("", text.strip())

@@ -167,7 +167,7 @@ async def test_a_language_without_a_catalogue_is_answered_in_english(
         (
             "fr",
             "J’ai trouvé **42 receipts**, soit plus que les 10 que je lis.\n\nÀ préciser par vendor\u00a0:",
-            "**5 receipts** ayant pour vendor Bolt: ",
+            "**5 receipts** ayant pour vendor Bolt\u00a0: ",
             "Tout exporter en CSV",
         ),
         (
@@ -200,7 +200,7 @@ async def test_french_and_spanish_are_answered_in_their_language(
             [
                 "Voici **receipts-37.csv** avec 37 lignes.",
                 "Je vous en prie.",
-                "Je réponds aux questions sur ces documents\u00a0:\n\n- **receipts**: 42 documents",
+                "Je réponds aux questions sur ces documents\u00a0:\n\n- **receipts**\u00a0: 42 documents",
                 "On repart de zéro\u00a0: ce qui a été dit avant ne compte plus.",
             ],
         ),
