@@ -9,11 +9,48 @@ from decimal import Decimal
 from storage.quantities.calendar_arithmetic import shift_months
 from storage.quantities.spelled_numbers import SPELLED_NUMBER_PATTERN, parse_spelled_number
 
-_UNITS = "day|week|month|quarter|year"
+# Units with their words in the project's languages, in small letters without accents
+_WORDS_BY_UNIT: Mapping[str, str] = {
+    "day": "day days tag tage tagen jour jours dia dias",
+    "week": "week weeks woche wochen semaine semaines semana semanas",
+    "month": "month months monat monate monaten monats mois mes meses",
+    "quarter": "quarter quarters quartal quartale quartalen trimestre trimestres",
+    "year": "year years jahr jahre jahren ans annee annees ano anos",
+}
+_UNIT_BY_WORD: Mapping[str, str] = {word: unit for unit, words in _WORDS_BY_UNIT.items() for word in words.split()}
+# Numbers that notices and terms are given in, in the languages beside English
+_NUMBERS_BY_FOREIGN_WORD: Mapping[str, int] = {
+    word: number
+    for number, words in {
+        1: "ein eine einen einem einer eines un une uno una",
+        2: "zwei deux dos",
+        3: "drei trois tres",
+        4: "vier quatre cuatro",
+        5: "funf cinq cinco",
+        6: "sechs six seis",
+        7: "sieben sept siete",
+        8: "acht huit ocho",
+        9: "neun neuf nueve",
+        10: "zehn dix diez",
+        11: "elf onze once",
+        12: "zwolf douze doce",
+        14: "vierzehn quatorze catorce",
+        15: "funfzehn quinze quince",
+        18: "achtzehn dix-huit dieciocho",
+        20: "zwanzig vingt veinte",
+        24: "vierundzwanzig vingt-quatre veinticuatro",
+        30: "dreissig trente treinta",
+        60: "sechzig soixante sesenta",
+        90: "neunzig quatre-vingt-dix noventa",
+    }.items()
+    for word in words.split()
+}
+_FOREIGN_WORDS = "|".join(sorted(_NUMBERS_BY_FOREIGN_WORD, key=len, reverse=True))
 _DURATION = re.compile(
-    rf"(?<![\w$.])(?:(?P<digits>\d{{1,4}})|(?P<words>{SPELLED_NUMBER_PATTERN}))"
+    rf"(?<![\w$.])(?:(?P<digits>\d{{1,4}})|(?P<words>{SPELLED_NUMBER_PATTERN})|(?P<foreign>{_FOREIGN_WORDS})(?![a-z]))"
     r"(?:\s?\(\s?(?P<bracketed>\d{1,4})\s?\))?\)?[\s-]{1,3}"
-    rf"(?:(?:calendar|business|contract|full|consecutive)\s)?(?P<unit>{_UNITS})(?:s|'s|s')?(?![a-z])"
+    r"(?:(?:calendar|business|contract|full|consecutive|volle[nr]?|natural(?:es)?)\s)?"
+    rf"(?P<unit>{'|'.join(sorted(_UNIT_BY_WORD, key=len, reverse=True))}|(?<=un )an)(?:'s|s')?(?![a-z])"
 )
 
 
@@ -45,14 +82,21 @@ def parse_hours_and_minutes(text: str) -> int | None:
 
 
 def find_durations(folded: str, start: int = 0, end: int | None = None) -> Iterator[DurationSpan]:
-    """The durations in `folded[start:end]`, in order; digits in brackets count before the words. `folded` is in small
-    letters.
+    """The durations in `folded[start:end]`, in order, in the project's languages; digits in brackets count before the
+    words. `folded` is in small letters without accents.
     """
     for match in _DURATION.finditer(folded, start, len(folded) if end is None else end):
         written = match["bracketed"] or match["digits"]
-        number = Decimal(written) if written else parse_spelled_number(match["words"])
+        number = Decimal(written) if written else _number_of_words(match["words"], match["foreign"])
         if number:
-            yield DurationSpan(number, match["unit"], match.start(), match.end())
+            yield DurationSpan(number, _UNIT_BY_WORD.get(match["unit"], "year"), match.start(), match.end())
+
+
+def _number_of_words(words: str | None, foreign_word: str | None) -> Decimal | None:
+    number = parse_spelled_number(words) if words else None
+    if number is None and (known := _NUMBERS_BY_FOREIGN_WORD.get(foreign_word or words or "")):
+        return Decimal(known)
+    return number
 
 
 # -- durations from a day

@@ -49,6 +49,8 @@ _NUMBER_WITH_UNIT = re.compile(
 _NUMBER_BEFORE_UNIT = re.compile(
     r"([-+−±]?)\s?(\d[\d.,]{0,18}(?<=\d)|\d)\s?(°\s?[CFK]|[^\W\d_%°]{1,10}(?:[23](?!\w))?(?:/[a-zA-Z³^0-9]{1,4})?|%|°)?"
 )
+_IDENTIFIER_START = re.compile(r"[^\W\d_](?:[-/._]|\d[.])?\Z")  # right before a number: `TO-220`, `RT/82`, `KX4`
+_IDENTIFIER = re.compile(r"\d+[^\W\d_]{1,4}\d")  # `2N3055`
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +72,20 @@ def parse_quantity(text: str, *, decimal_comma: bool | None = None) -> MeasuredQ
     return MeasuredQuantity(number, unit) if unit and number is not None else None
 
 
-def find_quantities(text: str, start: int, end: int) -> Iterator[NumberSpan]:
-    """Numbers in `text[start:end]` as tables and data sheets write them, each with the unit after it, if any."""
+def find_quantities(text: str, start: int, end: int, *, decimal_comma: bool | None = None) -> Iterator[NumberSpan]:
+    """Numbers in `text[start:end]` as tables and data sheets write them, each with the unit after it, if any.
+
+    Numbers of identifiers (`TO-220`, `RT/82`) are left out. `decimal_comma`: as for `parse_number`.
+    """
     for match in _NUMBER_BEFORE_UNIT.finditer(text, start, end):
-        number = parse_number(match[2])
+        if _IDENTIFIER_START.search(text, max(0, match.start(2) - 4), match.start(2)):
+            continue
+        number = parse_number(match[2], decimal_comma=decimal_comma)
         if number is None:
             continue
         unit = _unit_after_number(match[3]) if match[3] else None
+        if unit is None and _IDENTIFIER.match(text, match.start(2)):
+            continue
         stop = match.end(3) if unit else match.end(2)
         yield NumberSpan(-number if match[1] in ("-", "−") else number, match.start(), stop, unit or "")
 

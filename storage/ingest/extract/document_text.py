@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from itertools import islice
 
 from storage.ingest.extract.candidates import ExtractionInput
-from storage.quantities.money import find_amounts
-from storage.quantities.numbers import NumberSpan
+from storage.quantities.durations import DurationSpan, find_durations
+from storage.quantities.money import BARE_SIGN_PATTERN, currency_code_of, find_amounts
+from storage.quantities.numbers import NumberSpan, detect_decimal_comma
+from storage.quantities.units import parse_unit
 
 _CELL_PATTERN = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
 _AMOUNT_WITH_CENTS = re.compile(r"(?!0[.,]00)(?<![\d.,])\d[\d.,']*[.,]\d{2}(?![\d.,]|\s?%)")
@@ -20,6 +23,12 @@ _SENTENCE_END = re.compile(
     r"(?<!\babs)"
     r"(?<!\bcie)(?<!\bmr)(?<!\bdr)\.\s|;"
 )
+_MEASURED_NUMBER = re.compile(
+    rf"(?:(?P<sign>{BARE_SIGN_PATTERN}|(?<![A-Za-z])[A-Z]{{3}})\s?)?(?<![\w.,/:-])(?P<digits>\d[\d.,']*[.,]\d+)(?![\d/:-]|[.,]\d)"
+    rf"(?:\s?(?P<unit>%|{BARE_SIGN_PATTERN}|°\s?[CF]|[^\W\d_]{{1,3}}[²³23]?(?![^\W_])))?"
+)
+_MAX_DURATIONS = 400  # in one document
+_MAX_COUNTED_NUMBERS = 200  # that show the decimal mark
 _MAX_COUNTED_CHARACTERS = 20_000  # characters in which amounts are counted
 _MIN_AMOUNTS_WITH_CENTS = 3  # amounts with cents that show the decimal mark
 _MAX_TABLE_ROW_CHARACTERS = 400  # a longer line is no row of a table
@@ -60,15 +69,49 @@ class DocumentText:
         """How often each number that can be an amount of money occurs in the first part of the text."""
         return Counter(amount.number for amount in self.find_amounts(0, min(len(self.text), _MAX_COUNTED_CHARACTERS)))
 
+    @cached_property
+    def durations(self) -> tuple[DurationSpan, ...]:
+        """The first durations of the text, at most 400."""
+        return tuple(islice(find_durations(self.folded), _MAX_DURATIONS))
+
     def find_amounts(self, start: int, end: int) -> Iterator[NumberSpan]:
         """Amounts in `text[start:end]`, read with the document's own decimal mark."""
         return find_amounts(self.text, start, end, self.decimal_mark)
 
     @cached_property
     def decimal_mark(self) -> str:
-        """The mark before the cents of several amounts; empty where there are none, or where both marks occur."""
+        """The mark before the decimals of the document's amounts; empty where they do not show it, or show both marks.
+
+        Several amounts with cents show it, else amounts beside a currency that can be read in one way only.
+        """
         marks = [match[0][-3] for match in _AMOUNT_WITH_CENTS.finditer(self.text, 0, _MAX_COUNTED_CHARACTERS)]
-        return marks[0] if len(marks) >= _MIN_AMOUNTS_WITH_CENTS and len(set(marks)) == 1 else ""
+        if len(marks) >= _MIN_AMOUNTS_WITH_CENTS and len(set(marks)) == 1:
+            return marks[0]
+        in_money = {has_comma for has_comma, is_money in self._decimal_commas if is_money}
+        return "" if len(in_money) != 1 else "," if True in in_money else "."
+
+    @cached_property
+    def decimal_comma(self) -> bool | None:
+        """Whether the document writes decimals after a comma, by its amounts and measured numbers; None: they do not
+        show it.
+        """
+        if self.decimal_mark:
+            return self.decimal_mark == ","
+        shown = {has_comma for has_comma, _ in self._decimal_commas}
+        return shown.pop() if len(shown) == 1 else None
+
+    @cached_property
+    def _decimal_commas(self) -> tuple[tuple[bool, bool], ...]:
+        """For each number with a clear decimal mark beside a unit or currency: whether the mark is a comma, and whether
+        the number is an amount of money.
+        """
+        found = list[tuple[bool, bool]]()
+        for match in islice(_MEASURED_NUMBER.finditer(self.text, 0, _MAX_COUNTED_CHARACTERS), _MAX_COUNTED_NUMBERS):
+            is_money = bool(match["sign"]) or currency_code_of(match["unit"] or "") is not None
+            if is_money or parse_unit(match["unit"] or ""):
+                has_comma = detect_decimal_comma(match["digits"])
+                found += [(has_comma, is_money)] if has_comma is not None else []
+        return tuple(found)
 
     @cached_property
     def has_cents(self) -> bool:

@@ -15,12 +15,15 @@ from storage.ingest.extract.fields.amounts import currency_candidates, money_can
 from storage.ingest.extract.fields.categories import category_words_of
 from storage.ingest.extract.fields.clauses import ClausePatterns, clause_patterns_by_value, clause_patterns_of
 from storage.ingest.extract.fields.durations import duration_candidates
+from storage.ingest.extract.fields.form_values import FormReader, label_keys_of, rule_out_others
 from storage.ingest.extract.fields.governing_law import governing_law_candidates
 from storage.ingest.extract.fields.labelled_values import written_values_after
 from storage.ingest.extract.fields.numbers import number_candidates
 from storage.ingest.extract.fields.rows import RowColumns, row_candidates, row_columns_of
 from storage.ingest.extract.fields.term_ends import find_term_ends
+from storage.ingest.extract.labels.find_labels import find_labelled_texts, find_written_labels
 from storage.ingest.extract.labels.labelled_readers import LabelledReaders
+from storage.ingest.extract.labels.labelled_texts import LabelledText
 from storage.quantities.days import find_dates
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
@@ -60,15 +63,23 @@ class SchemaReaders:
         ]
         self._derived_fields = [derived for target in targets if (derived := self._derived_field_for(target))]
         derived_names = {derived.field.name for derived in self._derived_fields}
+        self._form_reader = FormReader([target for target in targets if target.field.name not in derived_names])
         self._field_readers = [
             (target.field, self._reader_for(target)) for target in targets if target.field.name not in derived_names
         ]
 
     def read_document(self, document: DocumentText) -> CandidatesByField:
-        candidates_by_field: dict[FieldName, Sequence[ValueCandidate]] = {
-            field.name: _rank_candidates(field, islice(reader(document), _MAX_CANDIDATES))
-            for field, reader in self._field_readers
-        }
+        has_labelled_fields = bool(self._labelled_readers.field_names)
+        labelled_texts = (find_labelled_texts if has_labelled_fields else find_written_labels)(document)
+        labelled = self._read_form(document, labelled_texts)
+        label_keys = self._form_reader.keys | label_keys_of(labelled_texts)
+        candidates_by_field = dict[FieldName, Sequence[ValueCandidate]]()
+        for field, reader in self._field_readers:
+            own = labelled.get(field.name, ())
+            others = rule_out_others(
+                islice(reader(document), _MAX_CANDIDATES), own, frozenset() if field.values else label_keys
+            )
+            candidates_by_field[field.name] = _rank_candidates(field, (*own, *others))
         for target in self._term_targets:
             starts = (candidates_by_field.get(name) for name in self._term_start_fields)
             start = next((candidates[0] for candidates in starts if candidates), None)
@@ -82,9 +93,17 @@ class SchemaReaders:
         for derived in self._derived_fields:
             days = candidates_by_field.get(derived.source_field, ())
             candidates_by_field[derived.field.name] = tuple(_date_part_of(day, derived.field) for day in days)
-        for name, candidates in self._labelled_readers.read_document(document).items():
+        for name, candidates in self._labelled_readers.read_document(document, labelled_texts).items():
             candidates_by_field[name] = _rank_candidates(self._schema.by_name[name], candidates)
         return {name: candidates for name, candidates in candidates_by_field.items() if candidates}
+
+    def _read_form(
+        self, document: DocumentText, labelled_texts: Sequence[LabelledText]
+    ) -> Mapping[FieldName, Sequence[ValueCandidate]]:
+        if not self._form_reader.has_fields:
+            return {}
+        day_first = _detect_day_first(document) if self._date_targets else None
+        return self._form_reader.read_document(document, labelled_texts, day_first=day_first)
 
     def _derived_field_for(self, target: ExtractionTarget) -> _DerivedField | None:
         concept = target.concept
@@ -149,6 +168,10 @@ class SchemaReaders:
                 yield from names.head_name_candidates(document)
 
         return read_text_field
+
+
+def _has_free_words(field: SchemaField) -> bool:
+    return field.type is FieldType.CATEGORY and not field.values
 
 
 def _has_concept(target: ExtractionTarget, concept: str) -> bool:

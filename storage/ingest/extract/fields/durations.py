@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.concepts import FieldConcept
-from storage.ingest.extract.document_text import DocumentText
+from storage.ingest.extract.document_text import DocumentText, fold_characters
 from storage.ingest.extract.extraction_targets import ExtractionTarget
 from storage.quantities.durations import DurationSpan, find_durations
 from storage.quantities.units import convert_to_double
@@ -19,7 +18,7 @@ _DISTANCE_PENALTY = 0.25  # for the largest distance
 _UNCONFIRMED_PENALTY = 0.4  # for a sentence without a confirming word
 _SUCCESSIVE_WORDS = re.compile(r"(?<![a-z])(?:successive|consecutive)(?![a-z])")
 _DAYS_BY_UNIT = {"day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365}  # a month as notices count it
-MAX_DURATIONS = 400  # in one document
+_MAX_LEAD_CHARACTERS = 16  # before a duration in a labelled text
 
 
 def duration_candidates(document: DocumentText, target: ExtractionTarget) -> Iterator[ValueCandidate]:
@@ -27,7 +26,7 @@ def duration_candidates(document: DocumentText, target: ExtractionTarget) -> Ite
     concept = target.concept
     if concept is None or concept.sentence_pattern is None or concept.adjacent_pattern is None:
         return
-    for span in islice(find_durations(document.folded), MAX_DURATIONS):
+    for span in document.durations:
         after = concept.adjacent_pattern.search(document.folded, span.end, span.end + _ADJACENT_CHARACTERS)
         before = concept.adjacent_pattern.search(document.folded, max(0, span.start - _ADJACENT_CHARACTERS), span.start)
         if not before and (not after or any(c.isdigit() for c in document.folded[span.end : after.start()])):
@@ -62,6 +61,22 @@ def _duration_confidence(document: DocumentText, span: DurationSpan, concept: Fi
     return 0.85 - _DISTANCE_PENALTY * distance / _SENTENCE_CHARACTERS - (0 if is_confirmed else _UNCONFIRMED_PENALTY)
 
 
+def duration_value_in(text: str, unit: str) -> float | None:
+    """The first duration of a labelled text in a unit of time, where little stands before it; None for other units."""
+    if unit not in _DAYS_BY_UNIT:
+        return None
+    span = next(find_durations(fold_characters(text)), None)
+    if span is None or span.start > _MAX_LEAD_CHARACTERS:
+        return None
+    return _convert_duration(span, unit)
+
+
+def _convert_duration(span: DurationSpan, unit: str) -> float | None:
+    if unit in ("day", ""):
+        return float(span.number * _DAYS_BY_UNIT[span.unit])
+    return convert_to_double(span.number, span.unit, unit)
+
+
 def _duration_value(document: DocumentText, span: DurationSpan, target: ExtractionTarget) -> str | float | None:
     field = target.field
     if field.type is not FieldType.NUMBER:
@@ -69,6 +84,4 @@ def _duration_value(document: DocumentText, span: DurationSpan, target: Extracti
             document.folded, max(0, span.start - _ADJACENT_CHARACTERS), span.end + _ADJACENT_CHARACTERS
         )
         return f"successive {span.wording}" if successive else span.wording
-    if field.unit in ("day", ""):
-        return float(span.number * _DAYS_BY_UNIT[span.unit])
-    return convert_to_double(span.number, span.unit, field.unit)
+    return _convert_duration(span, field.unit)

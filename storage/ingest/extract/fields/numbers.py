@@ -70,7 +70,7 @@ def _candidates_in_field_unit(
     )
     if value is None:
         return
-    if _is_rating_field(target.field):
+    if is_rating_field(target.field):
         value = abs(value)
     start, end = min(quantity.start, label.start), max(quantity.end, label.end)
     yield ValueCandidate(value=value, confidence=confidence, start=start, end=end)
@@ -81,7 +81,7 @@ def _is_duration_field(target: ExtractionTarget) -> bool:
     return target.concept is not None and target.concept.adjacent_pattern is not None
 
 
-def _is_rating_field(field: SchemaField) -> bool:
+def is_rating_field(field: SchemaField) -> bool:
     """Whether the field is an upper limit without a sign: -40 V is a rating of 40 V."""
     if field.unit.startswith("deg") or field.unit == "K":
         return False

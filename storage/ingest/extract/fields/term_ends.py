@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
-from itertools import islice
 
 from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.extraction_targets import ExtractionTarget
-from storage.ingest.extract.fields.durations import MAX_DURATIONS
-from storage.quantities.durations import DurationSpan, find_durations, shift_by_duration
+from storage.quantities.durations import DurationSpan, shift_by_duration
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, ORDINALS_BY_WORD, alternatives_of
 
 _TERM_START_WORDS = re.compile(
@@ -43,7 +41,7 @@ def find_term_ends(
     term_pattern = target.concept.term_pattern if target.concept else None
     if term_pattern is None or start_date is None:
         return
-    for span in (*islice(find_durations(document.folded), MAX_DURATIONS), *_find_anniversaries(document)):
+    for span in (*document.durations, *_find_anniversaries(document)):
         before = list(term_pattern.finditer(document.folded, max(0, span.start - _BEFORE_CHARACTERS), span.start))
         if not before or "." in document.folded[before[-1].end() : span.start].replace("u.s.", "").replace("i.e.", ""):
             continue

@@ -21,10 +21,15 @@ _WRITTEN_LABELS = {SENDER_LABEL: "from", RECIPIENT_LABEL: "to", DATE_LABEL: "dat
 
 def find_labelled_texts(document: DocumentText) -> list[LabelledText]:
     """Returns the labels of a document with their values; written ones first, then implied ones that add something."""
-    written = list(drop_repeated_texts((*find_line_labels(document), *find_table_labels(document))))
+    written = find_written_labels(document)
     signed = [part for part in find_letter_parts(document) if part.label != DATE_LABEL]
     written = [labelled for labelled in written if not _is_part_of_letter(labelled, signed)]
     return [*written, *_implied_texts(document, written)]
+
+
+def find_written_labels(document: DocumentText) -> list[LabelledText]:
+    """Returns the labels that a document writes, with their values, each once."""
+    return list(drop_repeated_texts((*find_line_labels(document), *find_table_labels(document))))
 
 
 def _is_part_of_letter(labelled: LabelledText, signed: list[LabelledText]) -> bool:

@@ -9,7 +9,6 @@ from typing import cast
 from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.labels.document_kinds import kind_texts_in
-from storage.ingest.extract.labels.find_labels import find_labelled_texts
 from storage.ingest.extract.labels.forms.heading_parts import KIND_LABEL
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText, label_key_of
 from storage.ingest.extract.labels.plain_values import plain_value_of
@@ -56,12 +55,11 @@ class LabelledReaders:
         currencies = {field.currency_field for field in self._fields if field.currency_field}
         return frozenset({*self._keys, *currencies})
 
-    def read_document(self, document: DocumentText) -> CandidatesOfFields:
-        """Returns the candidates of each field that the document gives, most confident first."""
+    def read_document(self, document: DocumentText, texts: Sequence[LabelledText]) -> CandidatesOfFields:
+        """Returns the candidates of each field that the document gives, most confident first. `texts`: its labels."""
         found = CandidatesOfFields()
         if not self._fields:
             return found
-        texts = find_labelled_texts(document)
         for field in self._fields:
             own = [labelled for labelled in texts if labelled.key in self._keys[field.name]]
             if KIND_LABEL in field.labels:

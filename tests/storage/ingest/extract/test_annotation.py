@@ -62,7 +62,7 @@ async def test_values_come_from_the_text_with_confidence_and_evidence(index: Emb
     evidence = {
         annotation.field: document.text[annotation.start : annotation.end] for annotation in document.annotations
     }
-    assert evidence == {"vendor": "Blue Door Ltd", "total": "TOTAL: 12.50", "date": "2031-05-09"}
+    assert evidence == {"vendor": "Blue Door Ltd", "total": "TOTAL: 12.50", "date": "Date: 2031-05-09"}
     assert all(0.5 <= annotation.confidence <= 1 for annotation in document.annotations)
 
 

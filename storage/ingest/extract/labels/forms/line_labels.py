@@ -20,7 +20,9 @@ _BULLET = re.compile(r"\s*(?:[-*•+·]|\d{1,2}[.)])\s+(?P<item>\S.{0,100})$")
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=[\w:.!?)])[*_](?!\w)")
 _HEADING_MARKS = re.compile(r"\s{0,3}#{1,6}\s+(?P<words>\S.*?)[\s#:]*$")
 _COLON = re.compile(r"(?P<label>[^:：=|\t]{1,60}?)\s*(?:[:：](?!//|:)|\s=(?=\s))\s*(?P<value>.*)$")
-_LEADER = re.compile(r"(?P<label>[^|\t]{1,60}?)\s*(?:\.{3,}|…+|_{3,}|(?:\. ){3,}\.?|\t+| {3,})\s*:?\s*(?P<value>\S.*)$")
+_LEADER = re.compile(
+    r"(?P<label>[^|\t]{1,60}?)\s*(?:\.{3,}|…+|_{3,}|(?:\. ){3,}\.?|\t+|(?<![.,;!?]) {2,})\s*:?\s*(?P<value>\S.*)$"
+)
 _DASH = re.compile(r"(?P<label>[^|\t]{1,50}?)\s+[–—-]\s+(?P<value>\S.*)$")
 _PLAIN = re.compile(r"(?P<label>[^\W\d_][^\d|\t:]{1,40}?)\s(?P<value>[^\s\w]?[A-Z]{0,6}[-/]?\s?\d\S*(?:\s\S+){0,4})")
 _CLOCK = re.compile(r".*\d$")
