@@ -77,7 +77,7 @@ class SchemaReaders:
         for field, reader in self._field_readers:
             own = labelled.get(field.name, ())
             others = rule_out_others(
-                islice(reader(document), _MAX_CANDIDATES), own, frozenset() if field.values else label_keys
+                islice(reader(document), _MAX_CANDIDATES), own, label_keys if _has_free_words(field) else frozenset()
             )
             candidates_by_field[field.name] = _rank_candidates(field, (*own, *others))
         for target in self._term_targets:
