@@ -1,7 +1,6 @@
 """Describes values of one document, each with the sentence that supports it."""
 
 from collections.abc import Iterator, Sequence
-from datetime import date
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import format_amount
@@ -11,6 +10,7 @@ from agent.forms.find_passages import is_part_of_record
 from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, MissingValuesFacts, SeveralValuesFacts
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message, translate_plural
+from agent.verification.derived_figures import DerivationKind, DerivedFigure, compute_derived_figure
 from storage.search.schema import FieldType
 
 
@@ -19,18 +19,25 @@ def _compose_values(facts: FieldValuesFacts, review: LegReview) -> ComposedLeg:
         _describe_value(value, facts.document.title, marker, review) for marker, value in enumerate(facts.values, 1)
     )
     return ComposedLeg(
-        sentences=(*sentences, *_describe_days_between(facts.values)), citations=cite_quotes(facts.quotes)
+        sentences=(*sentences, *_describe_days_between(facts.values)),
+        citations=cite_quotes(facts.quotes),
+        derived_figures=tuple(_derive_days_between(facts.values)),
     )
 
 
 def _describe_days_between(values: Sequence[FieldValueFact]) -> Iterator[str]:
     """Yields the time between two days."""
+    for derived in _derive_days_between(values):
+        apart = compute_derived_figure(derived) or 0
+        yield translate_plural(
+            "That is **{count} day** apart.", "That is **{count} days** apart.", int(apart), count=format_number(apart)
+        )
+
+
+def _derive_days_between(values: Sequence[FieldValueFact]) -> Iterator[DerivedFigure]:
     days = [value.value for value in values if value.field.type is FieldType.DATE and isinstance(value.value, str)]
     if len(days) == len(values) == 2:
-        apart = abs((date.fromisoformat(days[1]) - date.fromisoformat(days[0])).days)
-        yield translate_plural(
-            "That is **{count} day** apart.", "That is **{count} days** apart.", apart, count=format_number(apart)
-        )
+        yield DerivedFigure(kind=DerivationKind.DAYS_BETWEEN, days=tuple(days))
 
 
 def _describe_value(fact: FieldValueFact, title: str, marker: int, review: LegReview) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import assert_never
 
@@ -10,6 +11,7 @@ class DerivationKind(StrEnum):
     DIFFERENCE = "difference"  # the first input less the second
     CHANGE_PERCENT = "change_percent"  # from the second input to the first, in percent of the second
     SUM = "sum"
+    DAYS_BETWEEN = "days_between"  # the two days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +19,8 @@ class DerivedFigure:
     """A number that a sentence states, and that stands in no fact. `inputs` must all stand in the facts."""
 
     kind: DerivationKind
-    inputs: tuple[float, ...]
+    inputs: tuple[float, ...] = ()
+    days: tuple[str, ...] = ()  # ISO; they must stand in the facts, too
 
 
 def compute_derived_figure(derived: DerivedFigure) -> float | None:
@@ -30,6 +33,9 @@ def compute_derived_figure(derived: DerivedFigure) -> float | None:
             return 100 * (last - first) / abs(first) if first else None
         case DerivationKind.SUM:
             return sum(derived.inputs)
+        case DerivationKind.DAYS_BETWEEN:
+            first, last = map(date.fromisoformat, derived.days)
+            return abs((last - first).days)
         case _:
             assert_never(derived.kind)
 

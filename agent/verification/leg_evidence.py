@@ -21,6 +21,8 @@ _TEXT_SEPARATOR = " |\n"  # keeps "2031 Q1" and "2032 Q1" from being read as "Q1
 _DIGIT = re.compile(r"\d")
 _ABSENT_WORD_MEMBERS = frozenset({"unknown_words", "absent_words"})
 
+_UNITS_OF_DERIVATIONS = {DerivationKind.CHANGE_PERCENT: "%", DerivationKind.DAYS_BETWEEN: "days"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceEvidence:
@@ -34,13 +36,17 @@ class SentenceEvidence:
 
     def with_derived(self, derived: Iterable[DerivedFigure]) -> "SentenceEvidence":
         """Adds the numbers that follow from numbers of this evidence. Others are left out."""
-        founded = [figure for figure in derived if all(map(self._holds_number, figure.inputs))]
+        founded = [
+            figure
+            for figure in derived
+            if all(map(self._holds_number, figure.inputs)) and all(day in self.text for day in figure.days)
+        ]
         computed = {compute_derived_figure(figure) for figure in founded} - {None}
-        has_percent = any(figure.kind is DerivationKind.CHANGE_PERCENT for figure in founded)
+        units = {_UNITS_OF_DERIVATIONS[figure.kind] for figure in founded if figure.kind in _UNITS_OF_DERIVATIONS}
         return replace(
             self,
             numbers=self.numbers | {number for number in computed if number is not None},
-            text=f"{self.text}{_TEXT_SEPARATOR}%" if has_percent else self.text,
+            text=_TEXT_SEPARATOR.join((self.text, *sorted(units))),
         )
 
     def with_words(self, words: Iterable[str]) -> "SentenceEvidence":
