@@ -444,7 +444,7 @@ class _IngestRun:
             **{field.name: field.kinds for field in labelled.fields},
         }
         with_kinds = add_kinds(schema, kinds, kinds_by_field)
-        places = tally.decide_fields(KindReader(with_kinds), with_kinds.by_name.keys())
+        places = tally.decide_fields(KindReader(with_kinds), with_kinds.by_name.keys(), schema.language)
         return replace(with_kinds, fields=(*with_kinds.fields, *places))
 
     def schema_of(self, bucket: BucketId) -> Schema:

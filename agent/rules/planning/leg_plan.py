@@ -7,6 +7,7 @@ from decimal import Decimal
 from agent.assumptions import Assumption
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DIMENSION_UNITS, DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.rules.binding.implied_kind import add_implied_kind
 from agent.rules.binding.literal_conditions import AlternativeCondition
 from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_superlative
 from agent.rules.cues.question_cues import find_cues
@@ -88,7 +89,10 @@ def plan_leg(
         )
     unknown_words = (*best.unknown_words, *words_of_unused_mentions(best, answer_form))
     chosen_readings = _choose_readings(readings, answer_form)
-    clauses = tuple(_clause_of(reading) for reading in chosen_readings)
+    clauses = tuple(
+        add_implied_kind(_clause_of(reading), answer_form, lexicons[reading.bucket].schema)
+        for reading in chosen_readings
+    )
     search = Search(clauses=clauses, ranking_text=question)
     alternatives = LegAlternatives(
         leg=leg_id,

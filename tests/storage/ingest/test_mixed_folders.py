@@ -88,6 +88,17 @@ async def test_a_field_has_the_kinds_in_which_its_label_recurs(index: EmbeddedIn
     assert kinds["Planned"] == ("budget row",)
 
 
+async def test_the_words_of_a_kind_are_its_plural_its_synonyms_and_what_a_sheet_describes(
+    index: EmbeddedIndex, tmp_path: Path
+) -> None:
+    schema, _ = await load_folder(index, MixedFolder().write_into(tmp_path / "shared"))
+
+    words = schema.by_name[KIND].values
+    assert words["asset sheet"] == ("asset sheets", "asset", "assets")
+    assert {"invoices", "bill", "Rechnung".lower()} <= set(words["invoice"])
+    assert schema.item == "document"
+
+
 async def test_the_date_of_an_invoice_is_no_purchase_of_an_asset(index: EmbeddedIndex, tmp_path: Path) -> None:
     mixed = MixedFolder()
 

@@ -28,6 +28,7 @@ _MIN_PHRASE_SHARE = 0.8  # of the documents with a noun whose longer phrases rec
 _MIN_MARKED_SHARE = 0.1  # of the headings with an unknown noun, which more words follow: no name of a company
 _USUAL_SHARE = 0.5  # of the documents of a kind that have a label which is usual in it
 _MAX_OWN_SHARE = 0.5  # of the documents whose kind the name of the bucket gives: more, and it is a bucket of one kind
+_RECORD_NOUNS = frozenset("sheet card record file form datasheet factsheet".split())
 _NUMBER_WORDS = frozenset("no nr number num id ref reference nummer numero número".split())
 
 
@@ -177,7 +178,9 @@ def _kinds_of_tables(paths: Iterable[str], kinds: Collection[str]) -> dict[str, 
 
 def _synonyms_of(kinds: Sequence[str], nouns_of_bucket: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Returns plurals and synonyms of each kind, without words that another kind or the bucket has, or any document."""
-    words_by_kind = {kind: [*forms_of_kind(kind)[1:], *other_words_for(kind)] for kind in kinds}
+    words_by_kind = {
+        kind: [*forms_of_kind(kind)[1:], *other_words_for(kind), *_things_described_by(kind)] for kind in kinds
+    }
     own = {form for kind in kinds for form in forms_of_kind(kind)}
     counts = Counter(word for words in words_by_kind.values() for word in set(words))
     return {
@@ -188,3 +191,9 @@ def _synonyms_of(kinds: Sequence[str], nouns_of_bucket: Collection[str]) -> dict
         )
         for kind, words in words_by_kind.items()
     }
+
+
+def _things_described_by(kind: str) -> tuple[str, ...]:
+    """Returns what documents that describe one thing each are about: an "asset sheet" is found as an asset, too."""
+    *modifiers, noun = kind.split()
+    return forms_of_kind(" ".join(modifiers)) if modifiers and noun in _RECORD_NOUNS else ()

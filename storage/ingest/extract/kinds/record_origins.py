@@ -19,6 +19,8 @@ _ROW_FORMATS = (".csv", ".xlsx")
 _LINE_FORMATS = (".jsonl", ".jsonl.gz")  # whose records have metadata of their own
 _MIN_DOCUMENTS_OF_FOLDER = 2  # on average; fewer, and a folder is only another name of a document
 _MAX_FOLDERS = 200
+_SENTENCES_OF_FOLDER = {"en": "is in the folder {value}"}
+_SENTENCES_OF_SHEET = {"en": "is in the sheet {value}"}
 _FOLDER_SYNONYMS = ("folder name", "directory", "subfolder", "ordner", "dossier", "carpeta")
 _SHEET_SYNONYMS = ("sheet name", "worksheet", "tab", "tabellenblatt", "arbeitsblatt", "feuille", "hoja")
 
@@ -51,12 +53,12 @@ class OriginTally:
         if sheet is not None:
             self._sheets[sheet] += 1
 
-    def decide_fields(self, reader: KindReader, taken_names: Collection[str]) -> Iterator[SchemaField]:
+    def decide_fields(self, reader: KindReader, taken_names: Collection[str], language: str) -> Iterator[SchemaField]:
         """Yields a field for the folders and one for the sheets, if they vary and no field has that name.
 
         A folder that is called like a kind is none: its documents are of this kind.
         """
-        if _FOLDER_NAME not in taken_names and (folder := self._folder_field(reader)):
+        if _FOLDER_NAME not in taken_names and (folder := self._folder_field(reader, language)):
             yield folder
         names = {sheet for sheet in self._sheets if not is_default_sheet_name(sheet)}
         if _SHEET_NAME not in taken_names and len(names) > 1:
@@ -65,11 +67,12 @@ class OriginTally:
                 type=FieldType.CATEGORY,
                 title="Sheet",
                 synonyms=tuple(word for word in _SHEET_SYNONYMS if word not in taken_names),
+                says=_SENTENCES_OF_SHEET.get(language, ""),
                 origin=FieldOrigin.SHEET,
                 facet=True,
             )
 
-    def _folder_field(self, reader: KindReader) -> SchemaField | None:
+    def _folder_field(self, reader: KindReader, language: str) -> SchemaField | None:
         parts_by_path = {folders: plain_folders_in(folders, reader) for folders in self._folders}
         counts = Counter[str]()
         for folders, parts in parts_by_path.items():
@@ -84,6 +87,7 @@ class OriginTally:
             type=FieldType.LIST,  # a document in no folder is not one whose folder is unknown
             title="Folder",
             synonyms=_FOLDER_SYNONYMS,
+            says=_SENTENCES_OF_FOLDER.get(language, ""),
             origin=FieldOrigin.FOLDER,
             facet=True,
         )
