@@ -101,7 +101,9 @@ class ConversationDriver:
         conversation: str = "c1",
         surface: str = "slack",
         buckets: tuple[str, ...] = (),
+        locale: str = "en",
     ) -> None:
+        self.locale = locale
         self.bot, self.person, self.name, self.surface = bot, PersonId(person), name, surface
         self.audience = audience or OperatorAudience()
         self.conversation, self.buckets = ConversationId(conversation), buckets
@@ -130,6 +132,7 @@ class ConversationDriver:
             body=body,
             received_at=datetime(2031, 5, 9, 12, tzinfo=UTC),
             buckets=self.buckets,
+            locale=self.locale,
         )
 
 

@@ -238,6 +238,24 @@ async def test_a_spanish_choice_is_made_in_words(
     assert (await talk.ask_question(typed)).result["text"].startswith("**5 receipts** con vendor Bolt: ")
 
 
+@pytest.mark.parametrize(
+    ("language", "locale", "amount"),
+    [
+        ("de", "en-US", "1.234,50"),
+        ("de", "de-CH", "1’234.50"),
+        ("es", "es-MX", "1,234.50"),
+        ("en", "de-DE", "1,234.50"),
+    ],
+)
+async def test_amounts_are_written_as_in_the_country_of_the_asker(
+    answering_bot: Application, script: ScriptedReasoner, language: str, locale: str, amount: str
+) -> None:
+    script.plans["?"] = plan_of("?", a_search(where("total", "gt", 1234.5)), language)
+    turn = await ConversationDriver(answering_bot, locale=locale).ask_question("?")
+
+    assert f" {amount}." in turn.result["text"]
+
+
 async def test_a_late_click_on_a_german_offer_is_refused_in_german(
     answering_bot: Application, chat: FakeChat, clock: Clock, script: ScriptedReasoner
 ) -> None:
