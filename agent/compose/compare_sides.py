@@ -7,7 +7,7 @@ from typing import assert_never
 
 from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import describe_condition
-from agent.compose.phrases.figures import describe_function, format_amount
+from agent.compose.phrases.figures import describe_function, format_amount, format_computed_value
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of
 from agent.compose.phrases.unstated_values import add_unstated_values
@@ -193,10 +193,7 @@ def _documents_row_label(review: LegReview) -> str:
 def _format_figure(figure: ComputedFigure, field: SchemaField | None) -> str:
     if figure.function is AggregateFunction.COUNT:
         return format_number(figure.count)
-    value = figure.value
-    if figure.function is AggregateFunction.AVERAGE and isinstance(value, float):
-        value = round(value, 2)
-    return format_amount(value, figure.unit, field)
+    return format_computed_value(figure.function, figure.value, figure.unit, field)
 
 
 def _compose_value_cell(cell: ValueCell) -> ComparisonCell:

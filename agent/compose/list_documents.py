@@ -43,7 +43,9 @@ def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
         text += translate_message(" The first {count}:", count=shown)
     caption = translate_message("{count} of {total}", count=shown, total=format_number(facts.total))
     schemas = review.question_context.schemas
-    table = table_of_records(facts.records, review.leg.search, schemas, caption, facts.answer_form.order)
+    table = table_of_records(
+        facts.records, review.leg.search, schemas, caption, facts.answer_form.order, review.leg.question
+    )
     return ComposedLeg(sentences=(text,), tables=(table,))
 
 
@@ -92,7 +94,9 @@ def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> Com
     if len(records) == 1 and answer_form.limit == 1:
         return _compose_rank(answer_form, records, review)
     caption = translate_message("{count} more", count=len(records))
-    table = table_of_records(records, review.leg.search, review.question_context.schemas, caption, answer_form.order)
+    table = table_of_records(
+        records, review.leg.search, review.question_context.schemas, caption, answer_form.order, review.leg.question
+    )
     text = translate_message(
         "**{first} to {last}** of {documents}:",
         first=format_number(answer_form.skip + 1),
@@ -119,7 +123,9 @@ def _compose_rank(answer_form: ListDocuments, records: Sequence[DocumentRecord],
     if order is not None and field is not None:
         text += f", {_describe_order(field, descending=order.descending)}"
     named = describe_ranked_record(record, field)
-    table = table_of_records(records, review.leg.search, review.question_context.schemas, "1", order)
+    table = table_of_records(
+        records, review.leg.search, review.question_context.schemas, "1", order, review.leg.question
+    )
     return ComposedLeg(sentences=(f"{join_by_colon(text, named)}.",), tables=(table,))
 
 

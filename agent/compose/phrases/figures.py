@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent.compose.phrases.nouns import NounForms, format_count, label_noun_of
-from agent.compose.phrases.values import format_money, format_number, format_value
+from agent.compose.phrases.values import format_money, format_number, format_value, round_average
 from agent.compose.phrases.words import (
     capitalize_words,
     escape_markdown,
@@ -97,7 +97,9 @@ def format_computed_value(
 ) -> str:
     """Formats the result of a function. An average is rounded for reading."""
     if function is AggregateFunction.AVERAGE and isinstance(value, float):
-        value = round(value, 2 if abs(value) >= 1 else 4)
+        value = (
+            value if unit is not None and field is not None and field.type is FieldType.MONEY else round_average(value)
+        )
     return format_amount(value, unit, field)
 
 

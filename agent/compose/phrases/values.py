@@ -2,6 +2,7 @@
 
 from datetime import date
 from enum import StrEnum
+from typing import Final
 
 from agent.translation.local_formats import localize_day, localize_money, localize_month, localize_number
 from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
@@ -9,6 +10,10 @@ from storage.search.documents import FieldValue
 from storage.search.numbers import minor_digits_of, to_json_number
 from storage.search.schema import FieldType, SchemaField
 
+_WRITTEN_DIGITS: Final = 7  # that people may have written themselves
+_READABLE_DIGITS: Final = 5
+_MIN_DECIMALS: Final = 2
+_LARGE_AVERAGE: Final = 1000
 _SHORT_UNITS = {"degC": "°C", "degF": "°F", "percent": "%"}
 
 
@@ -40,7 +45,7 @@ def format_verdict(*, holds: bool | None) -> str:
 
 def _format_plain_number(value: float) -> str:
     """Formats the number without thousands separators, since a whole number without a unit may be a year."""
-    return localize_number(str(to_json_number(value)))
+    return localize_number(str(to_json_number(round_for_reading(value))))
 
 
 def format_unit(unit: str, value: float) -> str:
@@ -71,10 +76,30 @@ def format_unit(unit: str, value: float) -> str:
             return _SHORT_UNITS.get(unit, unit.replace("**2", "²").replace("**3", "³"))
 
 
+def round_for_reading(value: float) -> float:
+    """Rounds a number with more digits than people write: 18.15696389, which a conversion made, to 18.157.
+
+    Numbers of at most seven digits, and whole numbers, stay as they are.
+    """
+    if value == int(value) or float(f"{value:.{_WRITTEN_DIGITS}g}") == value:
+        return value
+    whole_digits = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    if not whole_digits:
+        return float(f"{value:.{_READABLE_DIGITS}g}")
+    return round(value, max(_MIN_DECIMALS, _READABLE_DIGITS - whole_digits))
+
+
+def round_average(value: float) -> float:
+    """Rounds a number that a division gave: 1,234.6, 18.16, 0.182."""
+    if abs(value) < 1:
+        return float(f"{value:.3g}")
+    return round(value, 1 if abs(value) >= _LARGE_AVERAGE else 2)
+
+
 def format_number(value: float) -> str:
     """Formats the number with thousands separators."""
-    whole = to_json_number(value)
-    return localize_number(f"{whole:,}" if isinstance(whole, int) else f"{value:,.12g}")
+    whole = to_json_number(round_for_reading(value))
+    return localize_number(f"{whole:,}" if isinstance(whole, int) else f"{whole:,.12g}")
 
 
 def format_money(value: float, currency: str | None) -> str:

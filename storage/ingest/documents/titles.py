@@ -14,6 +14,8 @@ _MEANINGLESS_TITLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_FILE_CODE = re.compile(r"(?=.*_)(?=.*\d)(?:[^\W\d_]{1,3}(?![^\W\d_])|[\d_.\- ])+")  # "EX-10.5_8-K"
+
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(?P<lines>(?:[^\n]*\n){1,60}?)---[ \t]*(?:\n|$)")
 _FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?P<title>\S[^\n]*)$", re.MULTILINE | re.IGNORECASE)
 _MAIL_HEAD = re.compile(r"\s*(?:[A-Z][\w-]{1,30}:[ \t][^\n]*\n(?:[ \t]+[^\n]*\n)*){2,40}")
@@ -30,8 +32,18 @@ def title_of(property_title: str, text: str, path: Path) -> str:
     """
     flat_title = " ".join(property_title.split())
     if not flat_title or _MEANINGLESS_TITLE.fullmatch(flat_title):
-        flat_title = _front_matter_title(text) or first_heading(text) or _subject_of(text) or leading_heading(text)
-    return flat_title[:_MAX_TITLE_CHARACTERS] or title_from_file_name(path)
+        flat_title = _title_in_text(text)
+    return explain_file_code(flat_title, text)[:_MAX_TITLE_CHARACTERS] or title_from_file_name(path)
+
+
+def explain_file_code(title: str, text: str) -> str:
+    """Returns the title; a code such as "EX-10.5_8-K" stands in brackets after the title in the text, if it has one."""
+    named = _title_in_text(text) if _FILE_CODE.fullmatch(title) else ""
+    return f"{named[: _MAX_TITLE_CHARACTERS - len(title) - 3]} ({title})" if named and title not in named else title
+
+
+def _title_in_text(text: str) -> str:
+    return _front_matter_title(text) or first_heading(text) or _subject_of(text) or leading_heading(text)
 
 
 def add_file_number(title: str, path: Path) -> str:

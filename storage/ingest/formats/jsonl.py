@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import BinaryIO, TypeAlias, cast
 
 from storage.ingest.documents.surrogates import replace_surrogates_in_json
+from storage.ingest.documents.titles import explain_file_code
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
@@ -72,7 +73,7 @@ def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
     text = _string_for_key(data, "text")
     return SourceRecord(
         doc_id=str(doc_id),
-        title=_string_for_key(data, "title") or _first_line_of(text) or str(doc_id),
+        title=explain_file_code(_string_for_key(data, "title"), text) or _first_line_of(text) or str(doc_id),
         text=text,
         source=_string_for_key(data, "source") or origin.file,
         origin=origin,

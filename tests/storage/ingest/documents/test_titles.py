@@ -28,6 +28,20 @@ def test_the_title_is_what_the_text_calls_itself(text: str, title: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "text", "expected"),
+    [
+        ("EX-10.5_8-K", "EXHIBIT 10.5\n\nHOSTING AGREEMENT\n", "EXHIBIT 10.5 (EX-10.5_8-K)"),
+        ("IMG_2031", "# Tide table\n\nText.", "Tide table (IMG_2031)"),
+        ("IMG_2031", "no heading at all, only a sentence.", "IMG_2031"),
+        ("TT-17", "# Tide table\n\nText.", "TT-17"),
+        ("tide_table_17", "# Tides\n\nText.", "tide_table_17"),
+    ],
+)
+def test_a_code_as_a_title_stands_behind_the_title_in_the_text(title: str, text: str, expected: str) -> None:
+    assert title_of(title, text, Path("paper.pdf")) == expected
+
+
+@pytest.mark.parametrize(
     ("title", "name", "expected"),
     [
         ("Complaint", "C-118.txt", "Complaint (C-118)"),
