@@ -10,6 +10,7 @@ from agent.outcome import OutcomeKind
 from agent.retrieval.full_text_fallback import fall_back_to_full_text
 from agent.retrieval.query_reformulation import reformulate_search
 from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
+from agent.review.table_answers import answer_from_tables
 from agent.review.text_answers import answer_from_sentences
 from agent.review.topic_answers import answer_each_topic
 from storage.search.ids import LegId
@@ -43,6 +44,7 @@ async def _decide_leg(
     if not quotes_sentences:
         return decision
     answered = answer_each_topic(review, await answer_from_sentences(review, decision, meanings))
+    answered = await answer_from_tables(review, answered, meanings)
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
         return await fall_back_to_full_text(review, answered)
     return answered

@@ -1,0 +1,5 @@
+"""Composes the answers from tables."""
+
+from agent.compose.tables.table_answers import COMPOSERS
+
+__all__ = ["COMPOSERS"]
