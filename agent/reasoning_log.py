@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from agent.errors import AgentError, CallsUsedUp, ModelUnavailable
+from agent.evidence.evidence_score import AssessedSentence
 from agent.outcome import ModelUsage, TraceStage
 
 
@@ -68,6 +69,7 @@ class ReasoningLog:
     sub_queries: list[SubQueryPurpose] = field(default_factory=list[SubQueryPurpose])
     reviews: list[EvidenceReview] = field(default_factory=list[EvidenceReview])  # in their order
     plan_difference: PlanDifference | None = None
+    evidence: list[AssessedSentence] = field(default_factory=list[AssessedSentence])  # one a leg that reads texts
     unavailability: ModelUnavailable | None = None  # the first failure to get any answer of a model
 
     def record_fallback(self, stage: str, reason: str) -> None:

@@ -104,6 +104,7 @@ def _assemble_clarification(
     for leg in numbered[len(answered) :]:
         lines += leg.sentences
         citations += leg.citations
+    lines += [leg.composed.closing_question for leg in asking if leg.composed.closing_question and len(choices) > 1]
     if clarification.kind is OutcomeKind.NO_RESULTS and choices:
         lines.append(translate_message("Instead, I can show:"))
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0

@@ -106,7 +106,7 @@ def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> Compo
         unknown=unknown,
         documents=f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}",
     )
-    return ComposedLeg(sentences=(text, translate_message("Which do you mean?")))
+    return ComposedLeg(sentences=(text,), closing_question=translate_message("Which do you mean?"))
 
 
 def _compose_asked_back(facts: AskedBackFacts, review: LegReview) -> ComposedLeg:

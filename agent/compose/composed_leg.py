@@ -50,6 +50,7 @@ class ComposedLeg:
     tables: tuple[ResultTable, ...] = ()
     fallback: FallbackSentence | None = None
     is_result_first_sentence: bool = False  # the text of the leg's result is only the first sentence
+    closing_question: str = ""  # asked after the sentences, if there are several choices
     prefix: str = ""  # goes before the sentences in the answer
     is_prefix_in_result: bool = False  # also in the text of the leg's result
     column: ComparisonColumn | None = None

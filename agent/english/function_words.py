@@ -12,6 +12,14 @@ STOP_WORDS = frozenset(
     enumerate name return fetch bring one ones per if whose more most less least between during within against via
     etc""".split()
 )
+# They say how sure, how surprised or how polite the asker is, or stand for a person; they restrict no documents.
+EMPTY_WORDS = frozenset(
+    """actually although anybody anyhow anyone anyway apparently basically because certainly definitely even ever
+    everybody everyone evidently gonna gotta guess hence hopefully however indeed instead kinda literally
+    maybe mean meanwhile myself obviously ought perhaps presumably probably quite rather really seem seemed
+    seems simply somebody somehow someone sorta supposed supposedly surely therefore though thus told truly
+    wanna well whether wonder wondering""".split()
+)
 # Words of any talk. That no document holds one of them tells nothing.
 EVERYDAY_WORDS = frozenset(
     """able actually again ago ahead almost already although always another anybody anyone anywhere around away back

@@ -93,6 +93,23 @@ class WeighedQuestion:
         )
         return held / total if total else 0.0
 
+    @property
+    def length(self) -> int:
+        """The number of its content words."""
+        return len(self.names) + len(self.asked)
+
+    def key_word_likeness_to(self, words: frozenset[str]) -> float:
+        """Returns how nearly (0 to 1) one of `words` means the weightiest word of what is asked; 1 if there is none."""
+        key_word = max((word for word in self.asked if not word.is_kind), key=lambda word: word.weight, default=None)
+        return 1.0 if key_word is None else self._likeness_to(key_word, words)
+
+    def covered_share_of(self, words: frozenset[str]) -> float:
+        """Returns the share (0 to 1) of the weight of all its words whose stems are among those of `words`."""
+        stems = {self.word_stems.stem_of(word) for word in words}
+        weighed = (*self.names, *self.asked)
+        total = sum(word.weight for word in weighed)
+        return sum(word.weight for word in weighed if word.stem in stems) / total if total else 0.0
+
     def _likeness_to(self, weighed: WeighedWord, words: frozenset[str]) -> float:
         """Returns how nearly one of `words` means the same; a name must be there itself. Each set is read once."""
         key = weighed.word, words
@@ -111,11 +128,11 @@ class WeighedQuestion:
         stem = self.word_stems.stem_of(word)
         if stem == weighed.stem or weighed.is_name:
             return float(stem == weighed.stem)
-        shared = _PREFIX_LIKENESS if _share_start(stem, weighed.stem) else 0.0
+        shared = _PREFIX_LIKENESS if share_start(stem, weighed.stem) else 0.0
         return max(self.likeness.get(weighed.word, {}).get(word, 0.0), shared)
 
 
-def _share_start(stem: str, other: str) -> bool:
+def share_start(stem: str, other: str) -> bool:
     """Whether one stem begins with the other, or nearly all of the longer one is the same."""
     shorter, longer = sorted((stem, other), key=len)
     if len(shorter) < _MIN_PREFIX:

@@ -72,7 +72,12 @@ def ask_about_unknown_words(review: LegReview) -> LegClarification | None:
         facts=UnknownWordsFacts(words=words),
         candidates=tuple(
             unknown_word_candidates(
-                review.leg, review.alternatives, review.answers, review.requests.facets, review.question_context.schemas
+                review.leg,
+                review.alternatives,
+                review.answers,
+                review.requests.facets,
+                review.question_context.schemas,
+                review.count,
             )
         ),
         hits=hits_by_document(review),

@@ -131,6 +131,13 @@ class AllOfThemLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutWordsLabel:
+    """The answer to the question without the words that were not understood."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MentionLabel:
     """The documents that hold the words."""
 
@@ -192,6 +199,7 @@ ChoiceLabel: TypeAlias = (
     | AlsoUnclearLabel
     | ConditionsLabel
     | AllOfThemLabel
+    | WithoutWordsLabel
     | MentionLabel
     | FieldValueLabel
     | OtherDocumentLabel

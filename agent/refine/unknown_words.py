@@ -8,11 +8,13 @@ from agent.refine.candidates import RefinementCandidate
 from agent.refine.choice_labels import (
     AllOfThemLabel,
     BucketLabel,
+    ChoiceLabel,
     FieldValueLabel,
     FlagLabel,
     LikelyFieldLabel,
     MentionLabel,
     MissingFieldLabel,
+    WithoutWordsLabel,
 )
 from agent.refine.facets import equality_condition_for
 from agent.refine.refinements import SchemasByBucket
@@ -37,16 +39,17 @@ def unknown_word_candidates(
     answers: IndexAnswers,
     facets: Sequence[FacetRequest],
     schemas: SchemasByBucket,
+    count: int,
 ) -> list[RefinementCandidate]:
     """Returns all documents of the leg's set, those that mention the words, and parts of the set by its fields.
 
-    For a question about values: the fields that it may be about.
+    For a question about values: the fields that it may be about. `count`: of the set's documents.
     """
     words = alternatives.unknown_words
     if leg.answer_form.reads_values:
         return _field_candidates(leg, alternatives.suggested_fields, schemas)
     candidates = [
-        RefinementCandidate(label=AllOfThemLabel(), refinement=UseReading(search=leg.search)),
+        RefinementCandidate(label=_label_of_whole(leg, words, count), refinement=UseReading(search=leg.search)),
         RefinementCandidate(
             label=MentionLabel(words=tuple(words)), refinement=UseReading(search=mentioning_search(leg.search, words))
         ),
@@ -58,6 +61,12 @@ def unknown_word_candidates(
     ordered = sorted(facets, key=lambda facet: _priority_of(facet.field, answers[facet], alternatives.suggested_fields))
     parts = (list(_parts_by_field(fields[facet.field], answers[facet])) for facet in ordered)
     return candidates + [part for parts_of_field in parts for part in parts_of_field][:_MAX_PARTS]
+
+
+def _label_of_whole(leg: Leg, words: Sequence[str], count: int) -> ChoiceLabel:
+    """Returns the label of the set: "all of them", where a click shows several documents; else "without …"."""
+    shows_all = leg.answer_form.lists_documents and leg.answer_form.list_limit is None and count > 1
+    return AllOfThemLabel() if shows_all else WithoutWordsLabel(words=tuple(words))
 
 
 def _field_candidates(

@@ -13,6 +13,7 @@ from agent.review.leg_review import Decision, Enough, LegClarification, LegRevie
 from agent.review.table_answers import answer_from_tables
 from agent.review.text_answers import answer_from_sentences
 from agent.review.topic_answers import answer_each_topic
+from agent.review.unmentioned_words import drop_mentioned_words
 from storage.search.ids import LegId
 from storage.search.plan import LegCombination
 
@@ -46,5 +47,5 @@ async def _decide_leg(
     answered = answer_each_topic(review, await answer_from_sentences(review, decision, meanings))
     answered = await answer_from_tables(review, answered, meanings)
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
-        return await fall_back_to_full_text(review, answered)
-    return answered
+        answered = await fall_back_to_full_text(review, answered)
+    return await drop_mentioned_words(review, answered, meanings)

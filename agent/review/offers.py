@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+from agent.forms.find_passages import NoAnswerFacts
 from agent.outcome import OutcomeKind
 from agent.refine import refinements, relaxations
-from agent.refine.candidates import OfferedChoice
+from agent.refine.candidates import OfferedChoice, RefinementCandidate
 from agent.review.leg_review import Enough, LegClarification, LegReview
+
+_MAX_NEAREST_DOCUMENTS = 3  # offered where no text answers
 
 
 async def offer_beside_answers(reviews: Sequence[LegReview], answers: Sequence[Enough]) -> tuple[OfferedChoice, ...]:
@@ -36,4 +39,15 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
     answers = await session.ask_index(requests) if requests else None
     candidates = relaxations.derive_relaxations(leg, answers, review.alternatives, review.question_context.schemas)
     counted = relaxations.limit_relaxations(await refinements.count_refinements(session, leg, candidates))
-    return (*counted, *refinements.search_by_meaning_choices(leg))
+    nearest = await refinements.count_refinements(session, leg, _nearest_document_candidates(review, clarification))
+    return (*counted, *nearest, *refinements.search_by_meaning_choices(leg))
+
+
+def _nearest_document_candidates(review: LegReview, clarification: LegClarification) -> Sequence[RefinementCandidate]:
+    """Returns the documents that come closest to an answer; none if no text has to do with the question."""
+    facts = clarification.facts
+    if not isinstance(facts, NoAnswerFacts) or not facts.closest:
+        return ()
+    quoted = [passage.hit for sentence in facts.closest for passage, _ in sentence.places]
+    hits = [*quoted, *(passage.hit for passage in clarification.hits)]
+    return refinements.shown_document_candidates(review.leg, hits)[:_MAX_NEAREST_DOCUMENTS]

@@ -5,12 +5,21 @@ line, a paragraph of a letter. So before a look-up asks back, reports nothing, o
 of the best passages are scored by what is asked (`agent.evidence`). Only a sentence that holds enough of it is quoted.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, YES_NO_VERBS
-from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, kinds_asked_for, words_for_kinds
+from agent.evidence.asked_values import AskedKind, find_new_values, kinds_asked_for, words_for_kinds
+from agent.evidence.evidence_score import (
+    MIN_ANSWER_SCORE,
+    MIN_CLOSEST_SCORE,
+    MIN_LIKELY_SCORE,
+    AssessedSentence,
+    EvidenceFeatures,
+    score_evidence,
+)
 from agent.evidence.question_words import WeighedQuestion, read_question
 from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning
 from agent.evidence.text_lines import TextLine, split_lines, words_of
@@ -28,7 +37,7 @@ from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, asks_for_documents, counted_noun_of
 from agent.retrieval.full_text_fallback import search_all_text
-from agent.retrieval.quotations import QuotableSentence, merge_equal_sentences
+from agent.retrieval.quotations import DocumentQuote, QuotableSentence, merge_equal_sentences
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
@@ -45,7 +54,6 @@ _MIN_NAMES_SHARE = 0.99  # of the names, that the passage must hold
 _MIN_SETTLING_SHARE = 0.6  # of a yes-or-no question, that the sentence or its heading must hold to settle it
 _MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that answers
 _MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
-_MIN_KEPT_SHARE = 0.4  # of what is asked, that a sentence must hold that was chosen by words alone
 _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
 _MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
 _MIN_SETTLING_SHARE_UNDER_TITLE = 0.75  # the same with its title and the lines beside it
@@ -54,8 +62,6 @@ _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage 
 _MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
 _MAX_QUOTED_SENTENCES = 3
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
-# Kinds whose values are told from other text with certainty
-_CERTAIN_KINDS = frozenset[AskedKind]({AnswerType.DAY, AnswerType.SPAN, AnswerType.MONEY, TextValue.PHONE_NUMBER})
 _MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
 _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 
@@ -90,21 +96,79 @@ async def answer_from_sentences(
     explained = _share_explained_by_fields(review, evidence.question) if reads_fields else 0.0
     if explained >= _MIN_EXPLAINED_SHARE:
         return decision
-    best = _best_answer(evidence) if not _points_back(review, evidence.question) else None
+    best = None if _points_back(review, evidence.question) else _answering_sentence(evidence, decision)
     if best is not None and not isinstance(decision, Enough) and _leaves_open(best, review.leg.question):
         return decision
+    closest = best or evidence.sentences[0]
+    features = await _assess_sentence(closest, evidence, meanings)
+    score = score_evidence(features)
     if best is not None:
-        return _quote_evidence(review, evidence, best, decision.hits)
-    if (reads_fields and AnswerType.DAY in evidence.kinds) or _lacks_asked_value(decision, evidence):
+        is_enough = score >= (MIN_ANSWER_SCORE if _answers(best, evidence.kinds) else MIN_LIKELY_SCORE)
+        assessed = AssessedSentence(doc_id=best.line.passage.hit.doc_id, features=features, is_enough=is_enough)
+        review.session.context.reasoning_log.evidence.append(assessed)
+        if is_enough:
+            return _quote_evidence(review, evidence, best, decision.hits)
+    if reads_fields and AnswerType.DAY in evidence.kinds:
         return report_no_answer(review, NoAnswerFacts(), decision.hits)
-    return _doubt_quotations(review, decision)
+    return _show_closest(review, decision, closest if score >= MIN_CLOSEST_SCORE else None)
 
 
-def _doubt_quotations(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
-    """Returns a report of the closest sentences instead of quotations that were chosen by their words alone."""
-    if not isinstance(decision.facts, QuotationsFacts):
+def _answering_sentence(evidence: _SentenceEvidence, decision: Enough | LegClarification) -> ScoredSentence | None:
+    """Returns the sentence that answers; of a question to texts, else the best one that may answer by its kind."""
+    best = _best_answer(evidence)
+    if best is not None or not isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts)):
+        return best
+    possible = (
+        sentence
+        for sentence in evidence.sentences
+        if sentence.adds_words and (sentence.has_value or not evidence.kinds)
+    )
+    return next(possible, None)
+
+
+def _show_closest(
+    review: LegReview, decision: Enough | LegClarification, closest: ScoredSentence | None
+) -> Enough | LegClarification:
+    """Returns a report of what comes closest instead of a quotation that does not hold enough of the question.
+
+    `closest`: None if no sentence has to do with the question. Other decisions are kept.
+    """
+    if not isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts)):
         return decision
-    return report_no_answer(review, NoAnswerFacts(closest=decision.facts.sentences), decision.hits)
+    merged = () if closest is None else merge_equal_sentences([_quotable(closest)])
+    unknown_words = decision.facts.unknown_words if isinstance(decision.facts, NoAnswerFacts) else ()
+    facts = NoAnswerFacts(
+        unknown_words=unknown_words,
+        closest=tuple(merged),
+        asks_yes_or_no=bool(merged) and is_yes_no_question(review.leg.question),
+    )
+    return report_no_answer(review, facts, decision.hits)
+
+
+def _quotable(sentence: ScoredSentence) -> tuple[float, FoundPassage, DocumentQuote]:
+    return sentence.score, sentence.line.passage, sentence.line.quote
+
+
+async def _assess_sentence(
+    sentence: ScoredSentence, evidence: _SentenceEvidence, meanings: WordMeanings
+) -> EvidenceFeatures:
+    """Returns what the score of the sentence as an answer rests on."""
+    hit, question = sentence.line.passage.hit, evidence.question
+    passage_cosine, sentence_cosine = await meanings.cosines_with(
+        question.text,
+        [f"{hit.title}\n{hit.text}", f"{hit.title} {sentence.line.heading}\n{sentence.line.quote.text}"],
+    )
+    held = words_of(f"{hit.title} {hit.doc_id}\n{hit.text}")
+    return EvidenceFeatures(
+        covered_share=question.covered_share_of(held),
+        asked_share=sentence.asked_share,
+        names_share=sentence.names_share,
+        passage_cosine=passage_cosine,
+        sentence_cosine=sentence_cosine,
+        kind_agreement=(1.0 if sentence.has_value else -1.0) if evidence.kinds else 0.0,
+        key_word_likeness=question.key_word_likeness_to(held),
+        question_length=math.log(max(question.length, 1)),
+    )
 
 
 def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
@@ -173,19 +237,6 @@ def _words_of_fields(review: LegReview) -> Iterator[str]:
         for condition in conjuncts_of(clause.condition):
             if isinstance(condition, ComparisonCondition) and condition.field in schema.by_name:
                 yield from words_of(condition.words)
-
-
-def _lacks_asked_value(decision: Enough | LegClarification, evidence: _SentenceEvidence) -> bool:
-    """Whether the decision quotes, but no quoted sentence has a value of the asked kind and some of what is asked."""
-    if not isinstance(decision.facts, QuotationsFacts) or not evidence.kinds & _CERTAIN_KINDS:
-        return False
-    places = {(cited.document.doc_id, cited.quote.start) for cited in decision.facts.quotes}
-    return not any(
-        sentence.has_value
-        and sentence.asked_share >= _MIN_KEPT_SHARE
-        and (sentence.line.passage.hit.doc_id, sentence.line.quote.start) in places
-        for sentence in evidence.sentences
-    )
 
 
 def _best_answer(evidence: _SentenceEvidence) -> ScoredSentence | None:

@@ -50,6 +50,7 @@ from agent.refine.choice_labels import (
     SpellingLabel,
     WithoutConditionLabel,
     WithoutWordLabel,
+    WithoutWordsLabel,
 )
 from agent.refine.refinements import SchemasByBucket
 from agent.translation.languages import is_reply_in_english
@@ -116,6 +117,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return describe_reading(conditions, schemas[bucket], schemas)
         case AllOfThemLabel():
             return translate_message("all of them")
+        case WithoutWordsLabel(words=words):
+            return translate_message("without {words}", words=join_words([f"“{word}”" for word in words]))
         case MentionLabel(words=words):
             return translate_message("mention {words}", words=join_words([f"“{word}”" for word in words]))
         case FieldValueLabel(field=field, value=value):

@@ -11,6 +11,7 @@ from enum import Enum
 
 from agent.english.function_words import (
     CONTAINER_NOUNS,
+    EMPTY_WORDS,
     LIST_VERBS,
     MENTION_WORDS,
     MODAL_VERBS,
@@ -103,7 +104,7 @@ def _role_of_run(
         return WordRole.UNKNOWN
     if tokens[first].word in _WORDS_FOR_QUOTATIONS and last < len(tokens) and tokens[last].is_quoted:
         return WordRole.REQUEST
-    if last - first == 1 and _is_empty(selection, first):
+    if last - first == 1 and (_is_empty(selection, first) or _is_filler(selection, first)):
         return WordRole.REQUEST
     if last - first == 1 and is_people_noun(tokens, first) and _knows_people(selection):
         return WordRole.EXPLAINED
@@ -125,6 +126,12 @@ def _is_well_explained(selection: SpanSelection, runs: Mapping[str, tuple[int, i
 def _is_empty(selection: SpanSelection, index: int) -> bool:
     ends_clause = _has_mark_between(selection, index)
     return is_empty_phrase(selection.tokens, index, selection.lexicon.schema, ends_clause=ends_clause)
+
+
+def _is_filler(selection: SpanSelection, index: int) -> bool:
+    """ "*Someone* told me", "*actually*": whether the word restricts nothing, wherever it stands."""
+    token = selection.tokens[index]
+    return token.word in EMPTY_WORDS and not _is_name(token) and index not in selection.negated_tokens
 
 
 def _knows_people(selection: SpanSelection) -> bool:
@@ -251,6 +258,16 @@ def _ends_sentence_between(selection: SpanSelection, first: int, last: int) -> b
     return any(_SENTENCE_MARKS & set(gap) for gap in gaps)
 
 
+def _is_sentence_linked(selection: SpanSelection, index: int) -> bool:
+    """Whether a word of the sentence has a meaning in the bucket; else the sentence is no part of the question."""
+    first = last = index
+    while first > 0 and not _ends_sentence_between(selection, first - 1, first):
+        first -= 1
+    while last + 1 < len(selection.tokens) and not _ends_sentence_between(selection, last, last + 1):
+        last += 1
+    return any(_covers_token(selection, position) for position in range(first, last + 1))
+
+
 def _covers_token(selection: SpanSelection, index: int) -> bool:
     return any(link.first <= index < link.last for link in selection.links if not _is_hint(link)) or any(
         first <= index < last for _, first, last in selection.literal_spans
@@ -273,6 +290,8 @@ def _role_of_modifier(token: QuestionToken) -> WordRole:
 
 def _role_before_noun(selection: SpanSelection, phrase: _NounPhrase, first: int, last: int) -> WordRole:
     is_of_earlier_sentence = _ends_sentence_between(selection, last - 1, phrase.first)
+    if is_of_earlier_sentence and not _is_sentence_linked(selection, first):
+        return WordRole.REQUEST  # "the auditor is on my back. Which parcels …"
     if is_of_earlier_sentence or _is_in_fronted_phrase(selection, first) or _asks_what_one_may_do(selection.tokens):
         return _role_after_noun(selection, first, last)
     if _is_asked_attribute(selection, phrase, last) or _is_counted_noun(selection.tokens, first):

@@ -27,6 +27,9 @@ def _plan_leg(question: str) -> tuple[Leg, LegAlternatives]:
         "could someone conjure up a rundown of the parcels by Blue Van",
         "which parcels by Blue Van are in the system",
         "all parcels by Blue Van in the whole depot",
+        "The auditor rang me twice. Which parcels are by Blue Van?",
+        "which parcels actually came by Blue Van, I wonder",
+        "the parcels that somehow came by Blue Van",
     ],
 )
 def test_words_before_the_noun_of_the_set_are_the_request(question: str) -> None:

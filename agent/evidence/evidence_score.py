@@ -1,0 +1,57 @@
+"""How likely it is that a sentence answers a question: one score for all answers that are quoted from texts.
+
+The score is a logistic model over features of the sentence and its passage, calibrated on questions that the documents
+answer and questions that they do not. `python -m bench.evidence_floor DIR` measures it, and with `--fit` prints new
+coefficients; it fits and measures on different documents. The page docs/eval.md has the figures.
+"""
+
+import math
+from dataclasses import astuple, dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceFeatures:
+    """How far a sentence and its passage hold what is asked. Shares are 0 to 1, cosines -1 to 1."""
+
+    covered_share: float  # of the question's rare words, by their stems in the passage, its title or its id
+    asked_share: float  # of what is asked about the names, with words that mean nearly the same, in and by the sentence
+    names_share: float  # of the names, in the passage, its title or its id
+    passage_cosine: float  # of the question and the passage with its title
+    sentence_cosine: float  # of the question and the sentence with its heading and title
+    kind_agreement: float  # 1: it has a value of the asked kind; -1: it has none; 0: any kind may answer
+    key_word_likeness: float  # 0 to 1, of the weightiest word of what is asked and a word of the passage
+    question_length: float  # natural logarithm of the number of its content words: no passage holds all of a long one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessedSentence:
+    """A sentence that may answer, by its document, and what its score rests on."""
+
+    doc_id: str
+    features: EvidenceFeatures
+    is_enough: bool  # it is quoted as an answer, or as evidence that does not settle a yes-or-no question
+
+
+# Weights of the features in their order. Source: `python -m bench.evidence_floor DIR --fit`.
+_WEIGHTS = EvidenceFeatures(
+    covered_share=3.76,
+    asked_share=1.72,
+    names_share=1.25,
+    passage_cosine=0.9,
+    sentence_cosine=1.54,
+    kind_agreement=-0.12,
+    key_word_likeness=1.3,
+    question_length=1.69,
+)
+_INTERCEPT = -9.32
+# Chosen on the half that the weights are fitted on: as many unanswerable questions are rejected as by the required
+# shares alone, and more of the others are answered.
+MIN_ANSWER_SCORE = 0.4  # from which a sentence is quoted that holds the required shares of what is asked
+MIN_LIKELY_SCORE = 0.6  # from which any other sentence is quoted
+MIN_CLOSEST_SCORE = 0.1  # from which it is quoted as what comes closest; below, it has nothing to do with the question
+
+
+def score_evidence(features: EvidenceFeatures) -> float:
+    """Returns the probability (0 to 1) that the sentence answers the question."""
+    logit = _INTERCEPT + sum(weight * value for weight, value in zip(astuple(_WEIGHTS), astuple(features), strict=True))
+    return 1 / (1 + math.exp(-logit))

@@ -1,0 +1,115 @@
+"""What a reply offers where it does not know a word, and what it may say of words that no document has."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from agent.context import AgentContext
+from agent.loop import answer, resume
+from agent.outcome import Answer, ChoiceKind, Clarify, OutcomeKind
+from agent.rules.reasoner import RuleReasoner
+from storage.embedded.index import EmbeddedIndex
+from storage.embedder import WordLlamaEmbedder
+from storage.search.documents import Document, Passage
+from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.refinement import UseForm, apply_to_plan
+from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.scope import Scope
+from storage.text.snowball_analyser import analyser_for
+
+TENANT, KAYAKS, NOTES = TenantId("t"), BucketId("kayaks"), BucketId("notes")
+_SCHEMAS = (
+    Schema(
+        bucket=KAYAKS,
+        synonyms=("kayak", "kayaks"),
+        fields=(
+            SchemaField(name=FieldName("colour"), type=FieldType.CATEGORY),
+            SchemaField(name=FieldName("length"), type=FieldType.NUMBER, unit="m"),
+        ),
+    ),
+    Schema(bucket=NOTES, synonyms=("note", "notes"), fields=()),
+)
+_KAYAKS = (("Heron", "red", 4.0), ("Teal", "red", 5.0), ("Grebe", "blue", 5.0))
+_NOTES = (
+    ("Boat shed rules", "The boat shed opens at seven. Members hang the paddles on the north wall."),
+    ("Repairs", "Hulls are repaired in the workshop. A cracked hull is repaired within two weeks."),
+)
+
+
+def _document(title: str, text: str, **values: str | float) -> Document:
+    return Document(
+        doc_id=DocId(title.casefold().replace(" ", "-")),
+        title=title,
+        text=text,
+        values={FieldName(name): value for name, value in values.items()},
+        passages=(Passage(start=0, end=len(text)),),
+    )
+
+
+@pytest_asyncio.fixture
+async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
+    embedder = WordLlamaEmbedder()
+    index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=analyser_for, embedder=embedder)
+    for schema in _SCHEMAS:
+        await index.set_schema(schema)
+    await index.put(KAYAKS, [_document(name, f"{name} is {c}.", colour=c, length=size) for name, c, size in _KAYAKS])
+    await index.put(NOTES, [_document(title, text) for title, text in _NOTES])
+    scope = Scope(tenant=TENANT, buckets=frozenset({KAYAKS, NOTES}), ignores_readers=True)
+    now = datetime(2031, 5, 9, tzinfo=UTC)
+    reasoner = RuleReasoner(embedder)
+    yield AgentContext(index=index.within_scope(scope), reasoner=reasoner, embedder=embedder, now=now)
+    await index.close()
+
+
+async def _ask(context: AgentContext, question: str) -> Answer | Clarify:
+    outcome = await answer(question, context)
+    assert isinstance(outcome, (Answer, Clarify))
+    return outcome
+
+
+@pytest.mark.asyncio
+async def test_a_single_choice_is_a_sentence_with_a_button_and_no_question(context: AgentContext) -> None:
+    outcome = await _ask(context, "list the dented blue kayaks")
+
+    assert [(choice.label, choice.count) for choice in outcome.choices] == [("without “dented”", 1)]
+    assert "“dented”" in outcome.text
+    assert "?" not in outcome.text
+
+
+@pytest.mark.asyncio
+async def test_a_number_has_a_button_that_lists_its_documents(context: AgentContext) -> None:
+    outcome = await _ask(context, "how many red kayaks are there")
+    choice = next(choice for choice in outcome.choices if choice.label == "List them")
+    assert isinstance(choice.effect, UseForm)
+
+    listed = await resume(apply_to_plan(choice.effect, outcome.plan, choice.leg), context)
+
+    assert choice.count == 2
+    assert isinstance(listed, Answer)
+    assert sorted(listed.legs[0].doc_ids) == ["heron", "teal"]
+
+
+@pytest.mark.asyncio
+async def test_an_unanswered_question_offers_the_documents_that_come_closest(context: AgentContext) -> None:
+    outcome = await _ask(context, "Who pays for a cracked hull?")
+
+    assert isinstance(outcome, Clarify)
+    assert outcome.kind is OutcomeKind.NO_RESULTS
+    shown = [choice for choice in outcome.choices if choice.kind is ChoiceKind.DOCUMENT]
+    assert (shown[0].label, shown[0].count) == ("Repairs", 1)
+    assert isinstance(shown[0].effect, UseForm)
+    clicked = await resume(apply_to_plan(shown[0].effect, outcome.plan, shown[0].leg), context)
+    assert isinstance(clicked, Answer)
+    assert clicked.legs[0].doc_ids == ("repairs",)
+
+
+@pytest.mark.asyncio
+async def test_a_question_about_something_else_quotes_nothing(context: AgentContext) -> None:
+    outcome = await _ask(context, "Who composed the second violin concerto?")
+
+    assert isinstance(outcome, Clarify)
+    assert outcome.citations == ()
+    assert "“The boat" not in outcome.text
