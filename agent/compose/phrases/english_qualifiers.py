@@ -430,6 +430,8 @@ def _time_of(comparison: ComparisonCondition, schema_field: SchemaField) -> str:
     value = comparison.value
     if not isinstance(value, tuple):
         return f"{_DAY_WORDS.get(comparison.op, 'on')} {format_value(value, schema_field)}"
+    if comparison.op is ComparisonOperator.IN:
+        return f"on {_join_or([format_value(day, schema_field) for day in value]) or 'no day'}"
     first, last = str(value[0]), str(value[-1])
     period = format_period(first, last)
     match kind_of_period(first, last):

@@ -5,7 +5,7 @@ label is data whose gender is unknown, so no message gives it an article.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from agent.compose.phrases.values import PeriodKind, describe_within_period, format_period, format_value, kind_of_period
@@ -312,6 +312,10 @@ def _describe_size(comparisons: Sequence[ComparisonCondition], schema_field: Sch
 
 
 def _add_times(comparisons: Sequence[ComparisonCondition], parts: TranslatedParts, schema_field: SchemaField) -> None:
+    comparisons = [day for comparison in comparisons for day in _split_days(comparison)]
+    if not comparisons:
+        parts.remarks.append(translate_message("nothing"))
+        return
     wording, label = get_wording(), lowercase_label(schema_field.label)
     verb, _, preposition = label.rpartition(" ")
     if label.lower() in wording.document_date_labels:
@@ -327,6 +331,13 @@ def _describe_times(comparisons: Sequence[ComparisonCondition], label: str) -> s
     first, *others = comparisons
     times = [_describe_time(first, label), *(_describe_time(other, "").strip() for other in others)]
     return join_alternatives(times)
+
+
+def _split_days(comparison: ComparisonCondition) -> Sequence[ComparisonCondition]:
+    """A comparison for each of several accepted days, since only periods are said as a whole."""
+    if comparison.op is not ComparisonOperator.IN or not isinstance(comparison.value, tuple):
+        return [comparison]
+    return [replace(comparison, op=ComparisonOperator.EQ, value=day) for day in comparison.value]
 
 
 def _describe_time(comparison: ComparisonCondition, label: str) -> str:

@@ -224,3 +224,11 @@ def test_one_of_its_documents_has_a_name(bucket: str, item: str, singular: str, 
     noun = document_noun_of(Schema(bucket=BucketId(bucket), item=item))
 
     assert (format_count(1, noun), format_count(430, noun)) == (singular, plural)
+
+
+@pytest.mark.parametrize(
+    ("days", "qualifier"),
+    [(("2025-03-01", "2026-03-01"), "held on 2025-03-01 or 2026-03-01"), ((), "held on no day")],
+)
+def test_single_days_are_no_period(days: tuple[str, ...], qualifier: str) -> None:
+    assert describe_qualifier([where("held_on", IN, days)], SCHEMA, SCHEMAS) == qualifier

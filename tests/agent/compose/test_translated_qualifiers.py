@@ -121,6 +121,13 @@ def schema_in(language: str) -> Schema:
             "avec «\u00a0Payé le\u00a0» en avril 2031",
             "con «Pagado el» en abril de 2031",
         ),
+        (
+            where("start", "in", ("2031-05-09", "2032-05-09")),
+            "mit Beginn am 9. Mai 2031 oder am 9. Mai 2032",
+            "avec date de début le 9 mai 2031 ou le 9 mai 2032",
+            "con inicio el 9 de mayo de 2031 o el 9 de mayo de 2032",
+        ),
+        (where("start", "in", ()), "nichts", "rien", "nada"),
         (where("city", "eq", "Porto"), "in Porto", "à Porto", "en Porto"),
         (
             where("signer", "eq", "Ada"),
