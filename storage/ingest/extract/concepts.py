@@ -75,6 +75,11 @@ def concept_of(field: SchemaField) -> FieldConcept | None:
     return best if _match_score(best, field) else None
 
 
+def concept_named(name: str) -> FieldConcept:
+    """The concept with that name in `cues.yaml`."""
+    return next(concept for concept in load_concepts() if concept.name == name)
+
+
 def _match_score(concept: FieldConcept, field: SchemaField) -> int:
     if field.type not in concept.types:
         return 0
@@ -165,7 +170,10 @@ def _plain_words(phrase: str) -> str:
     return " ".join(words_of_phrase(phrase))
 
 
-_FILLER_WORDS = "as|of|on|the|this|in|at|by|and|is|be|shall|date|dated|effective|from|to|day|midnight|including"
+_FILLER_WORDS = (
+    "as|of|on|the|this|in|at|by|and|is|be|shall|date|dated|effective|from|to|day|midnight|including"
+    "|am|der|dem|den|zum|le|el"
+)
 _FILLER_PATTERN = rf"(?:[\s_,:]|(?<![a-z])(?:{_FILLER_WORDS})(?![a-z])){{0,12}}"
 
 

@@ -28,6 +28,7 @@ _MEASURED_NUMBER = re.compile(
     rf"(?:\s?(?P<unit>%|{BARE_SIGN_PATTERN}|°\s?[CF]|[^\W\d_]{{1,3}}[²³23]?(?![^\W_])))?"
 )
 _MAX_DURATIONS = 400  # in one document
+_COMMA_LANGUAGES = frozenset({"de", "fr", "es"})
 _MAX_COUNTED_NUMBERS = 200  # that show the decimal mark
 _MAX_COUNTED_CHARACTERS = 20_000  # characters in which amounts are counted
 _MIN_AMOUNTS_WITH_CENTS = 3  # amounts with cents that show the decimal mark
@@ -59,7 +60,9 @@ class TextSpan:
 class DocumentText:
     """The text of one document."""
 
-    def __init__(self, document: ExtractionInput) -> None:
+    def __init__(self, document: ExtractionInput, language: str = "") -> None:
+        """`language`: of the bucket; it decides how numbers are written where the document does not show it."""
+        self._language = language
         self.text, self.title, self.last_page = document.text, document.title, document.last_page
         self.folded = fold_characters(document.text)
         self.folded_title = fold_characters(document.title)
@@ -92,13 +95,15 @@ class DocumentText:
 
     @cached_property
     def decimal_comma(self) -> bool | None:
-        """Whether the document writes decimals after a comma, by its amounts and measured numbers; None: they do not
-        show it.
+        """Whether decimals stand after a comma, as amounts and measured numbers of the text show, else its language.
+
+        None: nothing shows it.
         """
         if self.decimal_mark:
             return self.decimal_mark == ","
         shown = {has_comma for has_comma, _ in self._decimal_commas}
-        return shown.pop() if len(shown) == 1 else None
+        has_comma_language = True if self._language in _COMMA_LANGUAGES and not shown else None
+        return shown.pop() if len(shown) == 1 else has_comma_language
 
     @cached_property
     def _decimal_commas(self) -> tuple[tuple[bool, bool], ...]:

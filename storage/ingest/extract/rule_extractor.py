@@ -30,7 +30,7 @@ class RuleExtractor:
         """`extract_candidates` in the calling thread."""
         from storage.ingest.extract.document_text import DocumentText
 
-        return self._readers_for(schema).read_document(DocumentText(document))
+        return self._readers_for(schema).read_document(DocumentText(document, schema.language))
 
     def _readers_for(self, schema: Schema) -> "SchemaReaders":
         from storage.ingest.extract.schema_readers import SchemaReaders

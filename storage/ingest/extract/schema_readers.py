@@ -1,25 +1,28 @@
 """The readers of a schema: each field is read by its type and its words, without a model."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import cast
 
 from storage.ingest.extract.candidates import CandidatesByField, ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.extraction_targets import ExtractionTarget, targets_of
+from storage.ingest.extract.field_patterns import label_phrases_of
 from storage.ingest.extract.fields import categories, dates, flags, names
 from storage.ingest.extract.fields.amounts import currency_candidates, money_candidates
 from storage.ingest.extract.fields.categories import category_words_of
 from storage.ingest.extract.fields.clauses import ClausePatterns, clause_patterns_by_value, clause_patterns_of
 from storage.ingest.extract.fields.durations import duration_candidates
-from storage.ingest.extract.fields.form_values import FormReader, label_keys_of, rule_out_others
+from storage.ingest.extract.fields.form_values import FormReader, label_keys_of, rule_out_others, taken_spans_beside
 from storage.ingest.extract.fields.governing_law import governing_law_candidates
 from storage.ingest.extract.fields.labelled_values import written_values_after
 from storage.ingest.extract.fields.numbers import number_candidates
 from storage.ingest.extract.fields.rows import RowColumns, row_candidates, row_columns_of
+from storage.ingest.extract.fields.sentence_values import SentenceReader
 from storage.ingest.extract.fields.term_ends import find_term_ends
 from storage.ingest.extract.labels.find_labels import find_labelled_texts, find_written_labels
 from storage.ingest.extract.labels.labelled_readers import LabelledReaders
@@ -32,6 +35,10 @@ FieldReader = Callable[[DocumentText], Iterable[ValueCandidate]]
 _MAX_CANDIDATES = 200  # of one field
 _TERM_START_CONCEPTS = ("effective date", "agreement date")  # a term starts on one of these
 _MAX_SCALAR_CANDIDATES = 5  # of a scalar field
+_MEASURED_TYPES = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})
+_NUMBER_WORDS = frozenset("no nr number id code reference ref identifier nummer kennung numero".split())
+_MIN_START_CONFIDENCE = 0.5  # of the day that a term starts on
+_MAX_SENTENCE_CHARACTERS = 20_000  # of a text whose sentences name the fields of a plain schema
 _LIST_END = re.compile(r"[|\t]|\s{3,}|\.\s")
 _MIN_MEMBER_CONFIDENCE = 0.35  # of a list; members below are dropped
 
@@ -64,6 +71,14 @@ class SchemaReaders:
         self._derived_fields = [derived for target in targets if (derived := self._derived_field_for(target))]
         derived_names = {derived.field.name for derived in self._derived_fields}
         self._form_reader = FormReader([target for target in targets if target.field.name not in derived_names])
+        self._measured_names = {target.field.name for target in targets if target.field.type in _MEASURED_TYPES}
+        phrases = Counter(phrase for target in targets for phrase in label_phrases_of(target.field))
+        shared = {phrase for phrase, count in phrases.items() if count > 1}
+        self._sentence_readers = {
+            target.field.name: reader
+            for target in targets
+            if (reader := SentenceReader.for_target(target, shared)) is not None
+        }
         self._field_readers = [
             (target.field, self._reader_for(target)) for target in targets if target.field.name not in derived_names
         ]
@@ -76,13 +91,18 @@ class SchemaReaders:
         candidates_by_field = dict[FieldName, Sequence[ValueCandidate]]()
         for field, reader in self._field_readers:
             own = labelled.get(field.name, ())
+            found = chain(self._read_sentences(document, field, own), islice(reader(document), _MAX_CANDIDATES))
             others = rule_out_others(
-                islice(reader(document), _MAX_CANDIDATES), own, label_keys if _has_free_words(field) else frozenset()
+                found,
+                own,
+                label_keys if _has_free_words(field) else frozenset(),
+                taken_spans_beside(field.name, labelled, self._measured_names),
             )
             candidates_by_field[field.name] = _rank_candidates(field, (*own, *others))
         for target in self._term_targets:
             starts = (candidates_by_field.get(name) for name in self._term_start_fields)
-            start = next((candidates[0] for candidates in starts if candidates), None)
+            known = (candidates[0] for candidates in starts if candidates)
+            start = next((start for start in known if start.confidence >= _MIN_START_CONFIDENCE), None)
             later = (
                 candidate
                 for candidate in candidates_by_field[target.field.name]
@@ -96,6 +116,15 @@ class SchemaReaders:
         for name, candidates in self._labelled_readers.read_document(document, labelled_texts).items():
             candidates_by_field[name] = _rank_candidates(self._schema.by_name[name], candidates)
         return {name: candidates for name, candidates in candidates_by_field.items() if candidates}
+
+    def _read_sentences(
+        self, document: DocumentText, field: SchemaField, labelled: Sequence[ValueCandidate]
+    ) -> Iterator[ValueCandidate]:
+        """The values in sentences, where no label gives one."""
+        reader = self._sentence_readers.get(field.name)
+        if reader is not None and not labelled and len(document.text) <= _MAX_SENTENCE_CHARACTERS:
+            day_first = _detect_day_first(document) if field.type is FieldType.DATE else None
+            yield from reader.find_candidates(document, day_first=day_first)
 
     def _read_form(
         self, document: DocumentText, labelled_texts: Sequence[LabelledText]
@@ -146,6 +175,8 @@ class SchemaReaders:
         category_words, concept = category_words_of(target.field), target.concept
         position = concept.position if concept else ""
 
+        names_number = not _NUMBER_WORDS.isdisjoint(" ".join(label_phrases_of(target.field)).split())
+
         def read_text_field(document: DocumentText) -> Iterator[ValueCandidate]:
             if category_words:
                 yield from categories.listed_value_candidates(document, target, category_words)
@@ -161,7 +192,9 @@ class SchemaReaders:
             if concept and concept.value_pattern:
                 yield from categories.shaped_value_candidates(document, concept.value_pattern)
             if position == "title" or (concept and concept.name == "seller"):
-                yield from names.title_candidates(document, self._schema, cut_at_values=position == "title")
+                yield from names.title_candidates(
+                    document, self._schema, cut_at_values=position == "title", names_number=names_number
+                )
             if position == "heading":
                 yield from names.heading_candidates(document)
             if position == "head":

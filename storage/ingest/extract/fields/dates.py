@@ -21,9 +21,13 @@ _BODY_CHARACTERS = 400_000
 _FAR_FROM_HEAD_PENALTY = 0.4  # for a label far from the head: a signature, a schedule
 _SENTENCE_CHARACTERS = 300  # of a sentence, on one side of a phrase
 _OTHER_TOPIC_PENALTY = 0.4  # for a phrase in a sentence about another topic
+_SHORT_TEXT_CHARACTERS, _SHORT_TEXT_PENALTY = 5_000, 0.15  # a short text has one topic
 _LEAD_CHARACTERS, _NAME_CHARACTERS = 70, 60
 _OTHER_DATE_OR_END = re.compile(r"\d{4}|[.;]")
-_PERIOD_BOUND_WORDS = re.compile(r"(?:terminat|expir|until|through|ending|ends?\s+on|formation|incorporated|source:)")
+_PERIOD_BOUND_WORDS = re.compile(
+    r"(?:terminat|expir|until|through|ending|endet|bis zum|jusqu'au|prend fin|hasta|termina"
+    r"|ends?\s+on|formation|incorporated|source:)"
+)
 _BOUND_CHARACTERS = 30
 _UNDERSCORE = re.compile(r"_")
 
@@ -129,7 +133,8 @@ def _phrase_date_candidates(
         if leads and concept.topic_pattern:
             sentence = document.sentence_before(leads.start(), _SENTENCE_CHARACTERS)
             has_topic = concept.topic_pattern.search(document.folded, sentence.start, leads.end())
-            penalty = 0.0 if has_topic else _OTHER_TOPIC_PENALTY
+            is_short = len(document.text) <= _SHORT_TEXT_CHARACTERS
+            penalty = 0.0 if has_topic else _SHORT_TEXT_PENALTY if is_short else _OTHER_TOPIC_PENALTY
         elif leads and concept.exclusion_pattern:
             sentence = document.sentence_before(leads.start(), _SENTENCE_CHARACTERS)
             is_excluded = concept.exclusion_pattern.search(document.folded, sentence.start, leads.end()) is not None

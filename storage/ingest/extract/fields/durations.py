@@ -23,7 +23,13 @@ _MAX_LEAD_CHARACTERS = 16  # before a duration in a labelled text
 
 def duration_candidates(document: DocumentText, target: ExtractionTarget) -> Iterator[ValueCandidate]:
     """Durations with a word of the concept beside them and another in the same sentence; nearer words count more."""
-    concept = target.concept
+    found = list(_candidates_for_concept(document, target, target.concept))
+    yield from found or _candidates_for_concept(document, target, target.fallback_concept)
+
+
+def _candidates_for_concept(
+    document: DocumentText, target: ExtractionTarget, concept: FieldConcept | None
+) -> Iterator[ValueCandidate]:
     if concept is None or concept.sentence_pattern is None or concept.adjacent_pattern is None:
         return
     for span in document.durations:

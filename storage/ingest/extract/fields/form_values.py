@@ -51,6 +51,7 @@ _MAX_LEAD_CHARACTERS = 12  # before a number or a day in a labelled text: `max.`
 _FORM_TYPES = frozenset(
     {FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST}
 )
+_MAX_TAKEN_CHARACTERS = 100  # of a label and value that belong to one field
 _OTHER_CONCEPTS = frozenset({"page count"})
 _TOTAL_CONFIDENCE = 0.78  # at most: of several labels for totals, payments decide
 _MARKS = ' \t*_`"“”;,|'
@@ -130,10 +131,13 @@ def label_keys_of(texts: Iterable[LabelledText]) -> frozenset[str]:
 
 
 def rule_out_others(
-    candidates: Iterable[ValueCandidate], labelled: Sequence[ValueCandidate], label_keys: Set[str]
+    candidates: Iterable[ValueCandidate],
+    labelled: Sequence[ValueCandidate],
+    label_keys: Set[str],
+    taken_spans: Sequence[TextSpan] = (),
 ) -> Iterator[ValueCandidate]:
-    """The candidates from elsewhere, doubtful where a labelled text gives the field another value, and where the value
-    is itself a label.
+    """The candidates from elsewhere, doubtful where a labelled text gives the field another value, where the value is
+    itself a label, and where it stands beside the label of another field (`taken_spans`).
     """
     is_decided = bool(labelled) and labelled[0].confidence >= _MIN_DECISIVE_CONFIDENCE
     for candidate in candidates:
@@ -143,10 +147,38 @@ def rule_out_others(
             and form_key_of(candidate.value) in label_keys
         ):
             yield replace(candidate, confidence=min(candidate.confidence, _LABEL_CONFIDENCE))
-        elif is_decided and candidate.value != labelled[0].value:
+        elif any(_is_within(candidate, span) for span in taken_spans) or (
+            is_decided and candidate.value != labelled[0].value
+        ):
             yield replace(candidate, confidence=min(candidate.confidence, _RULED_OUT_CONFIDENCE))
         else:
             yield candidate
+
+
+def taken_spans_beside(
+    name: FieldName, labelled: Mapping[FieldName, Sequence[ValueCandidate]], measured_names: Set[FieldName]
+) -> list[TextSpan]:
+    """Where the labelled numbers, amounts and days of other fields than `name` stand."""
+    if name not in measured_names:
+        return []
+    return [
+        TextSpan(best.start, best.end)
+        for other in measured_names & labelled.keys()
+        if other != name
+        and (best := labelled[other][0]).confidence >= _MIN_DECISIVE_CONFIDENCE
+        and best.start is not None
+        and best.end is not None
+        and best.end - best.start <= _MAX_TAKEN_CHARACTERS
+    ]
+
+
+def _is_within(candidate: ValueCandidate, span: TextSpan) -> bool:
+    return (
+        candidate.start is not None
+        and candidate.end is not None
+        and span.start <= candidate.start
+        and candidate.end <= span.end
+    )
 
 
 def _keys_of(targets: Sequence[ExtractionTarget]) -> Iterator[tuple[ExtractionTarget, Mapping[str, int]]]:
@@ -261,7 +293,7 @@ def read_day(text: str, confidence: float, day_first: bool | None) -> _FormValue
 
 def read_amount(document: DocumentText, field: SchemaField, text: str, confidence: float) -> _FormValue | None:
     """The amount that the text is, or begins with, read with the document's own decimal mark."""
-    has_comma = document.decimal_mark == "," if document.decimal_mark else None
+    has_comma = document.decimal_comma
     has_comma = detect_decimal_comma(text) if has_comma is None else has_comma
     plain = plain_value_of(text)
     money = parse_money(plain, decimal_comma=has_comma)

@@ -42,13 +42,11 @@ def find_field_labels(
 ) -> Iterator[TextSpan]:
     """The labels of a field, without those within a longer label of another field: `date` in `Due date`."""
     for label in find_labels(document, pattern):
-        if target.other_label_pattern is None or not _is_within_other_label(
-            document, target.other_label_pattern, label
-        ):
+        if target.other_label_pattern is None or not is_within_other_label(document, target.other_label_pattern, label):
             yield label
 
 
-def _is_within_other_label(document: DocumentText, other_label_pattern: re.Pattern[str], label: TextSpan) -> bool:
+def is_within_other_label(document: DocumentText, other_label_pattern: re.Pattern[str], label: TextSpan) -> bool:
     others = other_label_pattern.finditer(
         document.folded, max(0, label.start - _LONGER_LABEL_CHARACTERS), label.end + _LONGER_LABEL_CHARACTERS
     )

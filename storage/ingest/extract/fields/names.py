@@ -8,6 +8,7 @@ from itertools import islice
 from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.document_text import DocumentText, TextSpan, fold_characters
 from storage.ingest.extract.field_patterns import any_phrase_pattern, words_of_phrase
+from storage.ingest.extract.labels.forms.references import REFERENCE_PATTERN
 from storage.ingest.extract.name_variants import name_key_of
 from storage.quantities.days import ENGLISH_MONTHS, find_dates
 from storage.search.schema import Schema
@@ -106,15 +107,20 @@ _LINE_LABEL = re.compile(
 )
 _MAX_NAME_LINE_CHARACTERS = 60  # of a line that can be a name
 _MIN_LETTER_SHARE = 0.5
+_VERB = re.compile(r" (?:is|are|was|were|will|shall|has|have|ist|sind|war|est|sont|es|son) ")
+_DOCUMENT_NUMBER_CONFIDENCE = 0.4
 
 
 # -- in the title
 
 
-def title_candidates(document: DocumentText, schema: Schema, *, cut_at_values: bool) -> Iterator[ValueCandidate]:
+def title_candidates(
+    document: DocumentText, schema: Schema, *, cut_at_values: bool, names_number: bool
+) -> Iterator[ValueCandidate]:
     """The words that title and text both begin with; and the title without the kind of document and its days.
 
-    With `cut_at_values` the title ends where a value of another field begins.
+    With `cut_at_values` the title ends where a value of another field begins. `names_number`: the field can hold the
+    number of the document; for another field `SR-17` in "Service report SR-17" is doubtful.
     """
     first = next((line for line in document.lines_from() if document.text[line.start : line.end].strip()), None)
     if first and (common := _common_title_start(document.title, document.text[first.start : first.end])):
@@ -126,7 +132,11 @@ def title_candidates(document: DocumentText, schema: Schema, *, cut_at_values: b
     if rest and rest != document.title.strip() and not _is_unknown_title(rest):
         index = document.folded.find(rest.lower()) if rest.isascii() else document.text.find(rest)
         span = (index, index + len(rest)) if index >= 0 else (None, None)
-        yield ValueCandidate(value=rest, confidence=0.85, start=span[0], end=span[1])
+        kind = _kind_at_start(document.title, schema)
+        is_number = bool(kind) and REFERENCE_PATTERN.fullmatch(rest) is not None
+        has_initials = rest.partition("-")[0].casefold() == "".join(word[0] for word in kind.split())
+        confidence = _DOCUMENT_NUMBER_CONFIDENCE if is_number and (has_initials or not names_number) else 0.85
+        yield ValueCandidate(value=rest, confidence=confidence, start=span[0], end=span[1])
 
 
 def _common_title_start(title: str, line: str) -> str:
@@ -151,6 +161,13 @@ def _strip_kind_and_dates(title: str, schema: Schema) -> str:
         if match:
             rest = rest.lstrip()[match.end() :]
     return " ".join(rest.split()).strip(" -:,|")
+
+
+def _kind_at_start(title: str, schema: Schema) -> str:
+    """The kind of document that the title begins with, in small letters."""
+    kinds = _document_kind_pattern(tuple(schema.synonyms), schema.label, str(schema.bucket))
+    match = kinds.match(title.lower().lstrip()) if kinds else None
+    return match[0] if match else ""
 
 
 def _cut_at_other_value(title: str, schema: Schema) -> str:
@@ -182,6 +199,8 @@ def head_name_candidates(document: DocumentText) -> Iterator[ValueCandidate]:
     confidence = 0.62
     for number in range(min(8, len(document.line_starts))):
         line = document.line_by_number(number)
+        if _is_running_text(document, line):
+            continue
         cell = _strip_label(
             document, document.trim_span(line.start, min(line.end, line.start + _MAX_NAME_LINE_CHARACTERS))
         )
@@ -197,6 +216,13 @@ def head_name_candidates(document: DocumentText) -> Iterator[ValueCandidate]:
         confidence -= 0.12
         if confidence < 0.3:
             return
+
+
+def _is_running_text(document: DocumentText, line: TextSpan) -> bool:
+    """Whether a line is too long for a name, and has a sentence in it."""
+    return line.end - line.start > _MAX_NAME_LINE_CHARACTERS and bool(
+        _VERB.search(document.folded, line.start, line.start + _MAX_NAME_LINE_CHARACTERS)
+    )
 
 
 def _strip_label(document: DocumentText, cell: TextSpan) -> TextSpan:

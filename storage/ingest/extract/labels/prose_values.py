@@ -1,7 +1,7 @@
 """Values in sentences, of fields that other documents give by label: "the monthly rent is EUR 900"."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,14 +17,15 @@ _PHRASE_CONFIDENCE, _STEM_CONFIDENCE, _PERSON_CONFIDENCE = 0.65, 0.6, 0.6
 _LINK = re.compile(
     r"(?:\s*[:=]|\s+(?:is|are|was|were|be|will|shall|of|amounts?|amounting|equals?|comes?|stands?|set|agreed|fixed|"
     r"currently|now|then|has|have|had|been|to|at|on|from|by|the|a|as|about|approximately|approx\.?|planned|due|"
-    r"scheduled|for|begins?|starts?|takes?|took|effect|place|carried|out|made|done|given)){0,6}(?:\s+|(?<=[:=]))(?=\S)"
+    r"scheduled|for|begins?|starts?|takes?|took|effect|place|carried|out|made|done|given|came|held|"
+    r"ist|war|sind|betragt|betrug|betragen|am|dem|den|der|die|das|bis|zum|ab|est|sont|le|du|de|es|son|el)){0,6}(?:\s+|(?<=[:=]))(?=\S)"
 )
 _TEXT_AFTER = re.compile(r"[^\n|;]{1,60}")
 _WORD_END = re.compile(r"\S+")
 _MAX_WORDS = 5  # of a value
 _MAX_MATCHES = 20
 # Too general to mean one field in a sentence
-_GENERAL_WORDS = frozenset(
+GENERAL_LABEL_WORDS = frozenset(
     "date day time name number no nr type kind place city from to by of on at total amount value status ref "
     "reference subject title page note notes remark remarks person contact sender recipient author document id code "
     "year month".split()
@@ -53,8 +54,13 @@ class ProsePattern:
     @classmethod
     def for_field(cls, field: SchemaField) -> "ProsePattern | None":
         """Returns the pattern of a field; None for too general labels and other types of values."""
-        keys = [label_key_of(label) for label in (*field.labels, field.title)]
-        specific = [key for key in keys if not _GENERAL_WORDS.issuperset(key.split())]
+        return cls.for_labels(field, (*field.labels, field.title))
+
+    @classmethod
+    def for_labels(cls, field: SchemaField, labels: Iterable[str]) -> "ProsePattern | None":
+        """Returns the pattern of a field that has these labels."""
+        keys = [label_key_of(label) for label in labels]
+        specific = [key for key in keys if not GENERAL_LABEL_WORDS.issuperset(key.split())]
         phrases = any_phrase_pattern(specific)
         if phrases is None or field.type not in _READ_TYPES | {FieldType.CATEGORY}:
             return None
@@ -65,7 +71,9 @@ class ProsePattern:
 def _verb_pattern(keys: list[str]) -> re.Pattern[str] | None:
     """Matches inflected forms of the only word with a meaning of a label: of "Start date" `starts`, `starting`."""
     contents = [[word for word in key.split() if word not in _SMALL_WORDS] for key in keys]
-    stems = {_stem_of(content[0]) for content in contents if len(content) == 1 and content[0] not in _GENERAL_WORDS}
+    stems = {
+        _stem_of(content[0]) for content in contents if len(content) == 1 and content[0] not in GENERAL_LABEL_WORDS
+    }
     alternatives = "|".join(sorted(re.escape(stem) for stem in stems if len(stem) >= 3))
     return re.compile(rf"(?<![^\W_])(?:{alternatives})[a-z]{{0,4}}(?![^\W_])") if alternatives else None
 
