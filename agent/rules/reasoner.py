@@ -70,7 +70,8 @@ class RuleReasoner:
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
         lexicons = self.lexicons_for(question_context)
-        language = choose_reply_language(question, question_context.last_plan)
+        document_languages = frozenset(lexicon.analyser.language for lexicon in lexicons.values())
+        language = choose_reply_language(question, question_context.last_plan, document_languages)
         pack = load_pack(language)
         command = _find_command(question, question_context)
         if command is not None:

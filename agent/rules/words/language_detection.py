@@ -5,7 +5,7 @@ A question in a language without a pack is searched by its words.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 from agent.english.function_words import COURTESY_WORDS, STOP_WORDS
@@ -37,14 +37,16 @@ _VOCABULARY_WEIGHT = 0.5  # of a word of the vocabulary; a function word of one 
 _MIN_WORDS = 2  # words and numbers of a message whose language can be told
 _MIN_SCORE = 1.0  # from which a message may be in a language
 _MIN_LEAD = 0.5  # before English
+_DOCUMENT_WEIGHT = 0.5  # of the only language of the documents
 _LETTERS_OF_LANGUAGES = {"ß": "de", "ñ": "es", "¿": "es", "¡": "es", "œ": "fr"}
+_LETTERS_OF_WORDS = {frozenset("äöü"): "de", frozenset("èêçûôî"): "fr"}
 
 
-def detect_foreign_language(question: str) -> str | None:
+def detect_foreign_language(question: str, document_languages: Collection[str] = ()) -> str | None:
     """Returns the language of the question; None for English or if it is unclear.
 
     ISO 639-1; `UNDETERMINED_LANGUAGE` for scripts other than Latin. A word counts the less, the more languages have it.
-    Quoted text does not count.
+    Quoted text does not count. If all documents are in one language, short messages are likelier in it.
     """
     question = _QUOTATION.sub(" ", question)
     words = _words_of(question)
@@ -59,9 +61,15 @@ def detect_foreign_language(question: str) -> str | None:
     for word in _words_outside_names(question):
         for language, score in _score_word(word).items():
             scores[language] += score
+    uncapitalised = " ".join(word for word in _LETTER_RUN.findall(question) if word.islower())
     for letter, language in _LETTERS_OF_LANGUAGES.items():
         if letter in question.lower() and language in scores:
             scores[language] += 1
+    for letters, language in _LETTERS_OF_WORDS.items():  # names have them in messages of any language
+        if language in scores and not letters.isdisjoint(uncapitalised):
+            scores[language] += 1
+    if len(document_languages) == 1:
+        scores |= {name: scores[name] + _DOCUMENT_WEIGHT for name in document_languages if name in scores}
     english = scores.pop("en")
     name = max(scores, key=scores.__getitem__)
     return name if scores[name] >= max(_MIN_SCORE, english + _MIN_LEAD) else None
@@ -98,19 +106,28 @@ def _ambiguous_words() -> frozenset[str]:
 def _score_word(word: str) -> Mapping[str, float]:
     """What a word adds to the score of each language."""
     folded = fold_letters(word)
+    spellings = {pack.language: pack.spellings_of(word) for pack in _packs()}
     having = [
         language
         for language, function_words in _function_words().items()
-        if word in function_words or folded in function_words
+        if word in function_words or not function_words.isdisjoint(spellings.get(language, (folded,)))
     ]
     is_english = word in _ENGLISH_FUNCTION_WORDS
     if having or is_english:
         weight = 1 / (len(having) + is_english)
         return dict.fromkeys((*having, *(["en"] if is_english else [])), weight)
-    knowing = [pack.language for pack in _packs() if any(form in pack.vocabulary for form in pack.spellings_of(word))]
+    knowing = [pack.language for pack in _packs() if any(_knows_word(form, pack) for form in spellings[pack.language])]
     if word in _english_words():
         return {language: _VOCABULARY_WEIGHT / (len(knowing) + 1) for language in ("en", *knowing)}
     return {language: _VOCABULARY_WEIGHT / len(knowing) for language in knowing}
+
+
+def _knows_word(form: str, pack: LanguagePack) -> bool:
+    """Whether the vocabulary holds the word, or the parts of the compound."""
+    linking_letters = pack.content.linking_letters
+    return form in pack.vocabulary or (
+        pack.content.compounds and bool(pack.vocabulary.split_compound(form, linking_letters))
+    )
 
 
 @cache
@@ -136,20 +153,20 @@ def _english_words() -> frozenset[str]:
     return frozenset[str]().union(*(pack.vocabulary.english_words for pack in _packs()))
 
 
-def choose_reply_language(question: str, last_plan: Plan | None) -> str:
+def choose_reply_language(question: str, last_plan: Plan | None, document_languages: Collection[str] = ()) -> str:
     """Returns the language of the reply: that of the question; that of the conversation if the question's is unclear.
 
-    ISO 639-1.
+    ISO 639-1. `document_languages`: of the documents that may answer.
     """
     command = find_foreign_command(question, last_plan.language if last_plan is not None else "")
     if command is not None:
         return command[0]
-    return detect_language(question) or (last_plan.language if last_plan is not None else "en")
+    return detect_language(question, document_languages) or (last_plan.language if last_plan is not None else "en")
 
 
-def detect_language(question: str) -> str | None:
+def detect_language(question: str, document_languages: Collection[str] = ()) -> str | None:
     """Returns the language of the question, English included; None if it is unclear."""
-    foreign = detect_foreign_language(question)
+    foreign = detect_foreign_language(question, document_languages)
     if foreign is not None:
         return None if foreign == UNDETERMINED_LANGUAGE else foreign
     words = _words_of(question)
