@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from storage.quantities.languages import load_locale
 from storage.text.vocabulary import GeneralVocabulary, fold_letters, load_vocabulary
 
 _FOLDER = Path(__file__).with_name("packs")
@@ -42,7 +43,7 @@ class PackFile(BaseModel):
     language: str
     decimal_mark: str
     function_words: Annotated[tuple[str, ...], BeforeValidator(_split_words)]
-    articles: tuple[str, ...]
+    articles: Mapping[str, tuple[str, ...]]
     genitive_words: Mapping[str, str] = Field(default_factory=dict)
     singular_words: tuple[str, ...] = ()
     salutations: tuple[str, ...] = ()
@@ -54,6 +55,8 @@ class PackFile(BaseModel):
     comparison_words: tuple[str, ...] = ()
     digraphs: Mapping[str, str] = Field(default_factory=dict)
     elisions: tuple[str, ...] = ()
+    adjectives_follow: bool = False
+    degrees: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     inverting_words: tuple[str, ...] = ()
     subject_words: tuple[str, ...] = ()
     auxiliaries: Mapping[str, tuple[str, ...]]
@@ -74,6 +77,7 @@ class PackPhrase:
 
     parts: tuple[tuple[str, ...], ...]
     english: str
+    written: tuple[str, ...] = ()  # the words of the first part with their accents
 
     @property
     def first_part(self) -> tuple[str, ...]:
@@ -88,7 +92,7 @@ class LanguagePack:
         self.vocabulary = vocabulary
         self.language = content.language
         self.function_words = frozenset(map(self.fold_word, content.function_words))
-        self.articles = frozenset(map(self.fold_word, content.articles))
+        self.articles = {self.fold_word(form): english for english, forms in content.articles.items() for form in forms}
         self.singular_words = frozenset(map(self.fold_word, content.singular_words))
         self.salutations = frozenset(map(self.fold_word, content.salutations))
         self.relative_pronouns = frozenset(map(self.fold_word, content.relative_pronouns))
@@ -101,6 +105,7 @@ class LanguagePack:
         }
         self.range_starts = frozenset(map(self.fold_word, content.range_starts))
         self.range_ends = frozenset(map(self.fold_word, content.range_ends))
+        self.months = _names_of_months(content.language)
         self.ago = frozenset(map(self.fold_word, content.ago))
         self.gradables = dict(pair for line in content.gradables for pair in _forms_of_gradable(line, vocabulary))
         self.positive_forms = {
@@ -118,6 +123,17 @@ class LanguagePack:
             for phrase in phrases:
                 parsed = self._parse_phrase(phrase, english)
                 self._phrases[_key_of(parsed.first_part[0])].append(parsed)
+        for phrase, english in _phrases_of_degrees(content, vocabulary):
+            parsed = self._parse_phrase(phrase, english)
+            self._phrases[_key_of(parsed.first_part[0])].append(parsed)
+        self.degrees = frozenset(english for line in content.gradables for english in _degrees_of(line))
+        elided = [rf"\b{letters}(?=['’])" for letters in content.elisions]
+        self.word_pattern = re.compile("|".join((*elided, WORD_OR_MARK.pattern)), re.IGNORECASE)
+        self._written_closed_words = frozenset(
+            word
+            for words in (*content.articles.values(), content.prepositions, *content.auxiliaries.values())
+            for word in words
+        )
         for phrases in self._phrases.values():
             phrases.sort(key=_length_of_phrase, reverse=True)
 
@@ -133,15 +149,28 @@ class LanguagePack:
             collapsed = collapsed.replace(digraph, letter)
         return (folded,) if collapsed == folded else (folded, collapsed)
 
-    def phrases_at(self, words: Sequence[str], start: int) -> Iterator[PackPhrase]:
-        """Yields the phrases whose first part stands at `words[start]`, the longest first. The words are folded."""
-        for phrase in (*self._phrases.get(words[start], ()), *self._phrases.get(_key_of(words[start] + "*"), ())):
-            if matches_words(phrase.first_part, words, start):
-                yield phrase
+    def phrases_at(self, words: Sequence[str], start: int, written: Sequence[str] = ()) -> Sequence[PackPhrase]:
+        """Returns the phrases whose first part stands at `words[start]`, the longest first. The words are folded.
+
+        `written`: the same words in small letters with their accents, which decide between "ou" and "où". A single word
+        that is written like an article, a preposition or an auxiliary is that.
+        """
+        candidates = (*self._phrases.get(words[start], ()), *self._phrases.get(_key_of(words[start] + "*"), ()))
+        found = [phrase for phrase in candidates if matches_words(phrase.first_part, words, start)]
+        if not written:
+            return found
+
+        def is_exact(phrase: PackPhrase) -> bool:
+            return phrase.written == tuple(written[start : start + len(phrase.written)])
+
+        if written[start] in self._written_closed_words:
+            found = [phrase for phrase in found if len(phrase.first_part) > 1 or is_exact(phrase)]
+        return sorted(found, key=lambda phrase: (_negative_length_of(phrase), not is_exact(phrase)))
 
     def _parse_phrase(self, text: str, english: str) -> PackPhrase:
-        parts = tuple(tuple(map(self.fold_word, _PATTERN_WORD.findall(part))) for part in text.split(GAP))
-        return PackPhrase(parts=parts, english=english)
+        written = [tuple(_PATTERN_WORD.findall(part.lower().replace("'", " "))) for part in text.split(GAP)]
+        parts = tuple(tuple(map(self.fold_word, words)) for words in written)
+        return PackPhrase(parts=parts, english=english, written=written[0])
 
     @property
     def phrase_count(self) -> int:
@@ -177,6 +206,17 @@ def _key_of(word: str) -> str:
     return f"{word.removesuffix('*')[:_KEY_LETTERS]}*" if word.endswith("*") else word
 
 
+def _names_of_months(language: str) -> Mapping[str, int]:
+    """The whole names of the months in the language, in small letters without accents, with their numbers."""
+    months = cast(Mapping[str, Mapping[str, Mapping[int, str]]], load_locale(language).months)
+    return {fold_letters(name): number for number, name in months["format"]["wide"].items()}
+
+
+def _negative_length_of(phrase: PackPhrase) -> tuple[int, int]:
+    words, parts = _length_of_phrase(phrase)
+    return -words, -parts
+
+
 def _length_of_phrase(phrase: PackPhrase) -> tuple[int, int]:
     return sum(map(len, phrase.parts)), len(phrase.parts)
 
@@ -188,15 +228,35 @@ def _forms_of_gradable(line: str, vocabulary: GeneralVocabulary) -> Iterator[tup
     """The forms of an adjective with the English of each degree: `teurer` → "more expensive"."""
     own, english = ([degree.strip() for degree in side.split("|")] for side in line.split("="))
     endings = ("", *vocabulary.adjective_endings)
-    for forms, words in zip(own, english, strict=True):
+    for forms, words in zip(own, english[: len(own)], strict=True):
         for form in map(str.strip, forms.split(",")):
             stem = next((form[: -len(end)] for end in vocabulary.adjective_vowels if form.endswith(end)), form)
             for inflected in (form, *(stem + ending for ending in endings)):
                 yield fold_letters(inflected), words
 
 
+def _phrases_of_degrees(content: PackFile, vocabulary: GeneralVocabulary) -> Iterator[tuple[str, str]]:
+    """ "Plus cher que", "la plus chère": the phrases of degrees that a language says with words of their own."""
+    degrees = content.degrees
+    for line in content.gradables if degrees else ():
+        positive, comparative, superlative = _degrees_of(line)
+        lesser = positive.removeprefix("more ")
+        for form, _ in _forms_of_gradable(line, vocabulary):
+            for word in (*degrees.get("comparative", ()), *degrees.get("before_than", ())):
+                yield f"{word} {form} que", f"{comparative} than"
+            yield from ((f"{word} {form}", comparative) for word in degrees.get("comparative", ()))
+            yield from ((f"{word} {form}", superlative) for word in degrees.get("superlative", ()))
+            yield from ((f"{word} {form}", f"less {lesser}") for word in degrees.get("reduced", ()))
+            yield from ((f"{word} {form}", f"least {lesser}") for word in degrees.get("least", ()))
+
+
+def _degrees_of(line: str) -> tuple[str, str, str]:
+    positive, comparative, superlative = (degree.strip() for degree in line.partition("=")[2].split("|"))
+    return positive, comparative, superlative
+
+
 def _positive_of(line: str) -> str:
-    return line.partition("=")[2].split("|")[0].strip()
+    return _degrees_of(line)[0]
 
 
 @lru_cache(maxsize=16)

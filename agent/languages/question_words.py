@@ -11,11 +11,13 @@ from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
-from agent.languages.language_pack import WORD_OR_MARK, LanguagePack, PackPhrase, matches_words
+from agent.languages.language_pack import LanguagePack, PackPhrase, matches_words
 from storage.quantities.days import CLEAR_MONTH_NUMBERS, ENGLISH_MONTHS, MONTH_NUMBERS
 from storage.quantities.languages import strip_accents
 from storage.text.vocabulary import VocabularyEntry, WordClass
 
+_APOSTROPHES = "'’"
+_MAX_NAME_WORDS = 5  # of a phrase that names a field or stands in the vocabulary
 _CLAUSE_MARKS = frozenset(".?!;:,()")
 _TIME_UNITS = frozenset("day days week weeks month months quarter quarters year years hour hours minutes".split())
 _UNITS = _TIME_UNITS | {"EUR", "percent", "million", "billion", "thousand", "€", "%", "$"}
@@ -100,12 +102,15 @@ class QuestionTranslation:
 
     def __init__(self, question: str, pack: LanguagePack, buckets: Sequence[BucketWords]) -> None:
         self._question, self._pack, self._buckets = question, pack, buckets
-        self._is_own_language = any(bucket.language == pack.language for bucket in buckets)
+        self._own_buckets = [bucket for bucket in buckets if bucket.language == pack.language]
+        self._is_own_language = bool(self._own_buckets)
         self._tokens = [
             _SourceToken(match[0], match.start(), match.end(), self._fold_token(match[0]))
-            for match in WORD_OR_MARK.finditer(question)
+            for match in pack.word_pattern.finditer(question)
+            if match[0] not in _APOSTROPHES
         ]
         self._folded = [token.folded for token in self._tokens]
+        self._written = [token.text.lower() for token in self._tokens]
         self._fixed_spans = self._find_fixed_spans()
 
     def _fold_token(self, text: str) -> str:
@@ -136,16 +141,60 @@ class QuestionTranslation:
                 ClauseRole.DAY if fixed[2] == "day" else ClauseRole.NUMBER if fixed[2] == "number" else ClauseRole.NAME
             )
             return self._word_of(index, count, fixed[3], role), count, set()
-        match = self._find_phrase(index)
+        if self._is_relative_pronoun(index) and not self._pack.content.verb_final:
+            return self._word_of(index, 1, "that", ClauseRole.CLOSED), 1, set()
+        match, named = self._find_phrase(index), self._find_named_phrase(index)
+        if named is not None and (match is None or named[1] > len(match[0].first_part)):
+            return named
         if match is not None:
             phrase, removed = match
             count = len(phrase.first_part)
-            return (
-                self._word_of(index, count, phrase.english, self._role_of_phrase(phrase.english, index)),
-                count,
-                removed,
-            )
+            english = self._question_word_for(phrase.english, index + count)
+            word = self._word_of(index, count, english, self._role_of_phrase(english, index))
+            amount = " ".join(self._folded[index : index + count])
+            return (replace(word, folded=amount) if amount in self._pack.ago else word), count, removed
         return self._translate_single(index, before)
+
+    def _question_word_for(self, english: str, following: int) -> str:
+        """ "Qué facturas" is "which invoices", where the language has one word for what and which."""
+        if english != "what" or self._pack.content.verb_final or following >= len(self._tokens):
+            return english
+        return "which" if self._pack.vocabulary.find_noun(self._tokens[following].text) else english
+
+    def _find_named_phrase(self, index: int) -> tuple[QuestionWord, int, set[int]] | None:
+        """The name of a field in several words, or such a phrase of the vocabulary: "date de fin", "prix unitaire"."""
+        for count in range(min(_MAX_NAME_WORDS, len(self._tokens) - index), 1, -1):
+            words = self._folded[index : index + count]
+            if not words[0].isalpha() or not words[-1].isalpha() or _CLAUSE_MARKS.intersection(words):
+                continue
+            if words[0] in self._pack.articles or words[0] in self._pack.prepositions:
+                continue
+            written = self._question[self._tokens[index].start : self._tokens[index + count - 1].end]
+            if any(bucket.names_field_or_kind(written) for bucket in self._own_buckets):
+                return self._word_of(index, count, written.lower(), ClauseRole.NOUN), count, set()
+            joined = " ".join(word for word in words if word != "-")
+            entry = next((entry for entry in self._pack.vocabulary.find_entries(joined) if not entry.particle), None)
+            if entry is not None:
+                return self._word_of(index, count, self._choose_word(written, entry), ClauseRole.NOUN), count, set()
+            if len(words) > 2 and (translated := self._translate_of_phrase(words)):
+                return self._word_of(index, count, translated, ClauseRole.NOUN), count, set()
+        return None
+
+    def _translate_of_phrase(self, words: Sequence[str]) -> str | None:
+        """ "Fecha de vencimiento" → "due date"; None unless that names a field."""
+        content = self._pack.content
+        of_words = (word for word, use in self._pack.prepositions.items() if use.other.startswith("of"))
+        linking = {*self._pack.articles, *of_words}
+        head, *between, last = words
+        if not content.adjectives_follow or not between or not linking.issuperset(between):
+            return None
+        vocabulary = self._pack.vocabulary
+        first, second = vocabulary.find_noun(head), vocabulary.find_noun(last)
+        if first is None or second is None:
+            return None
+        modifiers = (*second.english, *_NAMES_OF_DAYS.get(second.english[0], ()))
+        names = [f"{modifier} {noun}" for noun in first.english for modifier in modifiers]
+        return next((name for name in names if any(bucket.names_field_or_kind(name) for bucket in self._buckets)), None)
 
     def _translate_single(self, index: int, before: Sequence[QuestionWord]) -> tuple[QuestionWord, int, set[int]]:
         token, pack = self._tokens[index], self._pack
@@ -153,12 +202,14 @@ class QuestionTranslation:
             role = ClauseRole.NUMBER if token.text[0].isdigit() else ClauseRole.MARK
             role = ClauseRole.DAY if _is_year(token.text) and not self._has_unit_after(index) else role
             return self._word_of(index, 1, token.text, role), 1, set()
+        written = token.text.lower()
+        if written in pack.content.prepositions:
+            return self._word_of(index, 1, written, ClauseRole.PREPOSITION), 1, set()
         for folded in pack.spellings_of(token.text):
             if folded in pack.genitive_words and before and before[-1].role in (ClauseRole.NOUN, ClauseRole.NAME):
                 return self._word_of(index, 1, pack.genitive_words[folded], ClauseRole.ARTICLE), 1, set()
             if folded in pack.articles:
-                article = "a" if folded.startswith(("ein", "un")) else "the"
-                return self._word_of(index, 1, article, ClauseRole.ARTICLE), 1, set()
+                return self._word_of(index, 1, pack.articles[folded], ClauseRole.ARTICLE), 1, set()
             if folded in pack.auxiliaries:
                 return self._word_of(index, 1, pack.auxiliaries[folded], ClauseRole.AUXILIARY), 1, set()
             if folded in pack.prepositions:
@@ -180,6 +231,8 @@ class QuestionTranslation:
 
     def _translate_content(self, index: int, before: Sequence[QuestionWord]) -> tuple[QuestionWord, int, set[int]]:
         token = self._tokens[index]
+        if token.folded in self._pack.salutations and self._is_name_at(index + 1):
+            return self._word_of(index, 1, "", ClauseRole.CLOSED), 1, set()
         entries = [
             entry for form in self._pack.spellings_of(token.text) for entry in self._pack.vocabulary.find_entries(form)
         ]
@@ -202,8 +255,6 @@ class QuestionTranslation:
                 return self._word_of(index, 1, compound, ClauseRole.NOUN), 1, set()
         if not entries:
             return self._word_of(index, 1, self._spell_unknown(token.text), ClauseRole.NAME), 1, set()
-        if token.folded in self._pack.salutations and self._is_name_at(index + 1):
-            return self._word_of(index, 1, "", ClauseRole.CLOSED), 1, set()
         entry = self._choose_entry(entries, index, before)
         role = {WordClass.NOUN: ClauseRole.NOUN, WordClass.ADJECTIVE: ClauseRole.ADJECTIVE}.get(entry.word_class)
         role = role or (ClauseRole.PAST if entry.is_past else ClauseRole.VERB)
@@ -303,7 +354,7 @@ class QuestionTranslation:
     def _find_phrase(self, index: int) -> tuple[PackPhrase, set[int]] | None:
         if self._is_relative_pronoun(index):
             return None
-        for phrase in self._pack.phrases_at(self._folded, index):
+        for phrase in self._pack.phrases_at(self._folded, index, self._written):
             removed: set[int] = set()
             position = index + len(phrase.first_part)
             for part in phrase.parts[1:]:
@@ -332,6 +383,8 @@ class QuestionTranslation:
             return ClauseRole.SUBJECT
         if english in _TIME_UNITS | _UNITS:
             return ClauseRole.UNIT
+        if english in self._pack.degrees or english in _ADJECTIVES:
+            return ClauseRole.ADJECTIVE
         return ClauseRole.NEGATION if english in ("not", "not yet", "no longer") else ClauseRole.CLOSED
 
     def _find_particle(self, index: int, particle: str) -> int:
@@ -348,7 +401,13 @@ class QuestionTranslation:
         return self._folded[first : self._clause_end(index)]
 
     def _is_relative_pronoun(self, index: int) -> bool:
-        return index > 0 and self._folded[index - 1] == "," and self._folded[index] in self._pack.relative_pronouns
+        """Whether the word begins a relative clause: behind a comma, in some languages behind any noun."""
+        if index == 0 or self._folded[index] not in self._pack.relative_pronouns:
+            return False
+        word_before = self._folded[index - 1]
+        if self._pack.content.verb_final:
+            return word_before == ","
+        return word_before.isalnum() and not self._pack.is_closed_class(word_before)
 
     def _follows_singular_word(self, index: int, before: Sequence[QuestionWord]) -> bool:
         """ "*Der* teuerste Artikel": whether a word for a single thing stands before the noun and its adjectives."""
@@ -365,12 +424,13 @@ class QuestionTranslation:
         if index + 1 >= len(self._tokens):
             return False
         following = self._folded[index + 1]
-        phrase = next(self._pack.phrases_at(self._folded, index + 1), None)
+        phrase = next(iter(self._pack.phrases_at(self._folded, index + 1)), None)
         return following in _UNITS or (phrase is not None and phrase.english in _UNITS)
 
     def _names_month(self, written: str) -> bool:
         """Whether the word is a month here: "mars" and "mai" are, in a language that calls a month so."""
-        return strip_accents(written.lower()) in CLEAR_MONTH_NUMBERS or written[0].isupper()
+        folded = strip_accents(written.lower())
+        return folded in CLEAR_MONTH_NUMBERS or folded in self._pack.months or written[0].isupper()
 
     def _is_glued(self, index: int, before: Sequence[QuestionWord]) -> bool:
         token = self._tokens[index]
@@ -432,6 +492,10 @@ class QuestionTranslation:
         return not is_own and (self._pack.is_closed_class(word) or word in self._pack.vocabulary)
 
 
+_ADJECTIVES = frozenset(
+    "average total outstanding overdue unpaid expired current former last next different various".split()
+)
+_NAMES_OF_DAYS = {"expiry": ("due", "end", "expiry"), "end": ("end",), "start": ("start",), "hire": ("hire",)}
 _QUESTION_STARTS = frozenset("when where why what how since until from which".split())
 
 

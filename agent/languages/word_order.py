@@ -5,9 +5,11 @@ from dataclasses import replace
 
 from agent.languages.language_pack import LanguagePack
 from agent.languages.question_words import ClauseRole, QuestionWord
+from storage.quantities.days import ENGLISH_MONTHS
 
 _VERBS = frozenset({ClauseRole.VERB, ClauseRole.PAST, ClauseRole.AUXILIARY})
 _TIME_UNITS = frozenset("day days week weeks month months quarter quarters year years hour hours minutes".split())
+_YES_NO_MARK = "?"  # the English of "est-ce que" in a pack
 _MAX_WORDS_IN_AMOUNT = 3  # between "vor" and the unit: "vor mehr als 3 Jahren"
 _MAX_WORDS_IN_RANGE = 4  # between the two ends of a range
 _ADVERBIAL = frozenset(
@@ -19,7 +21,8 @@ def choose_prepositions(words: Sequence[QuestionWord], pack: LanguagePack) -> li
     """Returns the words with the English of each preposition, by what follows it: "nach 2020", "nach Kategorie"."""
     chosen = list(words)
     for index, word in enumerate(words):
-        if word.folded in pack.range_ends and (start := _find_range_start(chosen, index, pack)) is not None:
+        begins_end = word.folded in pack.range_ends and _following_role(words, index) in _ENDS_OF_RANGES
+        if begins_end and (start := _find_range_start(chosen, index, pack)) is not None:
             chosen[start] = replace(chosen[start], text="from", role=ClauseRole.CLOSED)
             chosen[index] = replace(word, text="to", role=ClauseRole.CLOSED)
             continue
@@ -32,10 +35,21 @@ def choose_prepositions(words: Sequence[QuestionWord], pack: LanguagePack) -> li
     return chosen
 
 
+_ENDS_OF_RANGES = frozenset({ClauseRole.DAY, ClauseRole.NUMBER})
+
+
+def _following_role(words: Sequence[QuestionWord], index: int) -> ClauseRole:
+    following = (word.role for word in words[index + 1 :] if word.text and word.role is not ClauseRole.ARTICLE)
+    return next(following, ClauseRole.MARK)
+
+
 def _english_of_preposition(words: Sequence[QuestionWord], index: int, pack: LanguagePack) -> str:
     use = pack.prepositions[words[index].folded]
     following = next((word for word in words[index + 1 :] if word.text), None)
     role = ClauseRole.MARK if following is None else following.role
+    joins_date = use.other == "of" and index > 0 and words[index - 1].role is ClauseRole.DAY is role
+    if joins_date and words[index - 1].text in ENGLISH_MONTHS:
+        return ""  # "julio de 2024"
     if role is ClauseRole.CLOSED and following is not None and following.text in _PERIOD_STARTS:
         role = ClauseRole.DAY
     options = {
@@ -53,8 +67,10 @@ _PERIOD_STARTS = frozenset("Q1 Q2 Q3 Q4 today yesterday tomorrow last next this"
 def _find_range_start(words: Sequence[QuestionWord], end: int, pack: LanguagePack) -> int | None:
     for start in range(end - 2, max(end - _MAX_WORDS_IN_RANGE - 2, -1), -1):
         between = words[start + 1 : end]
-        if words[start].folded in pack.range_starts and any(
-            word.role in (ClauseRole.DAY, ClauseRole.NUMBER) for word in between
+        if (
+            words[start].text != "from"
+            and words[start].folded in pack.range_starts
+            and any(word.role in (ClauseRole.DAY, ClauseRole.NUMBER) for word in between)
         ):
             return start
     return None
@@ -71,11 +87,20 @@ def _find_amount_of_time(words: Sequence[QuestionWord], index: int) -> int | Non
     return None
 
 
+_SINGULAR_UNITS = frozenset("day week month quarter year".split())
+
+
+def _counts_several(word: QuestionWord) -> bool:
+    return word.role is ClauseRole.NUMBER and word.text != "1"
+
+
 def order_words(words: Sequence[QuestionWord], pack: LanguagePack) -> list[QuestionWord]:
     """Returns the words clause by clause in the order of English."""
     ordered: list[QuestionWord] = []
     clause: list[QuestionWord] = []
-    for word in words:
+    for index, word in enumerate(words):
+        if word.text in _SINGULAR_UNITS and any(_counts_several(other) for other in words[max(index - 2, 0) : index]):
+            word = replace(word, text=f"{word.text}s")
         if word.role is ClauseRole.MARK:
             ordered += [*_order_clause(clause, ordered, pack), word]
             clause = []
@@ -87,6 +112,8 @@ def order_words(words: Sequence[QuestionWord], pack: LanguagePack) -> list[Quest
 def _order_clause(clause: list[QuestionWord], before: Sequence[QuestionWord], pack: LanguagePack) -> list[QuestionWord]:
     if len(clause) < 2:
         return clause
+    if pack.content.adjectives_follow:
+        clause = _put_adjectives_first(clause)
     if pack.content.verb_final and _opens_relative_clause(clause, before, pack):
         return _order_relative_clause(clause)
     relative = _find_bare_relative(clause, pack) if pack.content.verb_final else None
@@ -100,6 +127,40 @@ def _order_clause(clause: list[QuestionWord], before: Sequence[QuestionWord], pa
     ):
         return _invert_verb(clause, asking)
     return _join_verbs(clause) if pack.content.verb_final else clause
+
+
+def _put_adjectives_first(clause: Sequence[QuestionWord]) -> list[QuestionWord]:
+    """ "La facture la plus chère" → "the most expensive invoice"."""
+    ordered: list[QuestionWord] = []
+    for word in clause:
+        noun = ordered[-1] if ordered else None
+        if noun is not None and _stands_before(word, noun):
+            ordered[-1:] = [_move_to(word, noun.start), noun]
+        else:
+            ordered.append(word)
+    return _put_participle_last(ordered)
+
+
+def _stands_before(word: QuestionWord, other: QuestionWord) -> bool:
+    """Whether the word stands before the one that it follows, in English."""
+    if word.role is ClauseRole.ADJECTIVE and other.role is ClauseRole.NOUN:
+        return True
+    if word.text in ("last", "next"):
+        return other.role is ClauseRole.NUMBER  # "les 3 derniers mois"
+    return word.role is ClauseRole.AUXILIARY and other.role is ClauseRole.NEGATION
+
+
+def _put_participle_last(clause: list[QuestionWord]) -> list[QuestionWord]:
+    """ "¿Está pagada la factura?", "est-ce que la facture est payée" → "is the invoice paid"."""
+    if clause[0].text == _YES_NO_MARK:
+        auxiliary = next((word for word in clause if word.role is ClauseRole.AUXILIARY), None)
+        if auxiliary is None:
+            return [replace(clause[0], text="does"), *clause[1:]]
+        return [_move_to(auxiliary, clause[0].end), *(word for word in clause[1:] if word is not auxiliary)]
+    opens_question = clause[0].role is ClauseRole.AUXILIARY and len(clause) > 2
+    if opens_question and clause[1].role in (ClauseRole.PAST, ClauseRole.ADJECTIVE):
+        return [clause[0], *clause[2:], _move_to(clause[1], clause[-1].end)]
+    return clause
 
 
 def _opens_relative_clause(clause: Sequence[QuestionWord], before: Sequence[QuestionWord], pack: LanguagePack) -> bool:

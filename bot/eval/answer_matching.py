@@ -29,7 +29,7 @@ _MARKDOWN_MARKS = re.compile(r"[*_`#>|\\]+")
 _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _NUMBER = re.compile(r"(?<![\w.,])[-−+]?(?:\d[\d.,'\u00a0\u202f]*\d|\d)(?!\d|[^\W\d_]+\d)")
 _UNIT = re.compile(r"[ \u00a0\u202f]?([^\W\d_°%ΩµμΩ]{1,8}|[°%ΩµμΩ][^\W\d_]{0,3}|[µμ]?[^\W\d_]{0,3}Ω)")
-_YES_OR_NO = re.compile(r"(?:^\W*|\*\*)(yes|no)\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"(?:^\W*|\*\*)(yes|no|ja|nein|oui|non|s\u00ed)\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}"
     rf"|\d{{1,2}}\s*(?:st|nd|rd|th)?\s*(?:day\s+)?(?:of\s+)?{ENGLISH_MONTH_PATTERN}\.?,?\s*\d{{4}}"
@@ -83,7 +83,7 @@ def contains_all_words(gold: str, text: str) -> bool:
 def parse_yes_or_no(text: str) -> bool | None:
     """True for yes, False for no; None if neither is the first word or the first bold word."""
     match = _YES_OR_NO.search(text)
-    return None if match is None else match[1].casefold() == "yes"
+    return None if match is None else match[1].casefold() in ("yes", "ja", "oui", "s\u00ed")
 
 
 def remove_titles(titles: Iterable[str], text: str) -> str:

@@ -4,6 +4,7 @@ A vocabulary is a file `vocabularies/<language>.txt`; `docs/languages.md` tells 
 collection of documents.
 """
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,6 +55,7 @@ class GeneralVocabulary:
     def __init__(self, language: str, entries: Mapping[str, Sequence[VocabularyEntry]], forms: "_WordForms") -> None:
         self.language = language
         self._entries = entries
+        self._written = forms.written
         self._numbers = forms.numbers
         self.adjective_endings = forms.adjective_endings
         self.adjective_vowels = forms.adjective_vowels  # final letters that give way to the endings: "abierto"
@@ -72,8 +74,14 @@ class GeneralVocabulary:
         return fold_letters(form) in self._entries
 
     def find_entries(self, form: str) -> Sequence[VocabularyEntry]:
-        """Returns what the form may mean, as the file orders its words; nothing for an unknown form."""
-        return self._entries.get(fold_letters(form), ())
+        """Returns what the form may mean, as the file orders its words; nothing for an unknown form.
+
+        Accents that are written count: "payé" is not "paye". Without them both are possible, "paye" before "payé".
+        """
+        exact = self._written.get(form.lower(), [])
+        if exact and not form.isascii():
+            return exact
+        return list(dict.fromkeys((*exact, *self._entries.get(fold_letters(form), ()))))
 
     def list_entries(self) -> Iterator[VocabularyEntry]:
         return (entry for entries in self._entries.values() for entry in entries)
@@ -125,9 +133,9 @@ def load_vocabulary(language: str) -> GeneralVocabulary | None:
         *(pair for line in sections["adjectives"] for pair in forms.forms_of_adjective(*_split_line(line))),
         *(pair for line in sections["verbs"] for pair in forms.forms_of_verb(*_split_line(line))),
     ):
-        known = entries[fold_letters(form)]
-        if entry not in known:
-            known.append(entry)
+        for known in (entries[fold_letters(form)], forms.written[form.lower()]):
+            if entry not in known:
+                known.append(entry)
     return GeneralVocabulary(language, entries, forms)
 
 
@@ -137,7 +145,8 @@ def list_vocabularies() -> tuple[str, ...]:
 
 
 def fold_letters(word: str) -> str:
-    """`Größe` → `grosse`: small letters without accents."""
+    """`Größe` → `grosse`: small letters without accents; `rendez-vous` → `rendez vous`."""
+    word = re.sub(r"(?<=\w)['’-](?=\w)", " ", word)
     if word.isascii():
         return word.lower()
     decomposed = unicodedata.normalize("NFKD", word.casefold())
@@ -188,6 +197,7 @@ class _WordForms:
     """Derives the regular forms of words by the endings that the section `[forms]` of a vocabulary gives."""
 
     def __init__(self, endings: Mapping[str, str]) -> None:
+        self.written = defaultdict[str, list[VocabularyEntry]](list)  # forms with their accents, in small letters
         self.numbers: dict[str, tuple[str, str]] = {}  # folded form of a noun -> its singular and plural
         self._singular, self._plural, self.adjective_endings, self._regular_plural = (
             tuple(endings.get(name, "").split()) for name in ("singular", "plural", "adjective", "regular plural")

@@ -64,6 +64,43 @@ def test_a_german_question_is_read_in_english(question: str, english: str) -> No
     assert rewritten.text == english
 
 
+@pytest.mark.parametrize(
+    ("question", "english"),
+    [
+        ("combien de factures avons-nous de chez Dupont ?", "how many invoices are there from Dupont ?"),
+        ("contrats qui finissent avant le 31/12/2025", "contracts that end before 2025-12-31"),
+        ("quelle est la facture la plus chère", "what is the most expensive invoice"),
+        ("Quand finit le contrat avec Durand ?", "when does the contract with Durand end ?"),
+        ("salaire moyen par service", "average salary per department"),
+        ("est-ce que la facture F-12 est payée", "is the invoice F-12 paid"),
+        ("les commandes des 3 derniers mois", "the orders of the last 3 months"),
+        ("contrats signés il y a plus de 2 ans", "contracts signed more than 2 years ago"),
+        ("factures de mai à juillet 2024 au format csv", "invoices from May to July 2024 as csv"),
+        ("factures de plus de 1 200,50 €", "invoices more than 1200.50 €"),
+    ],
+)
+def test_a_french_question_is_read_in_english(question: str, english: str) -> None:
+    assert rewrite_question(question, load_known_pack("fr"), [FakeBucketWords()]).text == english
+
+
+@pytest.mark.parametrize(
+    ("question", "english"),
+    [
+        ("¿Cuántas facturas hay de Acme?", "how many invoices are there of Acme?"),
+        ("contratos que terminan antes del 31/12/2025", "contracts that end before 2025-12-31"),
+        ("¿cuál es la factura más cara?", "what is the most expensive invoice?"),
+        ("¿Cuándo vence el contrato con Gómez?", "when does the contract with Gómez expire?"),
+        ("salario medio por departamento", "average salary per department"),
+        ("¿está pagada la factura F-12?", "is the invoice F-12 paid?"),
+        ("contratos firmados hace más de 2 años", "contracts signed more than 2 years ago"),
+        ("facturas de mayo a julio de 2024 en csv", "invoices from May to July 2024 as csv"),
+        ("productos más baratos que 50 euros", "products cheaper than 50 EUR"),
+    ],
+)
+def test_a_spanish_question_is_read_in_english(question: str, english: str) -> None:
+    assert rewrite_question(question, load_known_pack("es"), [FakeBucketWords()]).text == english
+
+
 def test_a_word_of_documents_in_the_language_stays() -> None:
     bucket = FakeBucketWords("de", values=("bezahlt", "Die Brücke"))
 
