@@ -214,12 +214,16 @@ class QuestionTranslation:
                 return self._word_of(index, 1, pack.auxiliaries[folded], ClauseRole.AUXILIARY), 1, set()
             if folded in pack.prepositions:
                 return self._word_of(index, 1, folded, ClauseRole.PREPOSITION), 1, set()
-            if folded in pack.gradables:
+            if folded in pack.gradables and not self._is_noun_by_accents(token.text):
                 return self._word_of(index, 1, self._degree_of(folded, index), ClauseRole.ADJECTIVE), 1, set()
             month = MONTH_NUMBERS.get(strip_accents(token.text.lower()).rstrip("."))
             if month is not None and self._names_month(token.text):
                 return self._word_of(index, 1, ENGLISH_MONTHS[month - 1], ClauseRole.DAY), 1, set()
         return self._translate_content(index, before)
+
+    def _is_noun_by_accents(self, written: str) -> bool:
+        """ "Âge" is a noun, although "âgé" is an adjective with the same letters."""
+        return not written.isascii() and self._pack.vocabulary.find_noun(written) is not None
 
     def _degree_of(self, folded: str, index: int) -> str:
         """ "Neuer" is newer before "als", and else a form of new."""
