@@ -36,11 +36,12 @@ from storage.search.index import (
 )
 from storage.search.plan import Clause, Leg, Search
 from storage.search.refinement import AddFilter, OnlyBucket, OnlyMissing, OpenTail
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
 
 _SHOWN_VALUES = 6
 _FACET_PARTS = 6
 _MAX_FACETS = 12
+_KIND_WORTH = 100.0
 _RANGE_WEIGHT = 0.6  # ranges are cut to equal counts, so their entropy is high whatever the field says
 _FACETABLE_TYPES = (
     FieldType.CATEGORY,
@@ -96,7 +97,8 @@ def choose_best_facet(
         ]
     schema = schemas[leg.search.clauses[0].bucket]
     scored = [
-        (_worth_of(answers[request]), _is_overlapping(answers[request]), index) for index, request in enumerate(facets)
+        (_worth_of(answers[request], schema.by_name[request.field]), _is_overlapping(answers[request]), index)
+        for index, request in enumerate(facets)
     ]
     disjoint = [split for split in scored if split[0] > 0.05 and not split[1]]
     best = max(
@@ -114,9 +116,15 @@ def _is_overlapping(answer: FacetAnswer) -> bool:
     return isinstance(answer, ValueFacet) and answer.is_overlapping
 
 
-def _worth_of(answer: FacetAnswer) -> float:
-    """Returns the entropy in bits, less for ranges of numbers: people choose a kind, a status or a place first."""
-    return _entropy_of(answer) * (_RANGE_WEIGHT if isinstance(answer, RangeFacet) else 1.0)
+def _worth_of(answer: FacetAnswer, field: SchemaField) -> float:
+    """Returns the entropy in bits, less for ranges of numbers: people choose a kind, a status or a place first.
+
+    Where the bucket holds several kinds and the set does, too, the kind comes before all else.
+    """
+    entropy = _entropy_of(answer)
+    if field.origin is FieldOrigin.KIND:
+        return _KIND_WORTH * entropy
+    return entropy * (_RANGE_WEIGHT if isinstance(answer, RangeFacet) else 1.0)
 
 
 def _entropy_of(answer: FacetAnswer) -> float:

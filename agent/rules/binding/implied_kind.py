@@ -1,6 +1,6 @@
 """Adds the kind of documents that a set implies: what was purchased is an asset sheet if only these have a purchase."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -14,6 +14,7 @@ from storage.search.conditions import (
     conjuncts_of,
     fields_of,
 )
+from storage.search.ids import FieldName
 from storage.search.plan import AnswerForm, Clause
 from storage.search.schema import Schema, SchemaField
 
@@ -32,6 +33,33 @@ def add_implied_kind(clause: Clause, answer_form: AnswerForm, schema: Schema) ->
         return clause
     kind = ComparisonCondition(field=kind_field.name, op=ComparisonOperator.EQ, value=next(iter(common)))
     return replace(clause, condition=conjunction_of(kind, *conjuncts_of(clause.condition)))
+
+
+def select_fields_of_kind(
+    names: Sequence[FieldName], conditions: Iterable[Condition], schema: Schema
+) -> tuple[FieldName, ...]:
+    """Returns the fields that documents of the required kind can have; all, if the conditions require no kind.
+
+    If they can have none of these, the fields of the same types that they have take their place.
+    """
+    kind_field = schema.kind_field
+    required = {
+        condition.value
+        for condition in conditions
+        if isinstance(condition, ComparisonCondition)
+        and kind_field is not None
+        and condition.field == kind_field.name
+        and condition.op is ComparisonOperator.EQ
+    }
+    given = [schema.by_name[name] for name in names if name in schema.by_name]
+
+    def select_own(fields: Iterable[SchemaField]) -> tuple[FieldName, ...]:
+        return tuple(field.name for field in fields if not field.kinds or not required.isdisjoint(field.kinds))
+
+    if not required:
+        return tuple(names)
+    types = {field.type for field in given}
+    return select_own(given) or select_own(field for field in schema.fields if field.type in types)
 
 
 def _kinds_by_conjunct(condition: Condition, schema: Schema) -> Iterator[frozenset[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from agent.english.function_words import LASTING_VERBS, MONEY_WORDS
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_superlative
+from agent.rules.binding.implied_kind import select_fields_of_kind
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.cues.question_subject import (
     EARNING_VERBS,
@@ -48,15 +49,16 @@ def ordering_fields(
         hinted = field_of_unlinked_words(reading, lexicon)
         if hinted is not None:
             return (hinted,)
-    if scale is not None and (fields := _fields_of_superlative(adjective, phrase, words, lexicon)):
+    fields = _fields_of_superlative(adjective, phrase, words, lexicon) if scale is not None else ()
+    if fields := select_fields_of_kind(fields, reading.conditions, lexicon.schema):
         return fields
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
         return (hinted,)
     if scale is not None and scale.kind in _SCALES_OF_DAYS:
         return ()  # nothing is "youngest" by its size
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
-        return lexicon.roles.amounts
-    return lexicon.roles.numbers
+        return select_fields_of_kind(lexicon.roles.amounts, reading.conditions, lexicon.schema)
+    return select_fields_of_kind(lexicon.roles.numbers, reading.conditions, lexicon.schema)
 
 
 def fields_called(superlative: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:

@@ -18,7 +18,7 @@ from agent.rules.lexicon.span_links import BucketNoun, PartialMatch, SpanLink, V
 from agent.rules.linking.span_selection import has_known_unit
 from agent.rules.literals.literal_types import LiteralSpan, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
-from storage.search.schema import FieldType
+from storage.search.schema import FieldType, Schema
 
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | SUMMARY_WORDS | ORDERING_WORDS
 _WORD_PATTERN = re.compile(r"\w+")
@@ -40,9 +40,11 @@ def filter_links(
     """Returns the links without those that are probably coincidental matches.
 
     If no noun names the bucket's documents, a single common word is not a name. If nothing matches firmly, a word that
-    is only a part of values is not a match either.
+    is only a part of values is not a match either. Beside the noun of a kind, a word is no value of a field that only
+    other kinds have.
     """
     nouns = [link for link in links if isinstance(link.meaning, BucketNoun)]
+    links = _drop_values_of_other_kinds(links, lexicon.schema)
     links = [link for link in links if not _is_partial_item(link) or _stands_as_noun(link, tokens, nouns)]
     if nouns:
         return links
@@ -60,6 +62,24 @@ def filter_links(
         for link in kept_links
         if not _is_weak_match(link) or (has_firm_match and _field_key_of(link) not in fields_with_whole_values)
     ]
+
+
+def _drop_values_of_other_kinds(links: Sequence[SpanLink], schema: Schema) -> list[SpanLink]:
+    """ "A policy on *travel*" is about no cost centre, if only budgets have one."""
+    kind_field = schema.kind_field
+    named = {
+        link.meaning.value
+        for link in links
+        if isinstance(link.meaning, ValueMatch) and kind_field is not None and link.meaning.field == kind_field.name
+    }
+
+    def may_have(link: SpanLink) -> bool:
+        if not named or not isinstance(link.meaning, (ValueMatch, PartialMatch)):
+            return True
+        kinds = schema.by_name[link.meaning.field].kinds if link.meaning.field in schema.by_name else ()
+        return not kinds or not named.isdisjoint(kinds)
+
+    return [link for link in links if may_have(link)]
 
 
 def _field_key_of(link: SpanLink) -> object:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.rules.binding.implied_kind import add_implied_kind
+from agent.rules.binding.implied_kind import add_implied_kind, select_fields_of_kind
 from storage.search.conditions import (
     MATCH_ALL,
     AndCondition,
@@ -19,6 +19,7 @@ from storage.search.plan import AggregateFunction, AnswerForm, Clause, ComputeNu
 from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
 
 SHARED, KIND = BucketId("shared"), FieldName("kind")
+WORTH = FieldName("worth")
 BOUGHT, DATE, OWNER, TOTAL = FieldName("bought"), FieldName("date"), FieldName("owner"), FieldName("total")
 SCHEMA = Schema(
     bucket=SHARED,
@@ -28,6 +29,7 @@ SCHEMA = Schema(
         SchemaField(name=DATE, type=FieldType.DATE, kinds=("asset", "bill")),
         SchemaField(name=OWNER, type=FieldType.CATEGORY),
         SchemaField(name=TOTAL, type=FieldType.MONEY, currency="EUR", kinds=("bill",)),
+        SchemaField(name=WORTH, type=FieldType.MONEY, currency="EUR", kinds=("asset",)),
     ),
 )
 IS_ASSET = ComparisonCondition(field=KIND, op=ComparisonOperator.EQ, value="asset")
@@ -77,3 +79,18 @@ def test_what_is_summed_implies_the_kind_that_has_it() -> None:
     sums = ComputeNumbers(field=TOTAL, functions=(AggregateFunction.SUM,))
 
     assert implied_conditions(MATCH_ALL, sums) == (IS_BILL,)
+
+
+@pytest.mark.parametrize(
+    ("names", "conditions", "expected"),
+    [
+        ((TOTAL, OWNER), (), (TOTAL, OWNER)),
+        ((TOTAL, OWNER), (IS_ASSET,), (OWNER,)),
+        ((TOTAL,), (IS_ASSET,), (WORTH,)),
+        ((TOTAL,), (IS_BILL,), (TOTAL,)),
+    ],
+)
+def test_a_kind_is_ordered_by_a_field_that_it_has(
+    names: tuple[FieldName, ...], conditions: tuple[Condition, ...], expected: tuple[FieldName, ...]
+) -> None:
+    assert select_fields_of_kind(names, conditions, SCHEMA) == expected
