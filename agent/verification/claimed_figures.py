@@ -66,6 +66,7 @@ _NUMBERS_ONLY = re.compile(r"[\d.,/:+×x%°'’–—-]+")
 _PLAIN_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _AMBIGUOUS = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
 _WORD = re.compile(r"[^\W\d_]+|[%°][CF]?")
+_COMPOUND_UNIT = re.compile(r"(?<!\S)[^\W\d_]{1,12}/[^\W\d_]{1,12}(?!\S)")  # km/h
 _CURRENCY_WORD = re.compile(rf"\b(?:{CURRENCY_WORD_PATTERN})\b", re.IGNORECASE)
 _WORD_OR_SIGN = re.compile(rf"[A-Z]{{3}}|[{re.escape(SIGN_CHARACTERS)}]|[^\W\d_]{{1,3}}[$]?")
 
@@ -199,7 +200,7 @@ def _scan_evidence(text: str) -> _EvidenceFigures:
 
 @lru_cache(maxsize=512)
 def _units_named_in(text: str) -> frozenset[str]:
-    words = set(_WORD.findall(_PERCENT_WORDS.sub("%", text)))
+    words = {*_WORD.findall(_PERCENT_WORDS.sub("%", text)), *_COMPOUND_UNIT.findall(text)}
     return frozenset(unit for word in words if (unit := parse_unit(word) or parse_unit(word.lower())) is not None)
 
 

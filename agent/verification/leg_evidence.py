@@ -173,8 +173,7 @@ class _EvidenceCollector:
             self._add_field(field)
 
     def _add_field(self, field: SchemaField) -> None:
-        for text in (field.label, field.name, field.unit, field.currency, *field.plain_synonyms):
-            self._add_text(text)
+        self._add_text(evidence_text_of_field(field))
         for column in field.columns:
             self._add_field(column)
 
@@ -182,6 +181,13 @@ class _EvidenceCollector:
         if text and text not in self.texts and self._characters < _MAX_TEXT_CHARACTERS:
             self.texts[text] = None
             self._characters += len(text)
+
+
+def evidence_text_of_field(field: SchemaField) -> str:
+    """The names of the field, its unit as sentences write it, and its currency."""
+    unit = field.unit.replace("**2", "²").replace("**3", "³")
+    words = (field.label, field.name, unit, field.currency, *field.plain_synonyms)
+    return _TEXT_SEPARATOR.join(filter(None, words))
 
 
 def _limit_records(values: Iterable[object]) -> Iterator[object]:

@@ -9,11 +9,14 @@ import pytest
 import pytest_asyncio
 
 from agent.compose.composed_leg import ComposedLeg
+from agent.compose.phrases.values import format_value
 from agent.context import AgentContext
 from agent.loop import answer
 from agent.outcome import Answer, Clarify, OutcomeKind
 from agent.review.leg_review import LegFacts, LegReview
 from agent.rules.reasoner import RuleReasoner
+from agent.verification.composed_sentences import find_sentence_fault
+from agent.verification.leg_evidence import SentenceEvidence, evidence_text_of_field
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document, Passage
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
@@ -126,3 +129,11 @@ async def test_a_reply_without_a_verified_sentence_claims_no_answer(index: Embed
     assert outcome.kind is OutcomeKind.NO_RESULTS
     assert outcome.text.startswith("I found something, but could not verify")
     assert [(leg.count, leg.figures, leg.doc_ids) for leg in outcome.legs] == [(None, (), ())]
+
+
+@pytest.mark.parametrize("unit", ["m**2", "m**3", "km/h", "m/s", "degC", "percent", "day", "kW", "kWh", "hectare"])
+def test_a_number_passes_with_the_unit_of_its_field(unit: str) -> None:
+    field = SchemaField(name=FieldName("size"), type=FieldType.NUMBER, unit=unit)
+    evidence = SentenceEvidence(numbers=frozenset({12.5}), text=evidence_text_of_field(field))
+
+    assert find_sentence_fault(f"Median of size: {format_value(12.5, field)}.", evidence, "en") is None
