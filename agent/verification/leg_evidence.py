@@ -18,6 +18,7 @@ from storage.search.schema import Schema, SchemaField
 _MAX_RECORDS = 50  # of a sequence: a sentence names a few documents, a table shows ten
 _MAX_TEXT_CHARACTERS = 60_000
 _TEXT_SEPARATOR = " |\n"  # keeps "2031 Q1" and "2032 Q1" from being read as "Q1 2032"
+_SHOWN_UNITS = (("**2", "²"), ("**3", "³"), ("degC", "°C"), ("degF", "°F"), ("percent", "%"))
 _DIGIT = re.compile(r"\d")
 _ABSENT_WORD_MEMBERS = frozenset({"unknown_words", "absent_words"})
 
@@ -185,7 +186,9 @@ class _EvidenceCollector:
 
 def evidence_text_of_field(field: SchemaField) -> str:
     """The names of the field, its unit as sentences write it, and its currency."""
-    unit = field.unit.replace("**2", "²").replace("**3", "³")
+    unit = field.unit
+    for written, shown in _SHOWN_UNITS:
+        unit = unit.replace(written, shown)
     words = (field.label, field.name, unit, field.currency, *field.plain_synonyms)
     return _TEXT_SEPARATOR.join(filter(None, words))
 
