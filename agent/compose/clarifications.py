@@ -17,6 +17,7 @@ from agent.forms.thresholds import ThresholdFacts
 from agent.refine.facets import FacetSplit
 from agent.review.asked_back import AskedBackFacts
 from agent.review.leg_review import LegReview
+from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message, translate_plural
 
 
@@ -35,7 +36,9 @@ def _compose_several_readings(facts: SeveralReadingsFacts, review: LegReview) ->
 def _compose_several_fields(facts: SeveralFieldsFacts, review: LegReview) -> ComposedLeg:
     asked = escape_markdown(review.leg.question.strip(" ?!."))
     answer_form = facts.answer_form
-    if answer_form.reads_values:
+    if not is_reply_in_english():  # the rules read the question in English words, which are not the person's
+        text = translate_message("This can be answered in more than one way. By what?")
+    elif answer_form.reads_values:
         text = translate_message("Several values may answer “{question}”. Which one?", question=asked)
     elif answer_form.list_order is not None or answer_form.grouping is not None:
         text = translate_message("“{question}” can be measured in more than one way. By what?", question=asked)

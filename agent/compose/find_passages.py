@@ -11,6 +11,7 @@ from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsF
 from agent.retrieval.answer_type import AnswerType
 from agent.retrieval.quotations import QuotableSentence
 from agent.review.leg_review import LegReview
+from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message
 from storage.search.index import DocumentRecord
 from storage.search.schema import FieldType, Schema
@@ -32,7 +33,8 @@ def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
         return _compose_closest(facts)
     text = translate_message("I found nothing that answers this.")
     telling_words = [word for word in facts.unknown_words if word.casefold() not in EVERYDAY_WORDS]
-    if telling_words:
+    # The words of a question in another language may stand here in English, or without their accents.
+    if telling_words and is_reply_in_english():
         words = ", ".join(f"“{escape_markdown(word)}”" for word in telling_words[:_MAX_UNKNOWN_WORDS])
         text += translate_message(" No document mentions {words}.", words=words)
     return ComposedLeg(sentences=(text,))
