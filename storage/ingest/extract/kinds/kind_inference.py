@@ -13,6 +13,7 @@ from storage.ingest.extract.kinds.kind_phrases import (
     kind_phrase_in,
     kind_phrase_of_name,
     named_kinds_of_text,
+    names_bucket,
     other_words_for,
     phrase_of_words,
 )
@@ -91,7 +92,8 @@ def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str
     if len(kinds) < 2 or not counts or len(kind_by_document) < _MIN_KNOWN_SHARE * len(documents):
         return InferredKinds()
     nouns = set(nouns_for_bucket(bucket))
-    if sum(count for kind, count in counts.items() if kind in nouns) > _MAX_OWN_SHARE * len(documents):
+    own_count = sum(count for kind, count in counts.items() if kind in nouns or names_bucket(kind, bucket))
+    if own_count > _MAX_OWN_SHARE * len(documents):
         return InferredKinds()
     return InferredKinds(
         synonyms_by_kind=_synonyms_of(kinds, nouns), kind_by_document=kind_by_document, kind_by_table=kind_by_table

@@ -15,12 +15,15 @@ from storage.ingest.extract.labels.forms.heading_parts import find_heading_span
 from storage.ingest.extract.labels.forms.line_labels import plain_line
 from storage.ingest.extract.labels.forms.references import REFERENCE_PATTERN
 from storage.ingest.schemas.names import singular_and_plural_of, words_in_name
+from storage.text.vocabulary import fold_letters, list_vocabularies, load_vocabulary
 
 _NOUNS_FILE = Path(__file__).with_name("document_nouns.yaml")
 _LANGUAGES = ("en", "de", "fr", "es")
 _HEAD_FIRST_LANGUAGES = ("fr", "es")  # "facture proforma": the noun comes first
 _COMPOUND_LANGUAGES = ("de",)  # "Eingangsrechnung": the noun ends a word
 _MIN_COMPOUND_PREFIX = 3
+_MIN_HEAD_LETTERS = 5  # of the noun that ends a compound, where no list of document nouns knows it
+_MAX_ENDING_LETTERS = 3  # of a plural
 _MAX_PHRASE_WORDS = 5
 _PHRASE_END = re.compile(
     r"\s*(?:[:,;(\[|#/]|\s[–—-]\s|\d|\b(?:of|on|for|about|to|from|re|regarding|dated|with|in|at|by|no|nr|number|version"
@@ -142,8 +145,40 @@ def file_stem_of(path: str) -> str:
 def forms_of_kind(kind: str) -> tuple[str, ...]:
     """Returns the singular and the plural of a kind: "asset sheet" and "asset sheets"."""
     *modifiers, last = kind.split()
-    plural = _plurals().get(kind) or " ".join([*modifiers, _plurals().get(last) or singular_and_plural_of(last)[1]])
+    plural_of_last = _plurals().get(last) or _foreign_plural_of(last) or singular_and_plural_of(last)[1]
+    plural = _plurals().get(kind) or " ".join([*modifiers, plural_of_last])
     return tuple(dict.fromkeys((kind, plural)))
+
+
+@lru_cache(maxsize=1_000)
+def _foreign_plural_of(noun: str) -> str | None:
+    """Returns the plural of a noun of another language, also of a German compound; None for English and other words."""
+    for language in list_vocabularies():
+        vocabulary = load_vocabulary(language)
+        if vocabulary is None or noun in vocabulary.english_words:
+            continue
+        is_compounding = language in _COMPOUND_LANGUAGES
+        starts = (0, *range(_MIN_COMPOUND_PREFIX, len(noun) - _MIN_HEAD_LETTERS + 1)) if is_compounding else (0,)
+        for start in starts:
+            head = noun[start:]
+            if vocabulary.find_noun(head) is not None and vocabulary.number_forms_of(head)[0] == head:
+                return noun[:start] + vocabulary.number_forms_of(head)[1]
+    return None
+
+
+def names_bucket(kind: str, bucket: str) -> bool:
+    """Whether the bucket is called by the kind, or by a special case of it: "wartungsvertraege" by "vertrag"."""
+    name = _without_digraphs(bucket.split("_")[-1])
+    noun = _without_digraphs(kind)
+    stems = (name[: len(name) - length] for length in range(_MAX_ENDING_LETTERS + 1))
+    return len(noun) >= _MIN_HEAD_LETTERS and any(stem.endswith(noun) for stem in stems)
+
+
+def _without_digraphs(word: str) -> str:
+    folded = fold_letters(word)
+    for digraph, letter in (("ae", "a"), ("oe", "o"), ("ue", "u")):
+        folded = folded.replace(digraph, letter)
+    return folded
 
 
 @lru_cache(maxsize=1_000)
