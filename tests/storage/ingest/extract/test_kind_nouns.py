@@ -1,4 +1,4 @@
-"""The nouns of kinds: their plurals in the languages of documents, and kinds that only repeat the name of the bucket."""
+"""The nouns of kinds: their plurals in the languages of documents, and kinds that the name of the bucket repeats."""
 
 import pytest
 
