@@ -30,6 +30,8 @@ from storage.search.plan import AggregateFunction
 _MAX_DOCUMENTS = 10  # whose tables are read
 _MAX_CHARACTERS = 400_000  # code points of them
 _MAX_CONTEXT_CHARACTERS = 400  # before a table, which say what it is about
+_MIN_TABLE_SHARE = 0.8  # of a document's text, for the document to be a table
+_MIN_EMBEDDED_COLUMNS, _MIN_EMBEDDED_ROWS = 3, 3  # of a table beside other text
 _MAX_QUOTED_ROWS = 3
 _FUNCTIONS = {
     AnswerKind.COUNT: AggregateFunction.COUNT,
@@ -145,12 +147,20 @@ def _documents_with_tables(passages: Sequence[FoundPassage]) -> Mapping[DocId, D
 
 
 def _read_tables(record: DocumentRecord, document: Document) -> Sequence[TypedTable]:
+    """Reads the tables of a document. Two columns beside other text are labels with their values, not rows."""
     text = document.text
+    tables = list(find_tables(text))
+    covered = sum(table.rows[-1].end - table.start for table in tables)
+    is_embedded = covered < _MIN_TABLE_SHARE * len(text.strip())
     return [
         type_table(
-            table, record, f"{record.title}\n{text[max(table.start - _MAX_CONTEXT_CHARACTERS, 0) : table.start]}"
+            table,
+            record,
+            f"{record.title}\n{text[max(table.start - _MAX_CONTEXT_CHARACTERS, 0) : table.start]}",
+            is_embedded=is_embedded,
         )
-        for table in find_tables(text)
+        for table in tables
+        if not is_embedded or (len(table.names) >= _MIN_EMBEDDED_COLUMNS and len(table.rows) >= _MIN_EMBEDDED_ROWS)
     ]
 
 

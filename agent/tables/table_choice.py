@@ -17,6 +17,8 @@ _QUALITY_WEIGHT = 0.55  # of a reading's quality, beside the share of the questi
 _PRIOR_WEIGHT = 0.25  # of the place of the table's document in the ranking of documents
 _ROW_NOUN_WEIGHT = 0.35  # of a content word that names no column and stands in no cell
 _MIN_EXPLAINED, _MIN_QUALITY = 0.35, 0.5  # of a reading that is claimed
+_MIN_EXPLAINED_OF_EMBEDDED = 0.6  # of a table beside other text
+_MAX_LEFT_OVER = 1  # "which club does Tom Hale *belong* to"
 _MIN_MARGIN = 0.03  # of its score over other answers from the same table
 _TABLE_MARGIN = 0.12  # within which the reading of another table may be meant as well
 _MAX_TABLES = 3  # that are answered from side by side
@@ -25,12 +27,16 @@ _MAX_ROWS_SHOWN_AS_CELLS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredReading:
-    """A reading with its answer. `explained`: the share (0 to 1) of the question that it explains."""
+    """A reading with its answer. `explained`: the share (0 to 1) of the question that it explains.
+
+    `left_over_count`: the content words that it makes no use of; a name or a number counts twice.
+    """
 
     table: TypedTable
     reading: TableReading
     answer: TableAnswer
     explained: float
+    left_over_count: int
     score: float
 
 
@@ -68,10 +74,15 @@ def choose_readings(readings: Sequence[ScoredReading]) -> list[ScoredReading]:
     for reading in readings:
         if best.score - reading.score < _TABLE_MARGIN:
             by_table.setdefault(id(reading.table), reading)
-    return [*by_table.values()] if len(by_table) <= _MAX_TABLES else []
+    may_be_several = len(by_table) <= 1 or not best.table.is_embedded
+    return [*by_table.values()] if len(by_table) <= _MAX_TABLES and may_be_several else []
 
 
 def _is_sure(reading: ScoredReading) -> bool:
+    """Whether enough is explained; of a table beside other text, every word of the question but its verb."""
+    is_too_little = reading.explained < _MIN_EXPLAINED_OF_EMBEDDED or reading.left_over_count > _MAX_LEFT_OVER
+    if reading.table.is_embedded and is_too_little:
+        return False
     return reading.explained >= _MIN_EXPLAINED and reading.reading.quality >= _MIN_QUALITY
 
 
@@ -119,6 +130,11 @@ def _score_readings(
             reading=reading,
             answer=answer,
             explained=explained,
+            left_over_count=sum(
+                1 + (token.is_name or token.number is not None)
+                for token in question.tokens
+                if token.index in weights and token.index not in reading.tokens and token.index not in context
+            ),
             score=explained + 0.3 * linked + _QUALITY_WEIGHT * reading.quality + _PRIOR_WEIGHT * prior,
         )
 

@@ -83,6 +83,7 @@ class TypedTable:
     table: TextTable
     columns: tuple[TableColumn, ...]
     context_words: frozenset[str]  # of the document's title and of what stands before the table, not of its columns
+    is_embedded: bool = False  # other text stands in its document, too
 
     @property
     def rows(self) -> tuple[TextRow, ...]:
@@ -97,7 +98,9 @@ class TypedTable:
         return next(iter(days or telling or wordy or self.columns))
 
 
-def type_table(table: TextTable, document: DocumentRecord, context: str = "") -> TypedTable:
+def type_table(
+    table: TextTable, document: DocumentRecord, context: str = "", *, is_embedded: bool = False
+) -> TypedTable:
     """Reads all cells of the table and decides what each column holds. `context`: what says what it is about."""
     columns = tuple(
         _type_column(index, name, [read_cell(row.cells[index]) for row in table.rows])
@@ -109,6 +112,7 @@ def type_table(table: TextTable, document: DocumentRecord, context: str = "") ->
         table=table,
         columns=columns,
         context_words=frozenset(words_of_text(fold_text(context))) - names,
+        is_embedded=is_embedded,
     )
 
 
