@@ -16,15 +16,16 @@ from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,
     ChosenPart,
+    CitedDocument,
     FilePart,
     FullTextPart,
     NoticePart,
     ProgressPart,
     ReplyPart,
-    ShownCitation,
     TablePart,
     TextPart,
     TurnActionsPart,
+    list_cited_documents,
 )
 
 _BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -44,7 +45,7 @@ def renderables_for(part: ReplyPart) -> list[RenderableType]:
     """Returns what to print for a part, from top to bottom."""
     match part:
         case TextPart(markdown=markdown, sources=sources):
-            return [*_prose_renderables(markdown), *map(_source_line, sources)]
+            return [*_prose_renderables(markdown), *map(_source_line, list_cited_documents(sources))]
         case TablePart(caption=caption, columns=columns, rows=rows):
             return [_table_grid(columns, rows), Text(printable_text_of(caption), style="dim")]
         case ChoicesPart(buttons=buttons):
@@ -104,11 +105,11 @@ def _printable_run(text: str) -> str:
     return " " * text[0].isspace() + printable_text_of(text) + " " * text[-1].isspace()
 
 
-def _source_line(source: ShownCitation) -> RenderableType:
-    page = "" if source.page is None else f" (page {source.page})"
-    line = Text(f"[{printable_text_of(source.marker)}] ", style="cyan").append(
-        f"{printable_text_of(source.title)}{page}", style="default"
-    )
+def _source_line(document: CitedDocument) -> RenderableType:
+    source = document.first
+    places = f" ({document.place_text})" if document.place_text else ""
+    markers = "".join(f"[{printable_text_of(marker)}] " for marker in document.markers)
+    line = Text(markers, style="cyan").append(f"{printable_text_of(source.title)}{places}", style="default")
     if source.url:
         line.append(f"  {printable_text_of(source.url)}", style="dim")
     return Padding(line, (0, 0, 0, 2))

@@ -12,6 +12,7 @@ from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,
     ChosenPart,
+    CitedDocument,
     FilePart,
     FullTextPart,
     NoticePart,
@@ -23,6 +24,7 @@ from bot.surface.replies import (
     TextPart,
     TurnAction,
     TurnActionsPart,
+    list_cited_documents,
 )
 from bot.turns.turn_actions import SearchStep, TurnSteps
 
@@ -167,21 +169,30 @@ def _sources_html(sources: Sequence[ShownCitation], id_: str) -> SafeHtml:
     if not sources:
         return SafeHtml()
     return html_element(
-        "ol", *(_source_html(source, id_) for source in sources), class_="sources", aria_label="Sources"
+        "ol",
+        *(_source_html(document, id_) for document in list_cited_documents(sources)),
+        class_="sources",
+        aria_label="Sources",
     )
 
 
-def _source_html(source: ShownCitation, id_: str) -> SafeHtml:
-    page = "" if source.page is None else f"page {source.page}"
+def _source_html(document: CitedDocument, id_: str) -> SafeHtml:
+    source, others = document.first, document.citations[1:]
     name = html_element("span", source.title, class_="title")
     if source.url is not None and is_web_address(source.url):
         name = html_element("a", name, href=source.url, rel="noopener noreferrer", target="_blank")
     head = join_html(
-        html_element("span", source.marker, class_="marker"), name, html_element("span", page, class_="page")
+        html_element("span", source.marker, class_="marker"),
+        *(html_element("span", other.marker, class_="marker", id=f"{id_}-{other.marker}") for other in others),
+        name,
+        html_element("span", document.place_text, class_="page"),
     )
-    if source.quote.strip():
+    quotes = dict.fromkeys(" ".join(citation.quote.split()) for citation in document.citations)
+    if any(quotes):
         head = html_element(
-            "details", html_element("summary", head), html_element("blockquote", " ".join(source.quote.split()))
+            "details",
+            html_element("summary", head),
+            *(html_element("blockquote", quote) for quote in quotes if quote),
         )
     return html_element("li", head, id=f"{id_}-{source.marker}")
 

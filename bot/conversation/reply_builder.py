@@ -110,7 +110,12 @@ def _remark_parts(outcome: Answer | Clarify) -> tuple[ReplyPart, ...]:
 
 def _shown_citation_of(citation: Citation) -> ShownCitation:
     return ShownCitation(
-        marker=citation.marker, title=citation.title, page=citation.page, url=citation.url, quote=citation.text
+        marker=citation.marker,
+        title=citation.title,
+        page=citation.page,
+        url=citation.url,
+        quote=citation.text,
+        doc_id=citation.doc_id,
     )
 
 

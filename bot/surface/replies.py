@@ -5,6 +5,7 @@ backslash escapes. All data from documents, models and people in it is escaped (
 that honours the escapes shows it unchanged.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -25,6 +26,39 @@ class ShownCitation:
     page: int | None
     url: str | None
     quote: str
+    doc_id: str = ""  # the sources of one document are listed together; empty: by itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedDocument:
+    """The citations of one document, at least one, in the order of their markers. It is listed once."""
+
+    citations: tuple[ShownCitation, ...]
+
+    @property
+    def first(self) -> ShownCitation:
+        return self.citations[0]
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        return tuple(citation.marker for citation in self.citations)
+
+    @property
+    def place_text(self) -> str:
+        """ "page 3", "pages 3, 5, 9"; empty without pages."""
+        pages = sorted({citation.page for citation in self.citations if citation.page is not None})
+        if not pages:
+            return ""
+        return translate_plural("page {pages}", "pages {pages}", len(pages), pages=", ".join(map(str, pages)))
+
+
+def list_cited_documents(citations: Sequence[ShownCitation]) -> list[CitedDocument]:
+    """Returns the cited documents in the order of their first citation. A citation without a document stays alone."""
+    groups = dict[tuple[str, str], list[ShownCitation]]()
+    for index, citation in enumerate(citations):
+        key = (citation.doc_id, citation.title) if citation.doc_id else ("", str(index))
+        groups.setdefault(key, []).append(citation)
+    return [CitedDocument(citations=tuple(members)) for members in groups.values()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

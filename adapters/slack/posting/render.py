@@ -21,6 +21,7 @@ from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,
     ChosenPart,
+    CitedDocument,
     FilePart,
     FullTextPart,
     NoticePart,
@@ -32,6 +33,7 @@ from bot.surface.replies import (
     TextPart,
     TurnAction,
     TurnActionsPart,
+    list_cited_documents,
 )
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"
@@ -338,20 +340,23 @@ def _shorten_to_line(text: str, characters: int = MAX_SHORT_CHARACTERS) -> str:
 
 
 def _source_lines(sources: Sequence[ShownCitation], characters: int = MAX_TITLE_CHARACTERS) -> list[StyledLine]:
-    """Returns a blank line and a line for each source. `characters` limits each title."""
+    """Returns a blank line and a line for each cited document. `characters` limits each title."""
     lines = [
         _styled_line(
-            StyledSpan(text=f"[{_shorten_to_line(source.marker, 20)}] "),
-            StyledSpan(text=_source_title(source, characters), url=_safe_web_address(source.url, source.page)),
+            StyledSpan(text="".join(f"[{_shorten_to_line(marker, 20)}] " for marker in document.markers)),
+            StyledSpan(
+                text=_source_title(document, characters),
+                url=_safe_web_address(document.first.url, document.first.page),
+            ),
         )
-        for source in sources
+        for document in list_cited_documents(sources)
     ]
     return [StyledLine(spans=()), *lines] if lines else []
 
 
-def _source_title(source: ShownCitation, characters: int) -> str:
-    page = "" if source.page is None else f", page {source.page}"
-    return (_shorten_to_line(source.title, characters) or "Untitled") + page
+def _source_title(document: CitedDocument, characters: int) -> str:
+    places = f", {document.place_text}" if document.place_text else ""
+    return (_shorten_to_line(document.first.title, characters) or "Untitled") + places
 
 
 def _safe_web_address(url: str | None, page: int | None = None) -> str | None:

@@ -9,7 +9,7 @@ from typing import Final
 from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.posting.cards import shorten_to_line
 from adapters.teams.posting.markdown import escape_for_teams, format_link, safe_web_address
-from bot.surface.replies import ShownCitation
+from bot.surface.replies import CitedDocument, ShownCitation
 
 MAX_CLAIMS: Final = 20
 MAX_NAME_UNITS, MAX_ABSTRACT_UNITS = 80, 160  # in UTF-16
@@ -39,15 +39,18 @@ def select_claims(sources: Sequence[ShownCitation]) -> list[ShownCitation]:
     return list(by_number.values())[:MAX_CLAIMS]
 
 
-def source_line_of(source: ShownCitation) -> str:
-    """A line of Teams's Markdown, for a source that is not behind a marker of the text."""
-    title, address = _full_title(source, _MAX_TITLE_CHARACTERS), safe_web_address(source.url, source.page)
-    marker = (
-        f"[{source.marker}]"
-        if _is_number(source.marker)
-        else escape_for_teams(f"[{shorten_to_line(source.marker, _MAX_MARKER_CHARACTERS)}]")
-    )
-    return f"{marker} {escape_for_teams(title) if address is None else format_link(title, address)}"
+def source_line_of(document: CitedDocument) -> str:
+    """A line of Teams's Markdown, for a document with citations that are not behind a marker of the text."""
+    source = document.first
+    title, address = _full_title(document, _MAX_TITLE_CHARACTERS), safe_web_address(source.url, source.page)
+    markers = " ".join(map(_show_marker, document.markers))
+    return f"{markers} {escape_for_teams(title) if address is None else format_link(title, address)}"
+
+
+def _show_marker(marker: str) -> str:
+    if _is_number(marker):
+        return f"[{marker}]"
+    return escape_for_teams(f"[{shorten_to_line(marker, _MAX_MARKER_CHARACTERS)}]")
 
 
 def is_title_cut(source: ShownCitation) -> bool:
@@ -74,8 +77,9 @@ def _claim_for(source: ShownCitation) -> JsonObject:
     }
 
 
-def _full_title(source: ShownCitation, characters: int) -> str:
-    return (shorten_to_line(source.title, characters) or "Untitled") + _page_suffix(source)
+def _full_title(document: CitedDocument, characters: int) -> str:
+    places = f", {document.place_text}" if document.place_text else ""
+    return (shorten_to_line(document.first.title, characters) or "Untitled") + places
 
 
 def _page_suffix(source: ShownCitation) -> str:

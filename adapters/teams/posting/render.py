@@ -39,6 +39,7 @@ from bot.surface.markdown import strip_control_characters, strip_markup
 from bot.surface.replies import (
     ChoicesPart,
     ChosenPart,
+    CitedDocument,
     FilePart,
     FullTextPart,
     NoticePart,
@@ -50,6 +51,7 @@ from bot.surface.replies import (
     TextPart,
     TurnAction,
     TurnActionsPart,
+    list_cited_documents,
 )
 
 MAX_MESSAGE_UNITS: Final = 39_000  # of the JSON in UTF-16: 78 KB
@@ -231,7 +233,7 @@ def _place_text(
     lines = teams_lines_of(part.markdown)
     text = "\n".join(lines)
     listed = [source for source in part.sources if source not in claims or f"[{source.marker}]" not in text]
-    source_lines = [source_line_of(source) for source in listed]
+    source_lines = [source_line_of(document) for document in list_cited_documents(listed)]
     if source_lines:
         lines = [*lines, *([""] if lines else []), *(f"{line}  " for line in source_lines[:-1]), source_lines[-1]]
     draft.is_shortened = draft.is_shortened or any(map(is_title_cut, part.sources))
@@ -400,7 +402,11 @@ def _short_lines(part: ReplyPart) -> list[str]:
 def _full_text_lines(part: ReplyPart) -> list[str]:
     match part:
         case TextPart(markdown=markdown, sources=sources):
-            return [strip_markup(strip_control_characters(markdown)), "", *map(_full_source_line, sources)]
+            return [
+                strip_markup(strip_control_characters(markdown)),
+                "",
+                *map(_full_source_lines, list_cited_documents(sources)),
+            ]
         case TablePart(caption=caption, columns=columns, rows=rows):
             return [caption, *(" | ".join(" ".join(cell.split()) for cell in row) for row in (columns, *rows))]
         case ChoicesPart(buttons=buttons):
@@ -414,9 +420,11 @@ def _full_text_lines(part: ReplyPart) -> list[str]:
             return _short_lines(part)
 
 
-def _full_source_line(source: ShownCitation) -> str:
-    page = "" if source.page is None else f", page {source.page}"
-    quotation = " ".join(source.quote.split())
-    return f"[{source.marker}] {' '.join(source.title.split()) or 'Untitled'}{page}" + (
-        f"\n    “{quotation}”" if quotation and safe_web_address(source.url) is None else ""
-    )
+def _full_source_lines(document: CitedDocument) -> str:
+    """The document with its places, and its quotations if nothing links to it."""
+    places = f", {document.place_text}" if document.place_text else ""
+    markers = " ".join(f"[{marker}]" for marker in document.markers)
+    is_linked = safe_web_address(document.first.url) is not None
+    quotations = () if is_linked else dict.fromkeys(" ".join(source.quote.split()) for source in document.citations)
+    quoted = "".join(f"\n    “{quotation}”" for quotation in quotations if quotation)
+    return f"{markers} {' '.join(document.first.title.split()) or 'Untitled'}{places}{quoted}"
