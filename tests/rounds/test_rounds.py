@@ -13,15 +13,17 @@ from tests.rounds.scoring import JudgedReply, RoundQuestion, Truth, Verdict, jud
 ROOM = 0.034  # two questions of sixty
 SCORES = {  # the share right or asked back, and the share wrong
     "r01_clinics": (0.6, 0.07),
-    "r02_housing": (0.3, 0.12),
+    "r02_housing": (0.3, 0.09),
     "r03_islands": (0.66, 0.1),
-    "r04_brewery": (0.47, 0.08),
-    "r05_insurance": (0.26, 0.18),
+    "r04_brewery": (0.47, 0.05),
+    "r05_insurance": (0.3, 0.14),
     "r06_transit": (0.66, 0.08),
     "r07_museum": (0.53, 0.05),
-    "r08_school": (0.33, 0.2),
+    "r08_school": (0.34, 0.14),
     "r09_shipping": (0.71, 0.12),
     "r10_racing": (0.78, 0.08),
+    "r13_handwerk": (0.36, 0.1),
+    "r14_verlag": (0.35, 0.09),
 }
 
 
