@@ -16,7 +16,7 @@ from agent.tables.typed_tables import TypedTable
 _QUALITY_WEIGHT = 0.55  # of a reading's quality, beside the share of the question that it explains
 _PRIOR_WEIGHT = 0.25  # of the place of the table's document in the ranking of documents
 _ROW_NOUN_WEIGHT = 0.35  # of a content word that names no column and stands in no cell
-_MIN_EXPLAINED, _MIN_QUALITY = 0.35, 0.5  # of a reading that is claimed
+_MIN_EXPLAINED, _MIN_QUALITY = 0.5, 0.5  # of a reading that is claimed
 _MIN_EXPLAINED_OF_EMBEDDED = 0.6  # of a table beside other text
 _MAX_LEFT_OVER = 1  # "which club does Tom Hale *belong* to"
 _MIN_MARGIN = 0.03  # of its score over other answers from the same table

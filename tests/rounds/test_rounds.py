@@ -24,6 +24,8 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r10_racing": (0.78, 0.08),
     "r13_handwerk": (0.36, 0.1),
     "r14_verlag": (0.35, 0.09),
+    "r15_traiteur": (0.65, 0.075),
+    "r16_talleres": (0.475, 0.0),
 }
 
 
@@ -33,7 +35,7 @@ async def test_a_round_holds_its_scores(name: str, tmp_path: Path) -> None:
 
     replies = (await measure_rounds([name], tmp_path, in_one_home=False))[name]
 
-    assert len(replies) == 60
+    assert len(replies) in (40, 60)
     assert share_of(Verdict.RIGHT, replies) + share_of(Verdict.ASKED_BACK, replies) >= led - ROOM
     assert share_of(Verdict.WRONG, replies) <= wrong + ROOM
 
