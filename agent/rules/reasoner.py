@@ -70,8 +70,7 @@ class RuleReasoner:
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
         lexicons = self.lexicons_for(question_context)
-        document_languages = frozenset(lexicon.analyser.language for lexicon in lexicons.values())
-        language = choose_reply_language(question, question_context.last_plan, document_languages)
+        language = choose_reply_language(question, question_context.last_plan, document_languages_of(lexicons))
         pack = load_pack(language)
         command = _find_command(question, question_context)
         if command is not None:
@@ -135,7 +134,7 @@ class RuleReasoner:
     def _decompose_question(
         self, question: str, plain_message: PlainMessage, question_context: QuestionContext, reader: QuestionReader
     ) -> Decomposition:
-        language = detect_foreign_language(question)
+        language = detect_foreign_language(question, document_languages_of(reader.lexicons))
         if language is not None:
             return _plan_text_search(question, language, question_context)
         if plain_message.text == question:
@@ -226,6 +225,10 @@ def _find_foreign_command(question: str, question_context: QuestionContext) -> D
             return UnrecognisedQuestion(unknown_words=())
         case None:
             return None
+
+
+def document_languages_of(lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
+    return frozenset(lexicon.analyser.language for lexicon in lexicons.values())
 
 
 def _name_unused_words(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> Decomposition:

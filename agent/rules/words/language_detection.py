@@ -37,6 +37,7 @@ _VOCABULARY_WEIGHT = 0.5  # of a word of the vocabulary; a function word of one 
 _MIN_WORDS = 2  # words and numbers of a message whose language can be told
 _MIN_SCORE = 1.0  # from which a message may be in a language
 _MIN_LEAD = 0.5  # before English
+_WORDS_OF_ONE_LETTER = frozenset("aàeéioóuy")  # others are codes or the rest of an elision: "N-channel"
 _DOCUMENT_WEIGHT = 0.5  # of the only language of the documents
 _LETTERS_OF_LANGUAGES = {"ß": "de", "ñ": "es", "¿": "es", "¡": "es", "œ": "fr"}
 _LETTERS_OF_WORDS = {frozenset("äöü"): "de", frozenset("èêçûôî"): "fr"}
@@ -59,6 +60,8 @@ def detect_foreign_language(question: str, document_languages: Collection[str] =
         return None
     scores = dict.fromkeys(("en", *_function_words()), 0.0)
     for word in _words_outside_names(question):
+        if len(word) == 1 and word not in _WORDS_OF_ONE_LETTER:
+            continue
         for language, score in _score_word(word).items():
             scores[language] += score
     uncapitalised = " ".join(word for word in _LETTER_RUN.findall(question) if word.islower())
