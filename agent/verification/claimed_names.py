@@ -78,6 +78,8 @@ def _find_names(sentence: str, known: frozenset[str], language: str) -> Iterator
             continue
         if _is_part_of_figure(token, text[: match.start()]) or token in ("I", "A"):
             continue
+        if "$" in (text[: match.start()][-1:], text[match.end() : match.end() + 1]):
+            continue  # "$US", "CA$"
         following = tokens[position + 1][0] if position + 1 < len(tokens) else ""
         before = tokens[position - 1][0] if position else ""
         is_start = _SENTENCE_START.search(text[: match.start()]) is not None

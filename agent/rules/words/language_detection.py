@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
-from agent.english.function_words import COURTESY_WORDS, STOP_WORDS
+from agent.english.function_words import COURTESY_WORDS, REQUEST_VERBS, STOP_WORDS
 from agent.languages.command_phrases import find_foreign_command
 from agent.languages.language_pack import LanguagePack, list_packs, load_pack
 from storage.search.plan import Plan
@@ -115,7 +115,7 @@ def _score_word(word: str) -> Mapping[str, float]:
         for language, function_words in _function_words().items()
         if word in function_words or not function_words.isdisjoint(spellings.get(language, (folded,)))
     ]
-    is_english = word in _ENGLISH_FUNCTION_WORDS
+    is_english = word in _ENGLISH_FUNCTION_WORDS or word in REQUEST_VERBS or word in _english_words()
     if having or is_english:
         weight = 1 / (len(having) + is_english)
         return dict.fromkeys((*having, *(["en"] if is_english else [])), weight)
