@@ -228,6 +228,7 @@ def _find_foreign_command(question: str, question_context: QuestionContext) -> D
 
 
 def document_languages_of(lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
+    """The languages (ISO 639-1) of the documents that the audience may see; empty for those that are not stemmed."""
     return frozenset(lexicon.analyser.language for lexicon in lexicons.values())
 
 
