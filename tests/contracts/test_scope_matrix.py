@@ -6,6 +6,7 @@ examples.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -68,10 +69,11 @@ def _marked_document(mark: str, number: float, day: str, *, readers: Sequence[st
 PLAIN = _marked_document("plainmark", 11.0, "2001-01-01")
 SECRET = _marked_document("secretmark", 77.0, "1977-07-07", readers=["user:x"])
 HIDDEN = _marked_document("hiddenmark", 99.0, "1999-09-09")
+# Patterns: a random id of a generation may hold the digits of a year.
 _TRACES = {
-    DocId("plainmark"): ("plainmark", "PLAINMARK", "11.0", "2001-"),
-    DocId("secretmark"): ("secretmark", "SECRETMARK", "77.0", "1977-"),
-    DocId("hiddenmark"): ("hiddenmark", "HIDDENMARK", "99.0", "1999-"),
+    DocId("plainmark"): ("plainmark", "PLAINMARK", r"\b11\.0\b", r"\b2001-\d\d(-\d\d)?\b"),
+    DocId("secretmark"): ("secretmark", "SECRETMARK", r"\b77\.0\b", r"\b1977-\d\d(-\d\d)?\b"),
+    DocId("hiddenmark"): ("hiddenmark", "HIDDENMARK", r"\b99\.0\b", r"\b1999-\d\d(-\d\d)?\b"),
 }
 
 
@@ -153,7 +155,7 @@ async def test_no_answer_has_traces_of_documents_outside_the_scope(index: Search
     for request_name, answer in answers.items():
         for doc_id, traces in _TRACES.items():
             if doc_id not in case.visible_ids:
-                assert not [trace for trace in traces if trace in answer], request_name
+                assert not [trace for trace in traces if re.search(trace, answer)], request_name
     assert ("receipts" in answers["schemas"]) == (RECEIPTS in granted_buckets)
     assert ("closed" in answers["schemas"]) == (CLOSED in granted_buckets)
 
