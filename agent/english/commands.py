@@ -48,7 +48,12 @@ _HELP_PHRASES = parse_phrases(
     |what can you do|what can you do for me|what can you answer|what can you tell me|what can i ask|what can i ask you
     |what may i ask|what do you know|what do you know about|what do you do|who are you|what are you|what is this
     |how does this work|how do you work|what documents do you have|which documents do you have|what do you have
-    |what documents are there|which documents are there|what can i find here|what is in here|what data do you have"""
+    |what documents are there|which documents are there|what kinds of documents are there
+    |what kind of documents are there|what kinds of documents do you have|what kind of documents do you have
+    |what sort of documents are there
+    |what types of documents are there|what types of documents do you have|which kinds of documents are there
+    |what can i ask you about|what can i ask about|what topics do you know|what topics are there
+    |what can i find here|what is in here|what data do you have"""
 )
 _THANKS_PHRASES = parse_phrases(
     "thank you|thank you very much|many thanks|much appreciated|cheers|great thank you|perfect thank you"

@@ -1,11 +1,13 @@
 """Finds the words in a question that name a function to compute, and the number of results it asks for."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.english.function_words import (
     AGGREGATE_PHRASES,
     AMOUNT_SUPERLATIVES,
+    DOCUMENT_NOUNS,
     MONEY_WORDS,
     SMALL_NUMBERS,
     SORT_WORDS,
@@ -79,6 +81,8 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
             function = _function_of_phrase(phrase) if len(phrase) == size and index not in inside else None
             if phrase == ("combined",) and not _combines_numbers(index, words, reading):
                 continue
+            if phrase == ("total",) and _totals_count_of_documents(index, words, reading):
+                continue
             if function is not None and not (
                 size > 1 and (_is_part_of_name(index, reading) or is_counted_value(index, words, reading))
             ):
@@ -105,6 +109,14 @@ def _combines_numbers(index: int, words: Sequence[str], reading: BucketReading) 
         or words[after] in MONEY_WORDS | SPENDING_NOUNS
         or any(link.first == after and isinstance(link.meaning, FieldMention) for link in reading.links)
     )
+
+
+def _totals_count_of_documents(index: int, words: Sequence[str], reading: BucketReading) -> bool:
+    """ "*How many repairs* … in *total*": whether documents are counted, so that nothing is left to add up."""
+    nouns = {link.first for link in reading.links if isinstance(link.meaning, BucketNoun)}
+    nouns |= {first for first, word in enumerate(words) if word in DOCUMENT_NOUNS}
+    counted = {first + 2 for first, pair in enumerate(itertools.pairwise(words)) if pair == ("how", "many")}
+    return words[index - 1 : index] == ["in"] and bool(nouns & counted)
 
 
 def is_counted_value(index: int, words: Sequence[str], reading: BucketReading) -> bool:

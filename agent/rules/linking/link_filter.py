@@ -14,7 +14,7 @@ from agent.english.function_words import (
 )
 from agent.english.gradable_adjectives import adjective_of_superlative
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import has_known_unit
 from agent.rules.literals.literal_types import LiteralSpan, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
@@ -28,6 +28,7 @@ _WORDS_BEFORE_ITEMS = frozenset(
     buy buys buying purchased purchase sold sell sells mention mentions mentioning about have has having get got item
     items all every""".split()
 )
+_COUNTING_WORDS = frozenset("count number".split())
 _WORDS_BEFORE_NAMES = frozenset("from by at with of for in via".split())
 
 
@@ -43,6 +44,7 @@ def filter_links(
     is only a part of values is not a match either. Beside the noun of a kind, a word is no value of a field that only
     other kinds have.
     """
+    links = [link for link in links if not _is_total_of_count(link, tokens)]
     nouns = [link for link in links if isinstance(link.meaning, BucketNoun)]
     links = _drop_values_of_other_kinds(links, lexicon.schema)
     links = [link for link in links if not _is_partial_item(link) or _stands_as_noun(link, tokens, nouns)]
@@ -62,6 +64,18 @@ def filter_links(
         for link in kept_links
         if not _is_weak_match(link) or (has_firm_match and _field_key_of(link) not in fields_with_whole_values)
     ]
+
+
+def _is_total_of_count(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
+    """ "How many documents are there *in total*": whether the word belongs to the count and names no field."""
+    words = [token.word for token in tokens]
+    is_counted = "many" in words[: link.first] or bool(_COUNTING_WORDS & set(words[: link.first]))
+    return (
+        isinstance(link.meaning, FieldMention)
+        and is_counted
+        and words[link.first : link.last] == ["total"]
+        and words[max(link.first - 1, 0)] == "in"
+    )
 
 
 def _drop_values_of_other_kinds(links: Sequence[SpanLink], schema: Schema) -> list[SpanLink]:
