@@ -17,6 +17,8 @@ from storage.search.subjects import SUBJECT_PATTERN
 
 _MAX_LINE_BYTES = 100 * 1024 * 1024
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # matches surrogates in pairs too
+_KEYS_OF_DOCUMENTS = frozenset({"text", "source", "page_starts", "readers"})
+_TITLE_KEYS = ("title", "name", "subject")
 JsonObject: TypeAlias = Mapping[str, object]
 
 
@@ -65,6 +67,7 @@ def _parse_line(line: bytes, origin: RecordOrigin) -> SourceRecord | RejectedInp
 
 def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
     """Returns the record of a JSON object. Raises `UnparsableFile` if the object does not describe a document."""
+    data = data if data.get("doc_id") is not None else _document_of_plain_record(data)
     doc_id, metadata = data.get("doc_id"), data.get("metadata")
     if not isinstance(doc_id, (str, int)) or isinstance(doc_id, bool):
         raise UnparsableFile("it has no doc_id" if doc_id is None else "its doc_id is no string")
@@ -82,6 +85,43 @@ def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
         bucket=_string_for_key(data, "bucket") or None,
         readers=_parse_readers(data.get("readers")),
     )
+
+
+def _document_of_plain_record(data: JsonObject) -> JsonObject:
+    """Returns a document of a record as programs export it: an `id` and fields, without `doc_id` and `metadata`.
+
+    All fields, the `id` too, become metadata; without a `text` of its own, the text is a line for each field.
+    """
+    record_id = data.get("id")
+    if not isinstance(record_id, (str, int)) or isinstance(record_id, bool) or "metadata" in data:
+        return data
+    fields = {key: value for key, value in data.items() if key not in _KEYS_OF_DOCUMENTS}
+    lines = (f"{key}: {_words_of_value(value)}" for key, value in fields.items() if value not in (None, "", [], {}))
+    titles = (data.get(key) for key in _TITLE_KEYS)
+    title = next((title for title in titles if isinstance(title, str) and title), str(record_id))
+    return {
+        **{key: data[key] for key in _KEYS_OF_DOCUMENTS & data.keys()},
+        "doc_id": str(record_id),
+        "title": title,
+        "text": data.get("text") or "\n".join(lines),
+        "metadata": {key: value for key, value in fields.items() if value is not None},
+    }
+
+
+def _words_of_value(value: object) -> str:
+    """Returns a value as a line of text: members of a list with commas between, rows with semicolons."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            members = cast("Mapping[str, object]", value).items()
+            return ", ".join(f"{key} {_words_of_value(member)}" for key, member in members)
+        case list():
+            members = cast("list[object]", value)
+            mark = "; " if any(isinstance(member, dict) for member in members) else ", "
+            return mark.join(map(_words_of_value, members))
+        case _:
+            return "" if value is None else str(value)
 
 
 def _string_for_key(data: JsonObject, key: str) -> str:

@@ -120,6 +120,17 @@ def test_a_compressed_jsonl_file_is_loaded(tmp_path: Path) -> None:
     assert (record.doc_id, record.title, record.source, record.bucket) == ("7", "First line", "x.jsonl.gz", None)
 
 
+def test_a_plain_record_with_an_id_is_a_document_and_its_keys_are_fields(tmp_path: Path) -> None:
+    lines = [{"item": "pen", "pieces": 2}, {"item": "ink"}]
+    path = write_jsonl(tmp_path / "x.jsonl", {"id": 12, "buyer": "Moor", "lines": lines, "paid": True, "on": None})
+
+    record = single_record_of(load_items(path))
+
+    assert (record.doc_id, record.title) == ("12", "12")
+    assert record.text == "id: 12\nbuyer: Moor\nlines: item pen, pieces 2; item ink\npaid: yes"
+    assert list(record.metadata) == ["id", "buyer", "lines", "paid"]
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [
