@@ -20,6 +20,7 @@ from storage.search.schema import FieldType, SchemaField
 FieldKey: TypeAlias = tuple[FieldName, FieldName | None]
 _FAR_FACTOR = 20  # a number this many times above the highest value or below the lowest is far outside the range
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200  # the values of a number field that holds years
+_FIRST_NAMED_YEAR = 1000  # the same for a field whose name says that something began
 
 
 def field_key_of(field: SchemaField, row_field: FieldName | None) -> FieldKey:
@@ -49,7 +50,9 @@ def holds_years(field: SchemaField, row_field: FieldName | None, lexicon: Bucket
     """Whether the numbers of the field are years."""
     bounds = _value_range(field, row_field, lexicon)
     is_plain = field.type is FieldType.NUMBER and not field.unit
-    return is_plain and bounds is not None and _FIRST_YEAR <= bounds[0] <= bounds[1] <= _LAST_YEAR
+    is_named = bool(words_of_field(field) & (BEGINNING_WORDS | {"year"}))
+    first_year = _FIRST_NAMED_YEAR if is_named else _FIRST_YEAR
+    return is_plain and bounds is not None and first_year <= bounds[0] <= bounds[1] <= _LAST_YEAR
 
 
 def unit_for_literal(literal: QuantityLiteral, field: SchemaField) -> str:

@@ -1,6 +1,7 @@
 """Finds the fields that a superlative may order: those it names, those its adjective measures, or any number."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from agent.english.function_words import LASTING_VERBS, MONEY_WORDS
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_superlative
@@ -12,10 +13,11 @@ from agent.rules.cues.question_subject import (
     NUMERIC_TYPES,
     field_of_unlinked_words,
 )
-from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_year_of_origin
+from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_speed, is_year_of_origin
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
+from storage.quantities.units import convert_unit
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
 from storage.search.schema import FieldType, SchemaField
@@ -203,6 +205,8 @@ def is_descending(phrase: FunctionPhrase, words: Sequence[str], field: SchemaFie
     if asks_for_length_of_service(phrase, words):
         is_long = phrase.words[0] in ("longest", "oldest")
         return is_long is not (field.type is FieldType.DATE)
+    if found is not None and is_speed(found[1]) and convert_unit(Decimal(1), field.unit, "day") is not None:
+        return not is_high_end  # the fastest takes the least time
     if found is None or found[1].kind is not ScaleKind.AGE:
         return is_high_end
     is_age = field.type is FieldType.NUMBER and "year" not in field.name and not is_year_of_origin(field)

@@ -14,6 +14,7 @@ _COMPARABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldTyp
 _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _ANY_EXTENT = frozenset("high low big large great small little".split())  # said of every number
 _AGE_WORDS = ("age",)
+_SPEED_UNIT = "kilometer/hour"
 
 
 def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -35,6 +36,8 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     if named:
         return named
     measured = roles.fields_in_units(scale.units)
+    if not measured and is_speed(scale):
+        measured = roles.durations
     if measured and (scale.kind is not ScaleKind.SIZE or len(measured) == 1):
         return measured if scale.kind is not ScaleKind.SIZE else _widen_size(measured, lexicon)
     return _fields_of_kind(scale, lexicon)
@@ -113,6 +116,11 @@ def numbers_named_by(nouns: Iterable[str], lexicon: BucketLexicon) -> tuple[Fiel
         if found:
             return found
     return ()
+
+
+def is_speed(scale: AdjectiveScale) -> bool:
+    """Whether the adjective says how fast something is, so that the time it takes tells it as well."""
+    return _SPEED_UNIT in scale.units
 
 
 def is_any_extent(adjective: str) -> bool:

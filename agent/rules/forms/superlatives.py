@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import AMOUNT_SUPERLATIVES, ORDINALS, SUPERLATIVE_PHRASES, YES_NO_VERBS
+from agent.english.function_words import (
+    AMOUNT_SUPERLATIVES,
+    FILLER_WORDS,
+    ORDINALS,
+    STOP_WORDS,
+    SUPERLATIVE_PHRASES,
+    YES_NO_VERBS,
+)
+from agent.english.gradable_adjectives import scale_of_superlative
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -15,6 +23,7 @@ from agent.rules.cues.question_subject import (
     names_one_document,
 )
 from agent.rules.cues.ranked_fields import fields_of_most, is_descending, ordering_fields
+from agent.rules.cues.scale_fields import is_any_extent
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -123,7 +132,10 @@ def _superlative_form(
     leading = leading_category(words, reading, lexicon)
     if leading is not None and field is not None and field.type in NUMERIC_TYPES:
         averages = any(other_phrase.function is AggregateFunction.AVERAGE for other_phrase in other_phrases)
-        function = phrase.function if _is_singular_noun_at(phrase.last, reading) else AggregateFunction.SUM
+        is_single = _is_singular_noun_at(phrase.last, reading, lexicon)
+        is_single = is_single or _compares_unknown_thing(phrase, reading, lexicon)
+        extreme = AggregateFunction.MAXIMUM if descending else AggregateFunction.MINIMUM
+        function = extreme if is_single else AggregateFunction.SUM
         function = AggregateFunction.AVERAGE if averages else function
         return ComputeNumbers(functions=(function,), field=field.name, group=GroupBy(field=leading), limit=most or 1,
                        descending=descending)  # fmt: skip
@@ -171,9 +183,37 @@ def _joined_superlatives(
     return last, tuple(dict.fromkeys(functions))
 
 
-def _is_singular_noun_at(index: int, reading: BucketReading) -> bool:
-    """ "Which agent has the most expensive *listing*": it compares single documents, not all of a group."""
-    return any(not looks_plural(token) for token in _nouns_at(index, reading))
+def _is_singular_noun_at(index: int, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "Which agent has the most expensive *listing*", "… the cheapest *villa*": single documents are compared."""
+    kinds = [
+        reading.tokens[link.last - 1]
+        for link in reading.links
+        if isinstance(link.meaning, (ValueMatch, PartialMatch))
+        and link.first == index
+        and lexicon.is_categorical(link.meaning.field, link.meaning.column)
+    ]
+    return any(not looks_plural(token) for token in (*_nouns_at(index, reading), *kinds))
+
+
+def _compares_unknown_thing(phrase: FunctionPhrase, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "Who runs the quickest *boat*": whether the adjective says something of a single thing of another name."""
+    found = scale_of_superlative(phrase.words)
+    if (
+        reading.tokens[0].word != "who"
+        or found is None
+        or is_any_extent(found[0])
+        or phrase.last >= len(reading.tokens)
+    ):
+        return False
+    token = reading.tokens[phrase.last]
+    names_number = any(
+        isinstance(link.meaning, FieldMention)
+        and link.first == phrase.last
+        and lexicon.get_field(link.meaning.field, link.meaning.column).type in NUMERIC_TYPES
+        for link in reading.links
+    )
+    is_noun = token.word.isalpha() and token.word not in STOP_WORDS | FILLER_WORDS
+    return is_noun and not names_number and not looks_plural(token)
 
 
 def _is_plural_noun_at(index: int, reading: BucketReading) -> bool:

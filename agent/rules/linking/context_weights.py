@@ -25,6 +25,9 @@ from storage.search.schema import FieldType
 _MIN_CERTAIN_WEIGHT = 1.5  # weight from which a value link needs no support from its neighbours
 _OWN_FIELD_BONUS = 1.0  # weight added to a value right after the name of its field
 _TITLE_IN_SET_PENALTY = 0.6  # weight taken from a title, if another field of the set holds the name
+_FRAGMENT_PENALTY = (
+    1.5  # weight taken from the last words of a value, if they are the name of what documents are called
+)
 _SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's type: less than the field's name
 _ROUTE_BONUS = 1.2  # weight added to each of two places that "to" connects, if its field says from or to where
 _WORDS_BEFORE_TO = frozenset("over across on through up down".split())
@@ -47,6 +50,8 @@ def weigh_in_context(
             or _follows_lack_word(link, tokens)
         )
         return replace(link, weight=link.weight + 1.0) if is_likely else link
+    if _is_end_of_value(link) and _is_name_of_documents(link, links, lexicon):
+        return replace(link, weight=link.weight - _FRAGMENT_PENALTY)
     if isinstance(meaning, ValueMatch) and _is_title_beside_set(link, meaning, links, tokens):
         return replace(link, weight=link.weight - _TITLE_IN_SET_PENALTY)
     if isinstance(meaning, (ValueMatch, PartialMatch)) and _follows_own_field(link, meaning, links, tokens):
@@ -110,6 +115,26 @@ def weigh_as_date(
     if meaning.is_hint and meaning.is_question:
         return replace(link, meaning=replace(meaning, is_hint=False), weight=_SUPPORTED_HINT_WEIGHT)
     return link if meaning.is_hint else replace(link, weight=link.weight + 1.0)
+
+
+def _is_end_of_value(link: SpanLink) -> bool:
+    """Whether the words are only a part of a value."""
+    meaning = link.meaning
+    if isinstance(meaning, ValueMatch):
+        return len(fold_text(meaning.value).split()) > link.last - link.first
+    return isinstance(meaning, PartialMatch)
+
+
+def _is_name_of_documents(link: SpanLink, links: Sequence[SpanLink], lexicon: BucketLexicon) -> bool:
+    """ "*Courses* with a restaurant": whether the words name what identifies the documents, and only end a value."""
+    return any(
+        isinstance(other.meaning, FieldMention)
+        and not other.meaning.is_hint
+        and other.meaning.column is None
+        and (other.first, other.last) == (link.first, link.last)
+        and lexicon.is_identifying(other.meaning.field)
+        for other in links
+    )
 
 
 def _is_title_beside_set(

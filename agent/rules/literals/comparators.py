@@ -110,7 +110,7 @@ _LISTED_COMPARATIVES = _DOWNWARD_COMPARATIVES | _DAY_COMPARATIVES | _AGE_UP | _A
 _NEGATORS = frozenset("not no never cannot nor t".split())
 _BETWEEN_NEGATION = frozenset("even to go going be been any ever really quite always get that much yet".split())
 _FILLERS = frozenset(
-    "of the a an is are was were that it be on in rated rating ratings only just nearly almost".split()
+    "of the a an is are was were that it be on in rated rating ratings only just nearly almost year".split()
 )
 _MAX_FILLERS = 3
 _MAX_WORDS = 10

@@ -31,6 +31,7 @@ _OVERDUE_AFTER = re.compile(
 _OVERDUE_BEFORE = re.compile(r"\b(?:overdue|late)\s+(?:by|for)\s+$", re.IGNORECASE)
 _AGE_BEFORE = re.compile(r"\baged\s+$", re.IGNORECASE)
 _TOLERANCE = Decimal("0.1")  # of "around 50"
+_FIRST_YEAR, _LAST_YEAR = 1000, 2200
 
 
 def find_literals(question: str, today: date) -> tuple[QuestionLiteral, ...]:
@@ -103,6 +104,7 @@ def _attach_comparator(question: str, literal: QuestionLiteral, search_start: in
     if literal.op is ComparisonOperator.BETWEEN:
         return literal
     before = find_comparator_before(question, search_start, literal.start)
+    literal = literal if before is None else _read_as_year(literal, before)
     number = literal if before is None else _read_as_number(literal, before)
     if before is not None and _fits_literal(before, question, number):
         return _apply_comparator(number, before, start=before.start)
@@ -117,6 +119,25 @@ def _attach_comparator(question: str, literal: QuestionLiteral, search_start: in
     if distant is None:
         return literal
     return replace(literal, op=distant.op, is_bare=False, comparator_span=(distant.start, distant.end))
+
+
+def _read_as_year(literal: QuestionLiteral, comparator: ComparatorMatch) -> QuestionLiteral:
+    """ "Before 1300": returns the year, which no pattern of dates takes a number so small for."""
+    if not isinstance(literal, QuantityLiteral) or not comparator.is_temporal or not literal.is_bare:
+        return literal
+    year = int(literal.low)
+    is_number = literal.high is None and literal.low == year and not (literal.unit or literal.currency)
+    if (
+        not is_number
+        or literal.scale != 1
+        or literal.end - literal.start != len("1300")
+        or not _FIRST_YEAR <= year <= _LAST_YEAR
+    ):
+        return literal
+    return DateLiteral(
+        start=literal.start, end=literal.end, op=ComparisonOperator.EQ, first_day=date(year, 1, 1),
+        last_day=date(year, 12, 31), is_year_only=True, number_start=literal.start,
+    )  # fmt: skip
 
 
 def _read_as_number(literal: QuestionLiteral, comparator: ComparatorMatch) -> QuestionLiteral:

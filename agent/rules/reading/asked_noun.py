@@ -18,11 +18,13 @@ from agent.english.function_words import (
 )
 from agent.english.gradable_adjectives import function_of_superlative
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import QuestionToken
+from storage.search.analyser import fold_text
 from storage.search.ids import BucketId
+from storage.search.schema import FieldType
 
 _ASKED_NOUN_BONUS = 4.5  # score added to a reading whose bucket the question asks for
 _MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
@@ -31,6 +33,7 @@ _WORDS_BEFORE_NOUN = (
     | ORDINALS.keys() | SMALL_NUMBERS.keys()
 )  # fmt: skip
 _MAX_MODIFIERS = 2  # words between "most" and what is counted: "the most completed night trips"
+_KIND_LABELS = (["type"], ["kind"], ["category"], ["class"], ["sort"])  # last words of the labels of fields
 _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after these is not what is asked for
 
 
@@ -39,7 +42,12 @@ def find_asked_buckets(
 ) -> frozenset[BucketId]:
     """Returns the buckets with the first noun of the question, if only words that ask stand before it; else nothing."""
     starts = {
-        reading.bucket: {link.first for link in _own_nouns_of(reading, lexicons[reading.bucket])}
+        reading.bucket: {
+            link.first
+            for link in reading.links
+            if _is_own_noun(link, reading, lexicons[reading.bucket])
+            or _names_own_kind(link, reading, lexicons[reading.bucket])
+        }
         for reading in readings
     }
     if not any(starts.values()):
@@ -113,6 +121,25 @@ def _is_own_noun(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon)
         return False
     phrase = " ".join(token.word for token in reading.tokens[link.first : link.last])
     return BucketNoun() in lexicon.meanings_of_text(phrase)
+
+
+def _names_own_kind(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "List all *tankers*", "how many *rescue boats*": whether the words are a kind of the bucket's documents.
+
+    Either the field says what kind of thing a document is, or the words end in a noun of the bucket. A value that
+    documents only have, as a firm has its products, is no kind of them.
+    """
+    meaning = link.meaning
+    if isinstance(meaning, FieldMention):  # "which *course* …" of documents that a field `course` names
+        is_noun = meaning.column is None and not (meaning.is_hint or meaning.is_question)
+        return is_noun and lexicon.is_identifying(meaning.field)
+    if not isinstance(meaning, (ValueMatch, PartialMatch)) or meaning.column is not None:
+        return False
+    field = lexicon.get_field(meaning.field)
+    if field.type is not FieldType.CATEGORY or meaning.field in lexicon.schema.references:
+        return False
+    is_kind = fold_text(field.label).split()[-1:] in _KIND_LABELS
+    return is_kind or BucketNoun() in lexicon.meanings_of_text(reading.tokens[link.last - 1].word)
 
 
 def _find_counted_buckets(
