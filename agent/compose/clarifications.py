@@ -1,9 +1,12 @@
 """Composes the questions of clarifications."""
 
+from collections.abc import Sequence
+
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_absence, describe_leg_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values
+from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.forms.clarifications import (
     NothingFoundFacts,
@@ -94,22 +97,43 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
 
 
 def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> ComposedLeg:
-    words = join_words([f"“{escape_markdown(word)}”" for word in facts.words])
+    words = _quote_words(facts.words)
+    if facts.asks_for_value:
+        text = translate_message("I do not understand {words} here.", words=words)
+        return ComposedLeg(sentences=(text,), closing_question=translate_message("Which of these do you want to know?"))
     unknown = translate_plural(
-        "I do not know {words} for {nouns}. Without it",
-        "I do not know {words} for {nouns}. Without them",
+        "I cannot tell which {nouns} you mean by {words}. Without this word",
+        "I cannot tell which {nouns} you mean by {words}. Without these words",
         len(facts.words),
         words=words,
         nouns=noun_of(review).inflected_plural,
     )
     text = translate_plural(
-        "{unknown}, {documents} fits.",
-        "{unknown}, {documents} fit.",
+        "{unknown}, there is {documents}{mentions}.",
+        "{unknown}, there are {documents}{mentions}.",
         review.count,
         unknown=unknown,
         documents=f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}",
+        mentions=_describe_mentions(facts),
     )
     return ComposedLeg(sentences=(text,), closing_question=translate_message("Which do you mean?"))
+
+
+def _describe_mentions(facts: UnknownWordsFacts) -> str:
+    """ "; 5 of them mention “bottles”": returns nothing if no part of the documents mentions the words."""
+    if not facts.mentioned_words:
+        return ""
+    return translate_plural(
+        "; **{count}** of them mentions {words}",
+        "; **{count}** of them mention {words}",
+        facts.mention_count,
+        count=format_number(facts.mention_count),
+        words=_quote_words(facts.mentioned_words),
+    )
+
+
+def _quote_words(words: Sequence[str]) -> str:
+    return join_words([f"“{escape_markdown(word)}”" for word in words])
 
 
 def _compose_asked_back(facts: AskedBackFacts, review: LegReview) -> ComposedLeg:

@@ -14,11 +14,18 @@ STOP_WORDS = frozenset(
 )
 # They say how sure, how surprised or how polite the asker is, or stand for a person; they restrict no documents.
 EMPTY_WORDS = frozenset(
-    """actually although anybody anyhow anyone anyway apparently basically because certainly definitely even ever
-    everybody everyone evidently gonna gotta guess hence hopefully however indeed instead kinda literally
-    maybe mean meanwhile myself obviously ought perhaps presumably probably quite rather really seem seemed
-    seems simply somebody somehow someone sorta supposed supposedly surely therefore though thus told truly
-    wanna well whether wonder wondering""".split()
+    """actually afterwards again along already although altogether always anybody anyhow anymore anyone
+    anyway anyways anywhere around apparently approximately basically because beforehand behind besides
+    briefly certainly clearly definitely else ensure especially essentially even ever everybody everyone
+    everywhere evidently exact exactly fairly forth forward frankly fully furthermore generally gonna gotta guess hardly
+    hence herself himself honestly hopefully however incidentally indeed instead itself just kinda likewise
+    literally mainly maybe mean meanwhile merely moreover mostly myself namely naturally nearly necessarily notably
+    obviously okay only ought ourselves overall perhaps personally please plus precisely presumably probably properly
+    purely quickly quite rather readily really respectively roughly seem seemed seems simply somebody somehow someone
+    sometime somewhat somewhere soon sorry sorta specifically straight strictly supposed supposedly surely themselves
+    thereby therefore tho though through throughout thru thus together told too towards truly typically upon usually
+    very via wanna well whatever whatsoever whenever whereas wherever whether whichever whilst whoever whomever wonder
+    wondering yeah yep yet yourself""".split()
 )
 # Words of any talk. That no document holds one of them tells nothing.
 EVERYDAY_WORDS = frozenset(

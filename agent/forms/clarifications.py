@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.evidence.word_meanings import WordMeanings
 from agent.outcome import OutcomeKind
 from agent.refine import facets, refinements, relaxations
 from agent.refine.candidates import RefinementCandidate
 from agent.refine.facets import FacetSplit
-from agent.refine.unknown_words import unknown_word_candidates
+from agent.refine.unknown_words import unknown_word_candidates, values_of_facets
 from agent.review.leg_review import (
     LegClarification,
     LegFacts,
@@ -56,20 +57,32 @@ class SeveralDocumentsFacts(LegFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownWordsFacts(LegFacts):
-    """Words that restrict the set in a way that was not understood."""
+    """Words that restrict the set, or ask for a value, in a way that was not understood."""
 
     words: tuple[str, ...]
+    mentioned_words: tuple[str, ...]  # all of `words` or one of them; none if no part of the set mentions them
+    mention_count: int  # documents of the set that mention `mentioned_words`
+    asks_for_value: bool
 
 
-def ask_about_unknown_words(review: LegReview) -> LegClarification | None:
+async def ask_about_unknown_words(review: LegReview, meanings: WordMeanings) -> LegClarification | None:
     """Asks what the words mean that were not understood; None if there are none, or nothing to ask about."""
     words = review.alternatives.unknown_words
     if not words or not review.may_ask_back or not review.count:
         return None
+    mentioned_words, mention_count = _choose_mentioned_words(review)
+    values = values_of_facets(review.requests.facets, review.answers)
+    likeness_by_word = await meanings.compare_words([word.casefold() for word in words], values)
+    likeness = {value: degree for by_value in likeness_by_word.values() for value, degree in by_value.items()}
     return LegClarification(
         kind=OutcomeKind.AMBIGUOUS,
         result=replace(build_leg_result(review, OutcomeKind.AMBIGUOUS, None), unknown_words=words),
-        facts=UnknownWordsFacts(words=words),
+        facts=UnknownWordsFacts(
+            words=words,
+            mentioned_words=mentioned_words,
+            mention_count=mention_count,
+            asks_for_value=review.leg.answer_form.reads_values,
+        ),
         candidates=tuple(
             unknown_word_candidates(
                 review.leg,
@@ -78,11 +91,20 @@ def ask_about_unknown_words(review: LegReview) -> LegClarification | None:
                 review.requests.facets,
                 review.question_context.schemas,
                 review.count,
+                likeness,
             )
         ),
         hits=hits_by_document(review),
         assumptions=assumptions_of(review),
     )
+
+
+def _choose_mentioned_words(review: LegReview) -> tuple[tuple[str, ...], int]:
+    """Returns the words that a part of the set mentions, with its count: all of the words, else the rarest of them."""
+    requests = review.requests.mention_counts
+    counts = {words: review.answers[request] for words, request in requests.items()}
+    telling = [(words, count) for words, count in counts.items() if 0 < count < review.count]
+    return min(telling, key=lambda mention: (-len(mention[0]), mention[1]), default=((), 0))
 
 
 def report_nothing_found(review: LegReview) -> LegClarification:

@@ -1,6 +1,6 @@
 """Ways out of a question with words that were not understood: all, those that mention them, and parts by fields."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent.decomposition import LegAlternatives
@@ -31,6 +31,7 @@ _MAX_VALUE_WORDS = 4  # of a value that names a kind
 _FEW_DOCUMENTS = 4  # a set so small may be divided into single documents
 _MAX_FIELD_VALUES = 7  # distinct values of a field that sorts documents into a few kinds
 _MAX_VALUES_BY_FIELD = 4
+_MAX_LIKE_VALUES = 2  # that mean nearly what the words mean
 
 
 def unknown_word_candidates(
@@ -40,27 +41,64 @@ def unknown_word_candidates(
     facets: Sequence[FacetRequest],
     schemas: SchemasByBucket,
     count: int,
+    likeness: Mapping[str, float] | None = None,
 ) -> list[RefinementCandidate]:
     """Returns all documents of the leg's set, those that mention the words, and parts of the set by its fields.
 
-    For a question about values: the fields that it may be about. `count`: of the set's documents.
+    For a question about values: the fields that it may be about. `count`: of the set's documents. `likeness` (0 to 1)
+    of the values of the fields to the words: parts by the likest values come first.
     """
     words = alternatives.unknown_words
     if leg.answer_form.reads_values:
         return _field_candidates(leg, alternatives.suggested_fields, schemas)
     candidates = [
         RefinementCandidate(label=_label_of_whole(leg, words, count), refinement=UseReading(search=leg.search)),
-        RefinementCandidate(
-            label=MentionLabel(words=tuple(words)), refinement=UseReading(search=mentioning_search(leg.search, words))
-        ),
+        *(_mention_candidate(leg.search, group) for group in groups_of_words(words)),
     ]
     buckets = leg.search.buckets
     if len(buckets) != 1:
         return [*candidates, *map(_bucket_candidate, buckets)]
     fields = schemas[buckets[0]].by_name
     ordered = sorted(facets, key=lambda facet: _priority_of(facet.field, answers[facet], alternatives.suggested_fields))
-    parts = (list(_parts_by_field(fields[facet.field], answers[facet])) for facet in ordered)
-    return candidates + [part for parts_of_field in parts for part in parts_of_field][:_MAX_PARTS]
+    like_parts = _parts_by_like_values(fields, {facet.field: answers[facet] for facet in ordered}, likeness or {})
+    parts = [part for facet in ordered for part in _parts_by_field(fields[facet.field], answers[facet])]
+    return [*candidates, *like_parts, *(part for part in parts if part not in like_parts)][
+        : len(candidates) + _MAX_PARTS
+    ]
+
+
+def groups_of_words(words: Sequence[str]) -> Sequence[tuple[str, ...]]:
+    """Returns all of the words, then each of them, if there are several."""
+    return [*dict.fromkeys([tuple(words), *((word,) for word in words)])]
+
+
+def values_of_facets(facets: Sequence[FacetRequest], answers: IndexAnswers) -> Sequence[str]:
+    """Returns the values, except numbers, by which the fields of the facets divide the set."""
+    found = (answer for facet in facets if isinstance(answer := answers[facet], ValueFacet))
+    return [value.value for answer in found for value in answer.values if any(map(str.isalpha, value.value))]
+
+
+def _mention_candidate(search: Search, words: tuple[str, ...]) -> RefinementCandidate:
+    return RefinementCandidate(
+        label=MentionLabel(words=words), refinement=UseReading(search=mentioning_search(search, words))
+    )
+
+
+def _parts_by_like_values(
+    fields: Mapping[FieldName, SchemaField],
+    answers: Mapping[FieldName, FacetAnswer],
+    likeness: Mapping[str, float],
+) -> list[RefinementCandidate]:
+    """ "*Cold*": returns the part "fridge"; the likest values first, a few at most."""
+    found = [
+        (likeness[value.value], fields[name], value.value)
+        for name, answer in answers.items()
+        if isinstance(answer, ValueFacet) and fields[name].type is not FieldType.FLAG
+        for value in answer.values
+        if value.value in likeness
+    ]
+    found.sort(key=lambda part: -part[0])
+    return [_value_candidate(field, value) for _, field, value in found[:_MAX_LIKE_VALUES]]
 
 
 def _label_of_whole(leg: Leg, words: Sequence[str], count: int) -> ChoiceLabel:

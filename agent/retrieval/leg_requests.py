@@ -7,6 +7,7 @@ from agent.decomposition import LegAlternatives, QuestionContext
 from agent.limits import AnswerLimits
 from agent.refine.facets import facet_requests
 from agent.refine.relaxations import comparisons_with_missing
+from agent.refine.unknown_words import groups_of_words, mentioning_search
 from agent.refine.unstated_values import UnstatedRequests, build_unstated_requests
 from agent.retrieval.fusion import weigh_terms
 from agent.retrieval.ranking_terms import build_passage_requests, ranking_terms_for
@@ -70,6 +71,8 @@ class LegRequests:
     fallback_reading_counts: tuple[CountRequest, ...] = ()  # counts of the fallback readings, in their order
     # Counts, in all documents, of the words that may be misspelt
     misspelt_word_counts: tuple[CountRequest, ...] = ()
+    # Counts of the documents of the set that mention words that were not understood: all of them, and each
+    mention_counts: Mapping[tuple[str, ...], CountRequest] = field(default_factory=dict[tuple[str, ...], CountRequest])
     whole_count: CountRequest | None = None  # the count of the set that a share refers to
 
     def all_requests(self) -> Iterator[IndexRequest[object]]:
@@ -83,6 +86,7 @@ class LegRequests:
             *self.fallback_requests.values(),
             *self.word_counts.values(),
             *self.missing_counts.values(),
+            *self.mention_counts.values(),
         )
         yield from self.unstated.all_requests() if self.unstated is not None else ()
         yield from (*self.equal_reading_counts, *self.fallback_reading_counts, *self.misspelt_word_counts)
@@ -171,7 +175,7 @@ class LegInquiry:
 
 
 def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegRequests:
-    """Adds a count for each other reading and for each word that may be misspelt."""
+    """Adds a count for each other reading, each word that may be misspelt, and the words that are asked about."""
     alternatives, whole = inquiry.alternatives, unfiltered_search_of(*inquiry.question_context.schemas)
     misspelt = alternatives.spelling_correction.corrections if alternatives.spelling_correction else ()
     equal_readings = alternatives.equal_readings if inquiry.may_ask_back else ()
@@ -179,10 +183,17 @@ def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegReq
     return replace(
         requests,
         facets=requests.facets or (inquiry.request_facets() if asks_about_words else ()),
+        mention_counts=_count_mentions(inquiry.leg, alternatives.unknown_words) if asks_about_words else {},
         equal_reading_counts=tuple(CountRequest(reading.search) for reading in equal_readings),
         fallback_reading_counts=tuple(CountRequest(reading.search) for reading in alternatives.fallback_readings),
         misspelt_word_counts=tuple(word_count_request(whole, written) for written, _ in misspelt),
     )
+
+
+def _count_mentions(leg: Leg, words: Sequence[str]) -> Mapping[tuple[str, ...], CountRequest]:
+    if leg.answer_form.reads_values:
+        return {}  # the words ask for a value and restrict no set
+    return {group: CountRequest(mentioning_search(leg.search, group)) for group in groups_of_words(words)}
 
 
 def _build_text_requests(leg: Leg, named_search: Search, text: str, question_context: QuestionContext) -> LegRequests:

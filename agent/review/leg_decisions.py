@@ -41,7 +41,7 @@ async def decide_legs(
 async def _decide_leg(
     review: LegReview, meanings: WordMeanings, *, quotes_sentences: bool
 ) -> Enough | LegClarification:
-    decision = ask_about_unknown_words(review) or await decide_by_form(review)
+    decision = await ask_about_unknown_words(review, meanings) or await decide_by_form(review)
     if not quotes_sentences:
         return decision
     answered = answer_each_topic(review, await answer_from_sentences(review, decision, meanings))

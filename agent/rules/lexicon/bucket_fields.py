@@ -57,6 +57,11 @@ class BucketFields:
     def vocabulary_of(self, name: FieldName, column: FieldName | None = None) -> FieldVocabulary | None:
         return self.vocabularies.get(name if column is None else FieldName(f"{name}.{column}"))
 
+    def is_known_of_all(self, name: FieldName) -> bool:
+        """Whether every document has a value of the field."""
+        vocabulary = self.vocabulary_of(name)
+        return vocabulary is not None and vocabulary.document_count >= self.document_count
+
     def count_documents_with(self, name: FieldName, value: str) -> int:
         """Returns how many documents have the value according to the vocabulary."""
         return self._value_counts(name).get(value, 0)

@@ -81,6 +81,10 @@ class PhraseMeanings(BucketFields):
             self._label_stems_by_field[name] = stems - self._stop_word_stems
         return self._label_stems_by_field[name]
 
+    def fields_named_by(self, stem: str) -> Sequence[SchemaField]:
+        """Returns the fields whose name or title has the stem as its only content word."""
+        return [field for field in self.schema.fields if self.label_stems_of(field.name) == frozenset({stem})]
+
     def is_named_by(self, name: FieldName, stem: str) -> bool:
         """Whether the name or title of the field contains the stem."""
         field = self.schema.by_name[name]

@@ -59,7 +59,7 @@ def plan_identified_document(
 
 def _unknown_words_in(readings: Sequence[BucketReading]) -> tuple[str, ...]:
     """Returns the words that no bucket knows, if they say more than how the question is put."""
-    known_roles = (WordRole.REQUEST, WordRole.KIND, WordRole.EXPLAINED)
+    known_roles = (WordRole.REQUEST, WordRole.KIND, WordRole.EXPLAINED, WordRole.LIGHT)
     left = [
         word
         for word in readings[0].unlinked_words[1:]

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from agent.assumptions import UnusedWords
 from agent.decomposition import PlannedQuestion
-from agent.english.function_words import EVERYDAY_WORDS, FILLER_WORDS, RELATING_VERBS
+from agent.english.function_words import EMPTY_WORDS, EVERYDAY_WORDS, FILLER_WORDS, RELATING_VERBS, SHORT_FORMS
+from agent.english.light_words import is_light_word
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.word_coverage import find_uncovered_words
 from agent.rules.words.tokens import QuestionToken, tokenize_question
@@ -15,17 +16,19 @@ from storage.search.ids import BucketId
 _ASKING_WORDS = frozenset({"which", "what"})
 _MIN_UNUSED_WORDS = 2  # a single word is usually the verb of a field: "how heavy is it", "who won the race"
 _MAX_NAMED_WORDS = 4
-_WORDS_THAT_TELL_LITTLE = EVERYDAY_WORDS | FILLER_WORDS | RELATING_VERBS
+_WORDS_THAT_TELL_LITTLE = EVERYDAY_WORDS | EMPTY_WORDS | FILLER_WORDS | RELATING_VERBS | SHORT_FORMS.keys()
 _WORDS_BEFORE_ASKED_NOUN = frozenset({"many", "which", "what", "whose"})
 
 
-def telling_words(words: Sequence[str], tokens: Sequence[QuestionToken]) -> tuple[str, ...]:
+def telling_words(
+    words: Sequence[str], tokens: Sequence[QuestionToken], light_words: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Returns the words if they say more than how the question for a value is put; else nothing.
 
     A single word is often the verb of the value ("since when has it been *rented*"). One that names what is asked for
-    ("which *driver*") or is a name says more, and so do several words.
+    ("which *driver*") or is a name says more, and so do several words, or one beside an everyday word.
     """
-    if len(words) != 1:
+    if len(words) != 1 or light_words:
         return tuple(words)
     word = words[0].casefold()
     index = next((index for index, token in enumerate(tokens) if token.word == word), 0)
@@ -51,7 +54,8 @@ def name_unused_words(planned: PlannedQuestion, lexicons: Mapping[BucketId, Buck
     )
     if len(words) < _MIN_UNUSED_WORDS and not _holds_asked_noun(words, planned, lexicons):
         return planned
-    return replace(planned, assumptions=(*planned.assumptions, UnusedWords(words=words[:_MAX_NAMED_WORDS])))
+    telling = tuple(word for word in words if not is_light_word(word)) or words
+    return replace(planned, assumptions=(*planned.assumptions, UnusedWords(words=telling[:_MAX_NAMED_WORDS])))
 
 
 def _holds_asked_noun(

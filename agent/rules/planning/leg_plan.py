@@ -79,7 +79,7 @@ def plan_leg(
         # Where fields are as likely, these are asked about; and a text may know the words.
         is_certain_form = lexicon.holds_records and len(forms) < 2
         left_words = [word for word in best.unknown_words if not _names_dimension(word, answer_form, lexicon)]
-        unknown_words = telling_words(left_words, best.tokens) if is_certain_form else ()
+        unknown_words = telling_words(left_words, best.tokens, best.light_words) if is_certain_form else ()
         return leg, LegAlternatives(
             leg=leg_id,
             equal_forms=forms,
@@ -87,7 +87,7 @@ def plan_leg(
             suggested_fields=best.similarities.rank_fields(unknown_words),
             is_understood=not best.unlinked_words and any(not mention.is_hint for mention in best.asked_mentions),
         )
-    unknown_words = (*best.unknown_words, *words_of_unused_mentions(best, answer_form))
+    unknown_words = _unknown_words_of_set(best, answer_form, lexicon)
     chosen_readings = _choose_readings(readings, answer_form)
     clauses = tuple(
         add_implied_kind(_clause_of(reading), answer_form, lexicons[reading.bucket].schema)
@@ -113,6 +113,15 @@ def plan_leg(
         suggested_fields=best.similarities.rank_fields(unknown_words),
     )
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
+
+
+def _unknown_words_of_set(reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon) -> tuple[str, ...]:
+    """Returns the words that may restrict the set. Everyday words do so only if nothing else does."""
+    may_be_whole_bucket = answer_form.is_document_count or (
+        answer_form.lists_documents and answer_form.list_order is None
+    )
+    words = (*reading.unknown_words, *words_of_unused_mentions(reading, answer_form, lexicon))
+    return words or (reading.light_words if may_be_whole_bucket and not reading.conditions else ())
 
 
 def _leg_by_identifier(
@@ -373,9 +382,7 @@ def _alternative_forms(
 
 def _known_condition_for(name: FieldName, lexicon: BucketLexicon) -> Condition:
     """Returns the condition that the field has a value; none if every document has one."""
-    vocabulary = lexicon.vocabulary_of(name)
-    is_always_known = vocabulary is not None and vocabulary.document_count >= lexicon.document_count
-    return MATCH_ALL if is_always_known else NotCondition(MissingCondition(field=name))
+    return MATCH_ALL if lexicon.is_known_of_all(name) else NotCondition(MissingCondition(field=name))
 
 
 def assumptions_of_leg(

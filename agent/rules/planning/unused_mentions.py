@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from agent.english.function_words import EVERYDAY_WORDS, GROUPING_WORDS
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import fields_of
@@ -10,19 +11,22 @@ from storage.search.ids import FieldName
 from storage.search.plan import AnswerForm
 
 
-def words_of_unused_mentions(reading: BucketReading, answer_form: AnswerForm) -> tuple[str, ...]:
+def words_of_unused_mentions(
+    reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon
+) -> tuple[str, ...]:
     """Returns the words, as folded, of the mentioned fields that neither a condition nor the form of answer uses.
 
     A number of documents rests on every field that the question names: "how many *tasks* have been given in the
     meetings" counts no meetings. A list may show a field, unless its name is part of the noun: "*complaint* letters".
+    As a part of the noun, a field that every document has restricts nothing: "*customer* orders".
     """
-    if not (answer_form.is_document_count or (answer_form.lists_documents and answer_form.list_order is None)):
+    if not answer_form.names_a_set or (answer_form.lists_documents and answer_form.list_order is not None):
         return ()
     used = _fields_of_form(answer_form).union(*map(fields_of, reading.conditions))
     return tuple(
         " ".join(token.word for token in reading.tokens[link.first : link.last])
         for link in _unused_links(reading, used)
-        if answer_form.is_document_count or _modifies_noun(link, reading)
+        if (not _is_known_of_all(link, lexicon) if _modifies_noun(link, reading) else answer_form.is_document_count)
     )
 
 
@@ -54,6 +58,10 @@ def _leads_to_value(link: SpanLink, reading: BucketReading) -> bool:
     nearest = min(following, key=lambda other: other.first)
     words_between = {token.word for token in reading.tokens[link.last : nearest.first]}
     return isinstance(nearest.meaning, ValueMatch | PartialMatch) and words_between <= EVERYDAY_WORDS
+
+
+def _is_known_of_all(link: SpanLink, lexicon: BucketLexicon) -> bool:
+    return isinstance(link.meaning, FieldMention) and lexicon.is_known_of_all(link.meaning.field)
 
 
 def _modifies_noun(link: SpanLink, reading: BucketReading) -> bool:

@@ -1,6 +1,7 @@
 """Finds the words of a question that nothing in its plan expresses."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 
 from agent.condition_walk import walk_conditions
 from agent.english.function_words import (
@@ -71,12 +72,26 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
     computes = any(leg.answer_form.computes for leg in plan.legs)
     is_ordered = any(leg.answer_form.list_order or leg.answer_form.list_limit or computes for leg in plan.legs)
     is_negated = any(_has_negation(clause) for leg in plan.legs for clause in leg.search.clauses)
+    tokens = tokenize_question(plan.question, analyser)
+    parts_of_nouns = _parts_of_nouns(tokens, [lexicons[bucket] for bucket in buckets])
     return tuple(
         token.word
-        for token in tokenize_question(plan.question, analyser)
-        if not _is_covered(
+        for index, token in enumerate(tokens)
+        if index not in parts_of_nouns
+        and not _is_covered(
             token, covered, covered_words, computes=computes, is_ordered=is_ordered, is_negated=is_negated
         )
+    )
+
+
+def _parts_of_nouns(tokens: Sequence[QuestionToken], lexicons: Sequence[BucketLexicon]) -> frozenset[int]:
+    """ "*Customer* orders": returns the positions of names of fields right before a noun for the documents."""
+    return frozenset(
+        index
+        for index, (token, following) in enumerate(itertools.pairwise(tokens))
+        for lexicon in lexicons
+        if following.stem in lexicon.noun_stems
+        and any(lexicon.is_known_of_all(field.name) for field in lexicon.fields_named_by(token.stem))
     )
 
 

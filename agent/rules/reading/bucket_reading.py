@@ -79,6 +79,11 @@ class BucketReading:
         """The unlinked words that restrict the documents in a way that was not understood."""
         return self._words_with_role(WordRole.UNKNOWN)
 
+    @property
+    def light_words(self) -> tuple[str, ...]:
+        """The unlinked everyday words. If nothing else restricts the documents, they may be meant to."""
+        return self._words_with_role(WordRole.LIGHT)
+
     def _words_with_role(self, role: WordRole) -> tuple[str, ...]:
         return tuple(word for word in self.unlinked_words if self.word_roles.get(word, WordRole.REQUIRED) is role)
 

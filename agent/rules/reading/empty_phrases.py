@@ -35,7 +35,14 @@ _IDIOMS = (
     ("on", "the", "books"), ("on", "our", "books"), ("in", "our", "books"), ("right", "now"), ("in", "total"),
     ("at", "all"), ("in", "particular"), ("in", "question"), ("on", "record"), ("on", "file"), ("in", "existence"),
     ("going", "by"), ("judging", "by"), ("each", "time"), ("every", "time"), ("last", "one"), ("single", "one"),
-    ("all", "told"), ("all", "in", "all"), ("each", "one"),
+    ("all", "told"), ("all", "in", "all"), ("each", "one"), ("at", "present"), ("by", "now"), ("as", "of", "now"),
+    ("until", "now"), ("up", "to", "now"), ("for", "now"), ("these", "days"), ("as", "of", "today"), ("as", "yet"),
+    ("in", "the", "end"), ("in", "fact"), ("on", "the", "whole"), ("as", "a", "whole"), ("in", "the", "first", "place"),
+    ("by", "any", "chance"), ("if", "possible"), ("if", "you", "can"), ("over", "there"), ("out", "there"),
+    ("for", "sure"), ("by", "the", "way"), ("a", "hand", "in"), ("so", "to", "speak"), ("one", "way", "or", "another"),
+    ("all", "the", "time"), ("alone", "or", "with", "others"), ("on", "our", "hands"), ("in", "our", "hands"),
+    ("on", "our", "side"), ("at", "our", "end"), ("in", "my", "head"), ("for", "me"),
+    ("take", "part"), ("takes", "part"), ("took", "part"), ("taking", "part"), ("taken", "part"), ("at", "once"),
 )  # fmt: skip
 _IDIOMS_BY_WORD = _places_by_word(_IDIOMS)
 # They say that an event happened; where documents have a state, it may not have: "visits that took place".

@@ -12,6 +12,7 @@ from enum import Enum
 from agent.english.function_words import (
     CONTAINER_NOUNS,
     EMPTY_WORDS,
+    GENERIC_NOUNS,
     LIST_VERBS,
     MENTION_WORDS,
     MODAL_VERBS,
@@ -26,6 +27,7 @@ from agent.english.function_words import (
     STOP_WORDS,
     VAGUE_ADJECTIVES,
 )
+from agent.english.light_words import is_light_verb, is_light_word
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
@@ -36,12 +38,17 @@ from storage.text.identifiers import is_identifier
 
 _DETERMINERS = frozenset("a an the this that these those our your their my his her its some any all every each".split())
 _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
+_ARTICLES_AND_OWNERS = frozenset("a an the our your their my his her its".split())
 _MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
 _MIN_FITTING_VALUES = 2  # values and literals that show the kind of documents
 _WORDS_FOR_QUOTATIONS = frozenset("word words phrase phrases term terms expression text wording".split())
 _ACTORS = frozenset("i we they he she one somebody someone anybody anyone people a an the my our".split())
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
-_SENTENCE_MARKS = frozenset(".?!")
+_SENTENCE_MARKS = frozenset(".?!:")
+_DASHES = frozenset({"-", "–", "—"})
+_APOSTROPHES = frozenset("'’")
+# They open a sentence that goes on with the request: "Skip the damaged ones."
+_RESTRICTING_STARTS = frozenset("only just not no without except excluding exclude leave skip ignore minus but".split())
 _HAVING_VERBS = frozenset("run own operate manage keep maintain use hold employ offer sell stock supply".split())
 _APPOSITION_WORDS = frozenset({"named", "called"})
 # Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
@@ -55,6 +62,7 @@ class WordRole(Enum):
     KIND = "kind"  # it names the kind of documents
     EXPLAINED = "explained"  # it belongs to a linked phrase
     REQUIRED = "required"  # the text must hold it
+    LIGHT = "light"  # an everyday word, which restricts nothing beside words that do
     UNKNOWN = "unknown"  # a condition that was not understood
 
 
@@ -101,7 +109,7 @@ def _role_of_run(
         is_near = selection.similarities.similarity_to_noun(tokens[last - 1].word) >= _MIN_NOUN_SIMILARITY
         return WordRole.KIND if is_near or _is_well_explained(selection, runs) else WordRole.UNKNOWN
     if tokens[first].word in PRESENT_WORDS:
-        return WordRole.UNKNOWN
+        return WordRole.UNKNOWN if selection.lexicon.has_end_dates else WordRole.REQUEST
     if tokens[first].word in _WORDS_FOR_QUOTATIONS and last < len(tokens) and tokens[last].is_quoted:
         return WordRole.REQUEST
     if last - first == 1 and (_is_empty(selection, first) or _is_filler(selection, first)):
@@ -252,20 +260,48 @@ def _has_mark_between(selection: SpanSelection, index: int) -> bool:
 
 
 def _ends_sentence_between(selection: SpanSelection, first: int, last: int) -> bool:
-    """Whether a sentence ends behind one of the tokens from `first` to before `last`."""
-    tokens = selection.tokens
-    gaps = (selection.question[tokens[index].end : tokens[index + 1].start] for index in range(first, last))
-    return any(_SENTENCE_MARKS & set(gap) for gap in gaps)
+    """Whether a sentence ends behind one of the tokens from `first` to before `last`; at a colon or dash, too."""
+    gaps = (_gap_after(selection, index) for index in range(first, last))
+    return any(_SENTENCE_MARKS & set(gap) or (gap.strip() in _DASHES and gap != gap.strip()) for gap in gaps)
+
+
+def _gap_after(selection: SpanSelection, index: int) -> str:
+    """Returns what stands between the token and the next one."""
+    return selection.question[selection.tokens[index].end : selection.tokens[index + 1].start]
 
 
 def _is_sentence_linked(selection: SpanSelection, index: int) -> bool:
     """Whether a word of the sentence has a meaning in the bucket; else the sentence is no part of the question."""
+    return _has_linked_token(selection, _sentence_around(selection, index))
+
+
+def _has_linked_token(selection: SpanSelection, positions: range) -> bool:
+    """Whether one of the tokens has a meaning in the bucket; the "one" of "quick one" counts nothing."""
+    return any(
+        _covers_token(selection, position) and selection.tokens[position].word not in GENERIC_NOUNS
+        for position in positions
+    )
+
+
+def _sentence_around(selection: SpanSelection, index: int) -> range:
+    """Returns the positions of the tokens in the sentence of the token."""
     first = last = index
     while first > 0 and not _ends_sentence_between(selection, first - 1, first):
         first -= 1
     while last + 1 < len(selection.tokens) and not _ends_sentence_between(selection, last, last + 1):
         last += 1
-    return any(_covers_token(selection, position) for position in range(first, last + 1))
+    return range(first, last + 1)
+
+
+def _only_gives_reason(selection: SpanSelection, index: int) -> bool:
+    """ "How tall is it? *Need to know whether it fits through the door.*": whether the sentence asks for nothing."""
+    sentence = _sentence_around(selection, index)
+    return (
+        len(sentence) < len(selection.tokens)
+        and selection.tokens[sentence.start].word not in _RESTRICTING_STARTS
+        and selection.negated_tokens.isdisjoint(sentence)
+        and not _has_linked_token(selection, sentence)
+    )
 
 
 def _covers_token(selection: SpanSelection, index: int) -> bool:
@@ -339,7 +375,7 @@ def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRol
     tokens = selection.tokens
     if _is_beside_literal(selection, first, last):
         return WordRole.EXPLAINED
-    if tokens[first].word in VAGUE_ADJECTIVES:
+    if tokens[first].word in VAGUE_ADJECTIVES or _only_gives_reason(selection, first):
         return WordRole.REQUEST
     if _opening_preposition(selection, first) in MENTION_WORDS:
         return WordRole.REQUIRED
@@ -347,7 +383,27 @@ def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRol
         return WordRole.EXPLAINED
     if first and tokens[first - 1].word == "we" and tokens[first].word in _HAVING_VERBS and last == len(tokens):
         return WordRole.REQUEST  # "the vans we run"
-    return WordRole.UNKNOWN
+    return WordRole.LIGHT if last - first == 1 and _is_light(selection, first) else WordRole.UNKNOWN
+
+
+def _is_light(selection: SpanSelection, index: int) -> bool:
+    """ "Orders *placed* this year", "every *time* we bought": whether the word says nothing of its own."""
+    word = selection.tokens[index].word
+    if index in selection.negated_tokens or not is_light_word(word):
+        return False
+    stands_as_noun = index > 0 and selection.tokens[index - 1].word in _ARTICLES_AND_OWNERS
+    return not (is_light_verb(word) and (stands_as_noun or _has_explained_subject(selection, index)))
+
+
+def _has_explained_subject(selection: SpanSelection, index: int) -> bool:
+    """ "Minutes that *talk* about the open day": whether what the verb is about was taken for something else."""
+    tokens = selection.tokens
+    if index + 1 >= len(tokens) or tokens[index + 1].word != "about":
+        return False
+    states = {token for span in selection.states for token in range(span.first, span.last)}
+    explained = states | selection.usage.tokens
+    subject = [token for token in range(index + 2, len(tokens)) if is_content_word(tokens[token])]
+    return all(token in explained or _covers_token(selection, token) for token in subject)
 
 
 def _is_beside_literal(selection: SpanSelection, first: int, last: int) -> bool:
@@ -382,7 +438,7 @@ def _names_kind_of_value(selection: SpanSelection, first: int, last: int) -> boo
     if last - first != 1 or tokens[first].word.endswith(_MODIFIER_ENDINGS):
         return False
     if first and _is_in_value(selection, first - 1) and not _has_mark_between(selection, first - 1):
-        return True
+        return not _APOSTROPHES & set(_gap_after(selection, first - 1))  # "Ida Voss' extension" asks for a value
     after = last + (last < len(tokens) and tokens[last].word in _APPOSITION_WORDS)
     return after < len(tokens) and _is_in_value(selection, after) and not _has_mark_between(selection, last - 1)
 

@@ -120,6 +120,31 @@ def test_words_that_may_restrict_are_still_asked_about(question: str, words: tup
     assert set(words) <= set(alternatives.unknown_words)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "the parcels that they brought over there by Blue Van",
+        "which parcels that came through were taken by Blue Van",
+        "every time that parcels were put through by Blue Van",
+        "I'm preparing the budget - which parcels are by Blue Van?",
+        "Quick one before the audit: which parcels are by Blue Van?",
+        "Which parcels are by Blue Van? Need to know whether the trolley squeaks.",
+    ],
+)
+def test_everyday_words_and_reasons_restrict_nothing_beside_a_condition(question: str) -> None:
+    leg, alternatives = _plan_leg(question)
+
+    assert leg.search.clauses[0].required_terms == ()
+    assert alternatives.unknown_words == ()
+    assert str(_comparisons(leg)[0].value) == "Blue Van"
+
+
+def test_an_everyday_word_that_alone_restricts_the_set_is_asked_about() -> None:
+    _, alternatives = _plan_leg("which parcels were touched?")
+
+    assert alternatives.unknown_words == ("touched",)
+
+
 @pytest.mark.parametrize("question", ["which turnips weigh over 500 g", "every turnip over 500 g"])
 def test_a_noun_of_a_list_that_means_something_else_is_not_understood(question: str) -> None:
     leg, alternatives = _plan_leg(question)
