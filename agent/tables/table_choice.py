@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from agent.evidence.question_words import WordStems
 from agent.evidence.word_meanings import Likeness
 from agent.tables.asked_tokens import AskedToken, TableQuestion
+from agent.tables.readings.table_reading import TableReading
 from agent.tables.row_queries import TableAnswer
 from agent.tables.table_links import TableLinks, link_question
-from agent.tables.table_readings import TableQuestionReader, TableReading
+from agent.tables.table_readings import find_readings
 from agent.tables.typed_tables import TypedTable
 
 _QUALITY_WEIGHT = 0.55  # of a reading's quality, beside the share of the question that it explains
@@ -113,7 +114,7 @@ def _score_readings(
     context = {token.index for token in question.tokens if token.word in table.context_words}
     total = sum(weights.values()) or 1.0
     linked = _linked_share(links, weights, total)
-    for reading in TableQuestionReader(question, table, links).find_readings():
+    for reading in find_readings(question, table, links):
         answer = reading.query.run_query(table)
         if answer is None or len(answer.values) > _MAX_ROWS_SHOWN_AS_CELLS:
             continue
