@@ -27,7 +27,8 @@ _FLAGS = re.IGNORECASE | re.VERBOSE
 _REASON_QUESTION = re.compile(r"\bwhy\b", re.IGNORECASE)
 _PHONE_QUESTION = re.compile(
     r"""\b (?:phone|telephone|mobile|fax|emergency) [ ] (?:no\b|number) | \b numbers? \b .* \b (?:call|ring|phone|dial)
-        | \b what [ ] (?:should|do|can) .* \b dial \b""",
+        | \b what [ ] (?:should|do|can) .* \b dial \b
+        | \b wh(?:at|ich) \b .* \b (?:phone|telephone|extension|mobile|fax) (?: [ ] (?:of|for) \b | \W* $ )""",
     _FLAGS,
 )
 _TIME_QUESTION = re.compile(
@@ -37,7 +38,7 @@ _TIME_QUESTION = re.compile(
     _FLAGS,
 )
 _PRICE_QUESTION = re.compile(
-    r"""\b what \b .* \b (?:pay|earn|earns|owe|owes|charge|charged) \b
+    r"""\b what s? \b .* \b (?:pay|wage|wages|earn|earns|owe|owes|charge|charged) \b
         | \b the [ ] (?:charge|fine|rent|deposit) \b""",
     _FLAGS,
 )
@@ -109,7 +110,7 @@ def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[in
     if kind is TextValue.TIME_OF_DAY:
         yield from (match.span() for match in _TIME_OF_DAY.finditer(text))
     elif kind is TextValue.PHONE_NUMBER:
-        yield from (match.span() for match in _PHONE_NUMBER.finditer(text))
+        yield from (match.span() for match in _PHONE_NUMBER.finditer(_blank_spans(text, _days_in(text))))
     elif kind is AnswerType.NUMBER:
         yield from find_values_in(_blank_dates(text), kind, noun)
     else:
@@ -127,6 +128,14 @@ def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:
 def _blank_dates(text: str) -> str:
     """Returns the text of the same length without its dates, times of day and phone numbers."""
     spans = [match.span() for pattern in (_TIME_OF_DAY, _PHONE_NUMBER) for match in pattern.finditer(text)]
-    for start, end in (*spans, *find_values_in(text, AnswerType.DAY)):
+    return _blank_spans(text, [*spans, *_days_in(text)])
+
+
+def _days_in(text: str) -> list[tuple[int, int]]:
+    return find_values_in(text, AnswerType.DAY)
+
+
+def _blank_spans(text: str, spans: Collection[tuple[int, int]]) -> str:
+    for start, end in spans:
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text

@@ -21,6 +21,8 @@ class AnswerType(StrEnum):
 
 
 _NUMBER_PATTERN = rf"(?: (?<!\w) (?: \d[\d.,]*\d | \d ) | \b(?:{alternatives_of(NUMBERS_BY_WORD)}|hundred)\b )"
+# "Three *school* days" is a span of time; "900 per week" is none.
+_BETWEEN_AMOUNTS = r"(?:and|or|per|the|for|out|all|any|each|every|to|by|from|of|on|in|at) \b"
 _MONTH_PATTERN = rf"{CLEAR_MONTH_PATTERN}\.?"
 
 _QUESTION_PATTERNS = {  # the first that matches counts
@@ -36,14 +38,14 @@ _QUESTION_PATTERNS = {  # the first that matches counts
     AnswerType.NAME: r"\b who (?:m|se)? \b",
 }
 _VALUE_PATTERNS = {
-    AnswerType.SPAN: rf"""{_NUMBER_PATTERN} (?: [ ]? \( \d+ \) )? [ -]* (?:business[ ]|calendar[ ]|working[ ])?
+    AnswerType.SPAN: rf"""{_NUMBER_PATTERN} (?: [ ]? \( \d+ \) )? [ -]* (?: (?!{_BETWEEN_AMOUNTS}) [a-z]{{3,}} [ ] )?
             (?:second|minute|hour|day|night|week|month|quarter|year|kilomet[a-z]+|km|mile)s? \b
         | \b (?:daily|weekly|monthly|quarterly|yearly|annually|perpetual\w*|indefinite\w*) \b""",
     AnswerType.SHARE: rf"{_NUMBER_PATTERN} (?: [ ]? \( \d+ %? \) )? [ ]? (?: % | percent\b | per[ ]cent\b )",
     AnswerType.MONEY: rf"""(?: {BARE_SIGN_PATTERN} | \b(?: {LETTER_SIGN_PATTERN} | {CURRENCY_WORD_PATTERN} )\b )
             \.? [ ]? \d[\d.,]*
             (?: [ ]? (?:million|billion|thousand|lakh|crore|k|m) \b )?
-        | {_NUMBER_PATTERN} [ ]? (?: {CURRENCY_WORD_PATTERN} | lakh | crore ) \b""",
+        | {_NUMBER_PATTERN} [ ]? (?: {CURRENCY_WORD_PATTERN} | lakh | crore | cents? | pence | ct ) \b""",
     AnswerType.DAY: rf"""\b (?: \d{{1,2}} (?:st|nd|rd|th)? [ ] (?:day[ ])? (?:of[ ])? {_MONTH_PATTERN} ,?
             (?: [ ] \d{{4}} )?
         | {_MONTH_PATTERN} [ ] \d{{1,2}} (?:st|nd|rd|th)? (?: ,? [ ] \d{{4}} )? | {_MONTH_PATTERN} [ ] \d{{4}}

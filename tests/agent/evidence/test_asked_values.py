@@ -15,6 +15,8 @@ from agent.retrieval.answer_type import AnswerType
         ("deadline for the essay prize?", AnswerType.DAY),
         ("which number do I ring about a lost parcel", TextValue.PHONE_NUMBER),
         ("what does a porter earn", AnswerType.MONEY),
+        ("whats the weekly pay of a porter", AnswerType.MONEY),
+        ("what is the extension of the verger", TextValue.PHONE_NUMBER),
     ],
 )
 def test_the_wording_says_which_kind_of_value_is_asked_for(question: str, kind: AnswerType | TextValue) -> None:
@@ -32,6 +34,8 @@ def test_a_question_for_a_reason_asks_for_no_kind_of_value() -> None:
         ("The vestry is swept twice a week.", ["twice a week"]),
         ("Order before six, please.", ["before six"]),
         ("Return it within ten days.", ["ten days"]),
+        ("Return it within three market days.", ["three market days"]),
+        ("It costs 90 euros per week.", []),
     ],
 )
 def test_times_are_found_in_words_and_in_figures(text: str, values: list[str]) -> None:
@@ -52,3 +56,15 @@ def test_a_month_after_a_preposition_is_no_name() -> None:
     question = "who tunes the organ"
 
     assert not find_new_values("From November nobody does.", {AnswerType.NAME}, question, words_of(question))
+
+
+def test_a_small_amount_is_an_amount_of_money() -> None:
+    question = "what does a candle cost"
+
+    assert find_new_values("A candle costs 15 cents.", {AnswerType.MONEY}, question, words_of(question)) == [(15, 23)]
+
+
+def test_a_date_is_no_phone_number() -> None:
+    question = "which number do I ring"
+
+    assert not find_new_values("Rung on 2024-03-01.", {TextValue.PHONE_NUMBER}, question, words_of(question))
