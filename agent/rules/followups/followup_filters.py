@@ -8,7 +8,9 @@ from agent.decomposition import KeptCondition, PlannedQuestion
 from agent.english.function_words import MENTION_WORDS, WIDENING_WORDS
 from agent.rules.followups.combined_sets import widen_value
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, find_kept_conditions
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.title_words import find_title_words
 from storage.quantities.days import ENGLISH_MONTHS
 from storage.search.conditions import (
     TITLE_FIELD,
@@ -52,7 +54,9 @@ def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         for reading in current_readings
     )
     names_document = (
-        _reads_one_document(follow_up.leg) and follow_up.has_opener and bool(follow_up.reading.unlinked_words)
+        _reads_one_document(follow_up.leg)
+        and follow_up.has_opener
+        and bool(find_title_words(follow_up.reading, follow_up.lexicon))
     )
     if not has_constraint and not names_document:
         return None
@@ -159,7 +163,7 @@ def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: Foll
     ]
     old = conjuncts_of(clause.condition)
     if _reads_one_document(follow_up.leg) and (reading.unlinked_words or conditions):
-        return _replace_document(clause, reading, conditions)
+        return _replace_document(clause, reading, conditions, follow_up.reader.lexicons[reading.bucket])
     if follow_up.is_restricted_to_results:  # a part of the results: no condition is replaced
         more = conjunction_of(*old, *(condition for condition in conditions if condition not in old))
         return replace(clause, condition=more, required_terms=_required_terms(clause, reading))
@@ -179,14 +183,16 @@ def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: Foll
     return replace(clause, condition=conjunction_of(*kept, *new), required_terms=_required_terms(clause, reading))
 
 
-def _replace_document(clause: Clause, reading: BucketReading, conditions: Sequence[Condition]) -> Clause:
+def _replace_document(
+    clause: Clause, reading: BucketReading, conditions: Sequence[Condition], lexicon: BucketLexicon
+) -> Clause:
     """Returns the clause with the name of another document in place of the last one."""
     replaced = frozenset[object]().union(
         *(fields_of(condition) for condition in conditions if not isinstance(condition, NotCondition))
     )
     titles = [
         ComparisonCondition(field=TITLE_FIELD, op=ComparisonOperator.CONTAINS, value=words, words=words)
-        for words in reading.unlinked_words
+        for words in find_title_words(reading, lexicon)
     ]
     kept = [
         condition

@@ -19,6 +19,7 @@ from agent.rules.planning.left_over_words import telling_words
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.planning.unused_mentions import words_of_unused_mentions
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
+from agent.rules.reading.title_words import find_title_words
 from storage.quantities.units import convert_unit
 from storage.search.conditions import (
     MATCH_ALL,
@@ -74,7 +75,7 @@ def plan_leg(
     if answer_form.reads_text or not _defines_set(best, answer_form, lexicon):
         return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon), lexicons)
     if answer_form.reads_values:
-        leg = _value_leg(leg_id, question, best, answer_form)
+        leg = _value_leg(leg_id, question, best, answer_form, lexicon)
         forms = _alternative_forms(equal_forms, leg.search, lexicon)
         # Where fields are as likely, these are asked about; and a text may know the words.
         is_certain_form = lexicon.holds_records and len(forms) < 2
@@ -183,7 +184,8 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm, lexicon: Bucke
     ):
         return True  # "the latest filing date": a field, and no other word
     if answer_form.reads_values:
-        return 0 < len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS  # a field and a possible title
+        has_title = bool(find_title_words(reading, lexicon))
+        return has_title and len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS  # a field and a possible title
     if len(reading.unlinked_words) == 1 and is_identifier(reading.unlinked_words[0]):
         return True
     if reading.unlinked_quotations or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
@@ -191,10 +193,12 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm, lexicon: Bucke
     return first_word in LIST_VERBS and len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS
 
 
-def _value_leg(leg_id: LegId, question: str, reading: BucketReading, answer_form: AnswerForm) -> Leg:
-    """Returns a leg for the values of a document named by conditions, or by the unlinked words as its title."""
+def _value_leg(
+    leg_id: LegId, question: str, reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon
+) -> Leg:
+    """Returns a leg for the values of a document named by conditions, or by unlinked words that may be its title."""
     identifiers = [word for word in reading.unlinked_words if is_identifier(word)]
-    title_conditions = [title_condition_for(word) for word in identifiers or reading.unlinked_words]
+    title_conditions = [title_condition_for(word) for word in identifiers or find_title_words(reading, lexicon)]
     field_conditions = [condition for condition in reading.conditions if TEXT_FIELD not in fields_of(condition)]
     condition = (
         conjunction_of(*field_conditions, *map(title_condition_for, _names_left_over(reading)))
