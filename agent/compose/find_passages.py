@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
-from agent.compose.phrases.values import format_value, format_verdict
+from agent.compose.phrases.values import format_verdict
 from agent.compose.phrases.words import clean_quotation, escape_markdown, join_by_colon
 from agent.english.function_words import EVERYDAY_WORDS
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
@@ -13,11 +13,7 @@ from agent.retrieval.quotations import QuotableSentence
 from agent.review.leg_review import LegReview
 from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message
-from storage.search.index import DocumentRecord
-from storage.search.schema import FieldType, Schema
 
-_MAX_LISTED_VALUES = 6  # values shown for a document that does not contain the answer
-_MAX_VALUE_CHARACTERS = 60  # characters of one value
 _MAX_QUOTATION_CHARACTERS = 400  # characters of a quoted sentence
 _MAX_UNKNOWN_WORDS = 5  # unknown words listed
 
@@ -63,25 +59,9 @@ def _quote_sentences(
 
 
 def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg:
-    """Says that no answer was found in the document, not that it lacks one, and shows its known values."""
-    schema = review.question_context.schemas[facts.record.bucket]
+    """Says that no answer was found in the document, not that it lacks one."""
     text = translate_message("I did not find an answer in {title}.", title=facts.record.title)
-    known = "; ".join(_format_known_values(facts.record, schema))
-    if known:
-        text += translate_message(" Known of it: {values}.", values=known)
     return ComposedLeg(sentences=(escape_markdown(text),))
-
-
-def _format_known_values(record: DocumentRecord, schema: Schema) -> Iterator[str]:
-    left = _MAX_LISTED_VALUES
-    for field in schema.fields:
-        value = record.values.get(field.name)
-        if value is None or field.type in (FieldType.ROWS, FieldType.TEXT) or not left:
-            continue
-        words = format_value(value, field)
-        if len(words) <= _MAX_VALUE_CHARACTERS:
-            left -= 1
-            yield f"{field.label} {words}"
 
 
 COMPOSERS = (

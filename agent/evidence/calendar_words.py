@@ -3,6 +3,8 @@
 import re
 
 from storage.quantities.calendar_arithmetic import MONTHS, WEEKDAYS
+from storage.quantities.days import ENGLISH_MONTH_NUMBERS, MONTH_NUMBERS
+from storage.search.analyser import fold_text
 
 CALENDAR_WORDS = frozenset({*WEEKDAYS, *MONTHS, "weekday", "weekend"})
 
@@ -11,6 +13,13 @@ _RANGE = re.compile(rf"\b(?P<first>{_DAY_PATTERN})s?\.? ?(?:-|–|to|until|till|
 _DAY = re.compile(rf"\b{_DAY_PATTERN}(?=s?\b)")
 _GROUPS = {"weekday": WEEKDAYS[:5], "weekend": WEEKDAYS[5:], "daily": WEEKDAYS}
 _GROUP = re.compile(r"\b(weekday|weekend|daily)s?\b", re.IGNORECASE)
+_MONTH_NAMES = "|".join(sorted(ENGLISH_MONTH_NUMBERS, key=len, reverse=True))
+_ASKED_MONTH = re.compile(rf"\b(?P<month>{_MONTH_NAMES})\.? (?:of )?(?P<year>(?:19|20)\d\d)\b")
+_NAMED_MONTH = re.compile(r"(?P<month>[^\W\d_]{3,})\.?(?: \d{1,2}(?:st|nd|rd|th)?)?,? (?P<year>(?:19|20)\d\d)\b")
+_WRITTEN_DAY = re.compile(
+    r"(?<!\d)(?:(?P<year>(?:19|20)\d\d)[-./]?(?P<month>[01]\d)(?!\d{3})"
+    r"|(?:[0-3]?\d[./-])?(?P<later_month>[01]?\d)[./-](?P<later_year>(?:19|20)\d\d))"
+)
 _PREFIX_LENGTH = 3  # letters that tell the weekdays apart
 
 
@@ -24,6 +33,26 @@ def weekdays_in(text: str) -> frozenset[str]:
     for match in _GROUP.finditer(text):
         days |= {*_GROUPS[match[1].casefold()]}
     return frozenset(days)
+
+
+def holds_months_of(question: str, text: str) -> bool:
+    """Whether the text names each month that the question names with its year: "May 2031", 14/05/2031, 2031-05."""
+    asked = {
+        (ENGLISH_MONTH_NUMBERS[match["month"]], match["year"]) for match in _ASKED_MONTH.finditer(fold_text(question))
+    }
+    return asked <= _months_in(fold_text(text)) if asked else True
+
+
+def _months_in(folded_text: str) -> set[tuple[int, str]]:
+    named = {
+        (MONTH_NUMBERS[match["month"]], match["year"])
+        for match in _NAMED_MONTH.finditer(folded_text)
+        if match["month"] in MONTH_NUMBERS
+    }
+    days = _WRITTEN_DAY.finditer(folded_text)
+    return named | {
+        (int(match["month"] or match["later_month"]), match["year"] or match["later_year"]) for match in days
+    }
 
 
 def _weekday_of(word: str) -> str | None:

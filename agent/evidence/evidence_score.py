@@ -21,6 +21,11 @@ class EvidenceFeatures:
     kind_agreement: float  # 1: it has a value of the asked kind; -1: it has none; 0: any kind may answer
     key_word_likeness: float  # 0 to 1, of the weightiest word of what is asked and a word of the passage
     question_length: float  # natural logarithm of the number of its content words: no passage holds all of a long one
+    own_share: float  # of what is asked, in the sentence itself or its heading
+    asked_cosine: float  # of the question without its names, and the sentence with its heading
+    margin: float  # 0 to 1, by which the sentence scores higher than those of all other documents
+    holds_required: float  # 1: it holds the required shares of what is asked, and a value of the asked kind
+    passage_rank: float  # 1 for the best passage, 1/2 for the next …
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +47,11 @@ _WEIGHTS = EvidenceFeatures(
     kind_agreement=-0.12,
     key_word_likeness=1.3,
     question_length=1.69,
+    own_share=0.0,
+    asked_cosine=0.0,
+    margin=0.0,
+    holds_required=0.0,
+    passage_rank=0.0,
 )
 _INTERCEPT = -9.32
 # The floors were chosen by hand, after a look at both halves: see docs/eval.md.

@@ -20,6 +20,8 @@ from storage.text.irregular_verbs import base_form_of
 
 _SENTENCE_STARTS = frozenset(".:|!?-•")  # what may stand before the first word of a sentence or of a labelled value
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w")  # two words with capital letters
+_CAPITALISED_INSIDE = re.compile(r"(?<=[^\s.?!:>])[\s(\"'“‘-]+(?P<word>[^\W\d_a-z][^\W_]+)")
+_LABEL_END = re.compile(r"\W*:|\W{1,3}[\d+(]")  # what follows a label, and no name
 _MIN_CAPITALISED_RATIO = 3  # occurrences with a capital letter for one without, from which a word is a name
 # They tie a question together or measure it; no text need hold them.
 _CONNECTIVES = frozenset[str](
@@ -94,6 +96,11 @@ class WeighedQuestion:
         return held / total if total else 0.0
 
     @property
+    def text_without_names(self) -> str:
+        names = {word.word for word in self.names}
+        return " ".join(word for word in self.text.split() if not names & set(WORD.findall(fold_text(word))))
+
+    @property
     def length(self) -> int:
         """The number of its content words."""
         return len(self.names) + len(self.asked)
@@ -158,7 +165,7 @@ async def read_question(
     """
     word_stems = WordStems(analyser)
     written = WORD.findall(text)
-    capitalised = {fold_text(word) for index, word in enumerate(written) if index and word[0].isupper()}
+    capitalised = {fold_text(match["word"]) for match in _CAPITALISED_INSIDE.finditer(text)} - CALENDAR_WORDS
     start = fold_text(written[0]) if written else ""
     asks_what = start in _ACCOUNT_STARTS
     ignored = _CONNECTIVES | _ACCOUNT_WORDS if asks_what else _CONNECTIVES
@@ -167,7 +174,8 @@ async def read_question(
     names = {
         word
         for word in content
-        if _is_name(word, word in capitalised, in_texts, without_capital, word_stems.stem_of(word))
+        if (not capitalised or word in capitalised or fold_text(written[0]) == word)
+        and _is_name(word, word in capitalised, in_texts, without_capital, word_stems.stem_of(word))
     }
     effects = await meanings.weigh_words([fold_text(word) for word in written], list(content))
     most = max((effects[word] for word in content if word not in names), default=0.0) or 1.0
@@ -217,6 +225,8 @@ def _count_capitals(lines: Sequence[TextLine], word_stems: WordStems) -> tuple[C
             begins = index == 0 or text[: match.start()].rstrip(" \t\"'“(*_")[-1:] in _SENTENCE_STARTS
             if not word[0].isupper():
                 small[stem] += 1
+            elif _LABEL_END.match(text, match.end()):
+                continue  # "Phone: 120", "Room 12"
             elif not begins or (line.is_row and index and _FULL_NAME.match(text, match.start())):
                 capitalised[stem] += 1
     return capitalised, small

@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 
-from agent.english.function_words import KINDS_OF_WRITING
+from agent.english.function_words import KINDS_OF_WRITING, LIST_VERBS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from storage.quantities.days import CLEAR_MONTH_PATTERN
 from storage.quantities.money import BARE_SIGN_PATTERN, CURRENCY_WORD_PATTERN, LETTER_SIGN_PATTERN
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
@@ -56,6 +56,12 @@ _VALUE_PATTERNS = {
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _MIN_NOUN_STEM, _MAX_NOUN_ENDING = 3, 2  # code points of a noun that its forms share, and that may differ at its end
 _MAX_NOUN_DISTANCE = 20  # code points after a number in which the noun that it counts begins
+_LETTERS = re.compile(r"[^\W\d_]+")
+# Words in "s" that one value may answer: "what *days* is it open", "*whats* the fee", "what *does* it cost".
+_SINGULARS_IN_S = frozenset(
+    """whats whos wheres hows goes comes makes gets needs says hours days times weeks months years fees costs charges
+    rates percents words steps rules thanks pls terms conditions""".split()
+)
 _DIGIT = re.compile(r"\d")
 _COUNTED_NOUN = re.compile(
     r"\b(?:how many|number of)(?: of)?(?: (?:the|our|these|those|all|different))* (?P<noun>[^\W\d_]{3,})", re.IGNORECASE
@@ -82,6 +88,19 @@ def asks_for_documents(question: str) -> bool:
     match = _ASKED_DOCUMENTS.match(question)
     words = [] if match is None else match["words"].casefold().replace("-", "").split()
     return any(word in KINDS_OF_WRITING for word in words)
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a list is asked for: "*vacancies* one can apply for", "which *rooms* are broken", "*show* the keys"."""
+    words = _LETTERS.findall(question.casefold())
+    first = words[0] if words else ""
+    nouns = words[1:3] if first in ("which", "what") else words[:1]
+    return first in LIST_VERBS or any(_is_plural_of_things(word) for word in nouns)
+
+
+def _is_plural_of_things(word: str) -> bool:
+    is_plural = word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
+    return is_plural and word not in STOP_WORDS | QUESTION_WORDS | YES_NO_VERBS | _SINGULARS_IN_S
 
 
 def counted_noun_of(question: str) -> str | None:

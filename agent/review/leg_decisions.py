@@ -34,17 +34,21 @@ async def decide_legs(
     if combination is LegCombination.COMPARE:
         return await decide_comparison_sides(reviews)
     return [
-        await _decide_leg(review, meanings, quotes_sentences=review.leg.id not in unquoted_legs) for review in reviews
+        await _decide_leg(
+            review, meanings, before.leg.question if before else "", quotes_sentences=review.leg.id not in unquoted_legs
+        )
+        for before, review in zip((None, *reviews), reviews, strict=False)
     ]
 
 
 async def _decide_leg(
-    review: LegReview, meanings: WordMeanings, *, quotes_sentences: bool
+    review: LegReview, meanings: WordMeanings, earlier_question: str, *, quotes_sentences: bool
 ) -> Enough | LegClarification:
     decision = await ask_about_unknown_words(review, meanings) or await decide_by_form(review)
     if not quotes_sentences:
         return decision
-    answered = answer_each_topic(review, await answer_from_sentences(review, decision, meanings))
+    quoted = await answer_from_sentences(review, decision, meanings, earlier_question=earlier_question)
+    answered = answer_each_topic(review, quoted)
     answered = await answer_from_tables(review, answered, meanings)
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
         answered = await fall_back_to_full_text(review, answered)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, YES_NO_VERBS
+from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.evidence.asked_values import AskedKind, find_new_values, kinds_asked_for, words_for_kinds
+from agent.evidence.calendar_words import holds_months_of
 from agent.evidence.evidence_score import (
     MIN_ANSWER_SCORE,
     MIN_CLOSEST_SCORE,
@@ -20,7 +21,7 @@ from agent.evidence.evidence_score import (
     EvidenceFeatures,
     score_evidence,
 )
-from agent.evidence.question_words import WeighedQuestion, read_question
+from agent.evidence.question_words import WeighedQuestion, WeighedWord, read_question
 from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
@@ -28,6 +29,7 @@ from agent.evidence.yes_or_no import is_yes_no_question, verdict_of
 from agent.forms.clarifications import SeveralDocumentsFacts, UnknownWordsFacts
 from agent.forms.find_passages import (
     NoAnswerFacts,
+    NoMentionFacts,
     QuotationsFacts,
     is_rendered_record,
     rank_leg_passages,
@@ -35,15 +37,17 @@ from agent.forms.find_passages import (
 )
 from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
-from agent.retrieval.answer_type import AnswerType, asks_for_documents, counted_noun_of
+from agent.retrieval.answer_type import AnswerType, asks_for_documents, asks_for_several, counted_noun_of
 from agent.retrieval.full_text_fallback import search_all_text
 from agent.retrieval.quotations import DocumentQuote, QuotableSentence, merge_equal_sentences
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
+from storage.search.documents import FieldValue
 from storage.search.ids import ChunkId
 from storage.search.index import PassageHit
 from storage.search.plan import CheckClaims, FindPassages, ReadFields
+from storage.search.schema import FieldType
 from storage.text.identifiers import is_identifier
 
 _READ_PASSAGES = 40  # the best ones in scope, and as many of the documents that the question names
@@ -60,6 +64,7 @@ _MIN_SETTLING_SHARE_UNDER_TITLE = 0.75  # the same with its title and the lines 
 _MIN_OPEN_SHARE = 0.8  # of a yes-or-no question, that a sentence must hold to be quoted where it does not settle it
 _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage to be quoted beside it
 _MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
+_MIN_OWN_PART_SHARE = 0.5  # of what a part of a message asks, for a sentence that is found by an earlier part too
 _MAX_QUOTED_SENTENCES = 3
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
 _MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
@@ -74,12 +79,18 @@ class _SentenceEvidence:
     kinds: frozenset[AskedKind]
     sentences: Sequence[ScoredSentence]
     lines_by_passage: Sequence[Sequence[TextLine]]
+    is_of_asked_time: bool  # a document holds the month that is asked about, if one is
+
+    def verdict_of(self, sentence: ScoredSentence) -> bool | None:
+        return verdict_of(sentence.line.quote.text, self.question.text, self.question.word_stems.analyser)
 
 
 async def answer_from_sentences(
-    review: LegReview, decision: Enough | LegClarification, meanings: WordMeanings
+    review: LegReview, decision: Enough | LegClarification, meanings: WordMeanings, *, earlier_question: str = ""
 ) -> Enough | LegClarification:
     """Returns an answer by quoted sentences, if one of them holds enough of what is asked; else `decision`.
+
+    `earlier_question` is the part of the message before this one: "who smells gas? *which number should they ring?*".
 
     Values that do not answer the question become a report of nothing found; quotations that do not hold enough of what
     is asked are shown as what comes closest, not as an answer. Without word vectors the decision stays as it is, since
@@ -87,17 +98,18 @@ async def answer_from_sentences(
     """
     if not meanings.is_available or not _may_be_answered_by_text(review, decision):
         return decision
-    evidence = await _find_evidence(review, meanings)
+    evidence = await _find_evidence(review, meanings, earlier_question)
     if evidence is None or not evidence.sentences:
         return decision
     reads_fields = isinstance(decision.facts, (FieldValuesFacts, SeveralValuesFacts))
     if reads_fields and review.alternatives.is_understood:
         return decision
-    explained = _share_explained_by_fields(review, evidence.question) if reads_fields else 0.0
+    explained = _share_explained_by_fields(review, evidence.question) if _may_be_values(decision, evidence) else 0.0
     if explained >= _MIN_EXPLAINED_SHARE:
         return decision
-    best = None if _points_back(review, evidence.question) else _answering_sentence(evidence, decision)
-    if best is not None and not isinstance(decision, Enough) and _leaves_open(best, review.leg.question):
+    is_elsewhere = _points_back(review, evidence.question) or not evidence.is_of_asked_time
+    best = None if is_elsewhere else _answering_sentence(evidence, decision)
+    if best is not None and not isinstance(decision, Enough) and _leaves_open(best, evidence):
         return decision
     closest = best or evidence.sentences[0]
     features = await _assess_sentence(closest, evidence, meanings)
@@ -116,12 +128,16 @@ async def answer_from_sentences(
 def _answering_sentence(evidence: _SentenceEvidence, decision: Enough | LegClarification) -> ScoredSentence | None:
     """Returns the sentence that answers; of a question to texts, else the best one that may answer by its kind."""
     best = _best_answer(evidence)
-    if best is not None or not isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts)):
+    is_text_question = isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts, NoMentionFacts))
+    if best is not None or not (is_text_question or (evidence.kinds and isinstance(decision.facts, UnknownWordsFacts))):
         return best
+    is_of_named = isinstance(decision.facts, NoMentionFacts)
     possible = (
         sentence
         for sentence in evidence.sentences
-        if sentence.adds_words and (sentence.has_value or not evidence.kinds)
+        if sentence.adds_words
+        and (sentence.has_value or not evidence.kinds)
+        and (sentence.names_share >= _MIN_NAMES_SHARE or not is_of_named)
     )
     return next(possible, None)
 
@@ -133,7 +149,9 @@ def _show_closest(
 
     `closest`: None if no sentence has to do with the question. Other decisions are kept.
     """
-    if not isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts)):
+    if isinstance(decision.facts, NoMentionFacts) and (closest is None or closest.names_share < _MIN_NAMES_SHARE):
+        return decision
+    if not isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts, NoMentionFacts)):
         return decision
     merged = () if closest is None else merge_equal_sentences([_quotable(closest)])
     unknown_words = decision.facts.unknown_words if isinstance(decision.facts, NoAnswerFacts) else ()
@@ -153,12 +171,14 @@ async def _assess_sentence(
     sentence: ScoredSentence, evidence: _SentenceEvidence, meanings: WordMeanings
 ) -> EvidenceFeatures:
     """Returns what the score of the sentence as an answer rests on."""
-    hit, question = sentence.line.passage.hit, evidence.question
+    line, question = sentence.line, evidence.question
+    hit, with_heading = line.passage.hit, f"{line.heading}\n{line.quote.text}"
     passage_cosine, sentence_cosine = await meanings.cosines_with(
-        question.text,
-        [f"{hit.title}\n{hit.text}", f"{hit.title} {sentence.line.heading}\n{sentence.line.quote.text}"],
+        question.text, [f"{hit.title}\n{hit.text}", f"{hit.title} {with_heading}"]
     )
+    (asked_cosine,) = await meanings.cosines_with(question.text_without_names, [with_heading])
     held = words_of(f"{hit.title} {hit.doc_id}\n{hit.text}")
+    rank = next(rank for rank, lines in enumerate(evidence.lines_by_passage) if line in lines)
     return EvidenceFeatures(
         covered_share=question.covered_share_of(held),
         asked_share=sentence.asked_share,
@@ -168,15 +188,27 @@ async def _assess_sentence(
         kind_agreement=(1.0 if sentence.has_value else -1.0) if evidence.kinds else 0.0,
         key_word_likeness=question.key_word_likeness_to(held),
         question_length=math.log(max(question.length, 1)),
+        own_share=sentence.section_share,
+        asked_cosine=asked_cosine,
+        margin=_margin_of(sentence, evidence),
+        holds_required=float(_answers(sentence, evidence.kinds)),
+        passage_rank=1 / (1 + rank),
     )
 
 
-def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
+def _margin_of(sentence: ScoredSentence, evidence: _SentenceEvidence) -> float:
+    """Returns by how much (0 to 1) the sentence scores higher than every sentence of another document."""
+    doc_id = sentence.line.passage.hit.doc_id
+    others = (other.score for other in evidence.sentences if other.line.passage.hit.doc_id != doc_id)
+    return min(max(sentence.score - max(others, default=0.0), 0.0), 1.0)
+
+
+def _leaves_open(sentence: ScoredSentence, evidence: _SentenceEvidence) -> bool:
     """Whether the sentence neither settles a yes-or-no question nor holds nearly all of it."""
     return (
-        is_yes_no_question(question)
+        is_yes_no_question(evidence.question.text)
         and sentence.own_share < _MIN_OPEN_SHARE
-        and verdict_of(sentence.line.quote.text, question) is None
+        and evidence.verdict_of(sentence) is None
     )
 
 
@@ -254,8 +286,33 @@ def _best_answer(evidence: _SentenceEvidence) -> ScoredSentence | None:
     )
 
 
-async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _SentenceEvidence | None:
+def _may_be_values(decision: Enough | LegClarification, evidence: _SentenceEvidence) -> bool:
+    """Whether values of fields are shown that may be of an asked kind: a car is nobody's name."""
+    facts = decision.facts
+    documents = facts.documents if isinstance(facts, SeveralValuesFacts) else (facts,)
+    values = [value for fact in documents if isinstance(fact, FieldValuesFacts) for value in fact.values]
+    return bool(values) and not (
+        AnswerType.NAME in evidence.kinds and all(_is_no_name(value.value, value.field.type) for value in values)
+    )
+
+
+def _is_no_name(value: FieldValue, type_: FieldType) -> bool:
+    is_text = type_ in (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
+    return not is_text or any(character.isdigit() for character in str(value))
+
+
+def _depends_on_earlier_part(question: str) -> bool:
+    """Whether hardly a word says what the part of a message is about: "and *which number* should they *ring*?"."""
+    ignored = STOP_WORDS | QUESTION_WORDS | YES_NO_VERBS | words_for_kinds(kinds_asked_for(question))
+    return len([word for word in words_of(question) if word not in ignored and len(word) > 1]) < _MIN_OWN_WORDS
+
+
+async def _find_evidence(review: LegReview, meanings: WordMeanings, earlier_question: str) -> _SentenceEvidence | None:
     """Scores the sentences of the best passages; None if these are only records of tables."""
+    kinds, own_words = kinds_asked_for(review.leg.question), words_of(review.leg.question)
+    is_joined = bool(earlier_question) and _depends_on_earlier_part(review.leg.question)
+    if is_joined:
+        review = replace(review, leg=replace(review.leg, question=f"{earlier_question} {review.leg.question}"))
     text_review = await search_all_text(review)
     terms, ranked = await rank_leg_passages(
         text_review, text_review.requests.passage_requests, include_naming_terms=True, use_reranker=False
@@ -270,7 +327,8 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Sentence
     ]
     if not passages:
         return None
-    kinds = kinds_asked_for(review.leg.question)
+    of_asked_time = {passage.hit.doc_id for passage in passages if _is_of_asked_month(passage.hit, review.leg.question)}
+    passages = [passage for passage in passages if not of_asked_time or passage.hit.doc_id in of_asked_time]
     lines_by_passage = [split_lines(passage) for passage in passages]
     question = await read_question(
         review.leg.question,
@@ -282,17 +340,30 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Sentence
         other_words=_words_of_fields(review),
     )
     scorer = SentenceScorer(question=question, kinds=kinds)
+    own = [word for word in question.asked if is_joined and word.word in own_words and not word.is_kind]
     scored = [
         sentence
         for passage, lines in zip(passages, lines_by_passage, strict=True)
         for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
+        if not own or _holds_own_part(sentence, own, question)
     ]
     return _SentenceEvidence(
         question=question,
         kinds=kinds,
         sentences=await rank_by_meaning(scored, review.leg.question, meanings),
         lines_by_passage=lines_by_passage,
+        is_of_asked_time=bool(of_asked_time),
     )
+
+
+def _is_of_asked_month(hit: PassageHit, question: str) -> bool:
+    return holds_months_of(question, f"{hit.title}\n{hit.doc_id}\n{hit.text}")
+
+
+def _holds_own_part(sentence: ScoredSentence, own: Sequence[WeighedWord], question: WeighedQuestion) -> bool:
+    """Whether the sentence or its heading holds what the part of a message itself asks, if another part adds to it."""
+    levels = (1.0, sentence.line.words), (1.0, words_of(sentence.line.heading))
+    return question.share_of(own, *levels) >= _MIN_OWN_PART_SHARE
 
 
 def _mentions_identifiers(hit: PassageHit, question: str) -> bool:
@@ -303,11 +374,12 @@ def _mentions_identifiers(hit: PassageHit, question: str) -> bool:
 
 
 def _is_record(review: LegReview, hit: PassageHit) -> bool:
-    """Whether the passage is a row of a table, and not a text with a few labelled lines at its start."""
+    """Whether the passage is a row of a table, and not a text with labelled lines, such as a form under its heading."""
     names = [field.name for field in review.question_context.schemas[hit.bucket].fields]
     lines = [line for line in hit.text.splitlines() if line.strip()]
-    labelled = sum(any(line.startswith(f"{name}: ") for name in names) for line in lines)
-    return is_rendered_record(review, hit) and (labelled >= min(_MIN_LABELLED_SHARE * len(lines), _MIN_RECORD_LINES))
+    labelled = [any(line.startswith(f"{name}: ") for name in names) for line in lines]
+    is_row = sum(labelled) >= min(_MIN_LABELLED_SHARE * len(lines), _MIN_RECORD_LINES)
+    return labelled[:1] == [True] and is_row and is_rendered_record(review, hit)
 
 
 def _passages_to_read(*rankings: Sequence[FoundPassage]) -> Iterator[FoundPassage]:
@@ -349,11 +421,12 @@ def _quote_evidence(
     review: LegReview, evidence: _SentenceEvidence, best: ScoredSentence, hits: tuple[FoundPassage, ...]
 ) -> Enough | LegClarification:
     is_yes_no = is_yes_no_question(review.leg.question)
-    verdict = verdict_of(best.line.quote.text, review.leg.question) if is_yes_no and _may_settle(best) else None
+    verdict = evidence.verdict_of(best) if is_yes_no and _may_settle(best) else None
     quoted = list(_sentences_to_quote(best, evidence)) if verdict is None else [best.line]
     merged = merge_equal_sentences([(best.score, line.passage, line.quote) for line in quoted])
-    if is_yes_no and verdict is None:
-        facts = NoAnswerFacts(closest=tuple(merged), asks_yes_or_no=True)
+    is_list_in_part = asks_for_several(review.leg.question) and len({line.passage.hit.doc_id for line in quoted}) > 1
+    if is_list_in_part or (is_yes_no and verdict is None):
+        facts = NoAnswerFacts(closest=tuple(merged), asks_yes_or_no=is_yes_no)
         return report_no_answer(review, facts, _hits_with(review, hits, quoted))
     facts = QuotationsFacts(
         sentences=tuple(merged),

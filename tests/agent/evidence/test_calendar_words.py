@@ -1,8 +1,8 @@
-"""Weekdays that a text names in full, shortened, in a range or as a group."""
+"""Weekdays that a text names in full, shortened, in a range or as a group, and the months that it names."""
 
 import pytest
 
-from agent.evidence.calendar_words import weekdays_in
+from agent.evidence.calendar_words import holds_months_of, weekdays_in
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,21 @@ from agent.evidence.calendar_words import weekdays_in
 )
 def test_weekdays_in(text: str, days: set[str]) -> None:
     assert weekdays_in(text) == days
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("Regatta of 14.05.2031", True),
+        ("from 7 to 25 May 2031", True),
+        ("2031-05-02", True),
+        ("Regatta of 22.01.2031", False),
+        ("in May 2030", False),
+    ],
+)
+def test_a_text_holds_the_month_of_a_question_however_it_is_written(text: str, holds: bool) -> None:
+    assert holds_months_of("who won the regatta of May 2031?", text) is holds
+
+
+def test_a_question_without_a_month_of_a_year_may_be_about_any_time() -> None:
+    assert holds_months_of("who may enter in 2031?", "nobody")

@@ -21,6 +21,11 @@ _ANSWERING = EvidenceFeatures(
     kind_agreement=0.0,
     key_word_likeness=1.0,
     question_length=1.6,
+    own_share=0.8,
+    asked_cosine=0.6,
+    margin=0.3,
+    holds_required=1.0,
+    passage_rank=1.0,
 )
 _UNRELATED = EvidenceFeatures(
     covered_share=0.1,
@@ -31,6 +36,11 @@ _UNRELATED = EvidenceFeatures(
     kind_agreement=0.0,
     key_word_likeness=0.0,
     question_length=1.6,
+    own_share=0.0,
+    asked_cosine=0.1,
+    margin=0.0,
+    holds_required=0.0,
+    passage_rank=0.1,
 )
 
 
