@@ -49,6 +49,12 @@ class PackFile(BaseModel):
     salutations: tuple[str, ...] = ()
     relative_pronouns: tuple[str, ...] = ()
     verb_final: bool = False
+    subject_starts: tuple[str, ...] = ()
+    possessive_relatives: tuple[str, ...] = ()
+    participle_pattern: str = ""
+    derived_endings: tuple[str, ...] = ()
+    common_noun_pattern: str = ""
+    purpose_words: tuple[str, ...] = ()
     compounds: bool = False
     linking_letters: tuple[str, ...] = ()
     compound_modifiers: Mapping[str, str] = Field(default_factory=dict)
@@ -96,6 +102,10 @@ class LanguagePack:
         self.singular_words = frozenset(map(self.fold_word, content.singular_words))
         self.salutations = frozenset(map(self.fold_word, content.salutations))
         self.relative_pronouns = frozenset(map(self.fold_word, content.relative_pronouns))
+        self.subject_starts = frozenset(map(self.fold_word, content.subject_starts))
+        self.possessive_relatives = frozenset(map(self.fold_word, content.possessive_relatives))
+        self.derived_endings = sorted(map(self.fold_word, content.derived_endings), key=len, reverse=True)
+        self.purpose_words = frozenset(map(self.fold_word, content.purpose_words))
         self.genitive_words = {self.fold_word(word): english for word, english in content.genitive_words.items()}
         self.inverting_words = frozenset(map(self.fold_word, content.inverting_words))
         self.subject_words = frozenset(map(self.fold_word, content.subject_words))
@@ -146,7 +156,7 @@ class LanguagePack:
         folded = fold_letters(word)
         collapsed = folded
         for digraph, letter in self.content.digraphs.items():
-            collapsed = collapsed.replace(digraph, letter)
+            collapsed = re.sub(rf"(?<![{_LETTERS_BEFORE_PLAIN_DIGRAPHS}]){digraph}", letter, collapsed)
         return (folded,) if collapsed == folded else (folded, collapsed)
 
     def phrases_at(self, words: Sequence[str], start: int, written: Sequence[str] = ()) -> Sequence[PackPhrase]:
@@ -176,6 +186,11 @@ class LanguagePack:
     def phrase_count(self) -> int:
         return sum(map(len, self._phrases.values()))
 
+    def is_preposition(self, word: str) -> bool:
+        """Whether the folded word is a preposition: one of these, or a phrase that means one."""
+        english = [phrase.english for phrase in self.phrases_at([word], 0)]
+        return word in self.prepositions or any(text in _ENGLISH_PREPOSITIONS for text in english)
+
     def is_closed_class(self, word: str) -> bool:
         """Whether the word alone is one of the pack's: an article, a preposition, an auxiliary, a phrase."""
         folded = self.fold_word(word)
@@ -198,6 +213,8 @@ def matches_words(pattern: Sequence[str], words: Sequence[str], start: int) -> b
     )  # fmt: skip
 
 
+_ENGLISH_PREPOSITIONS = frozenset("with for in from without during".split())
+_LETTERS_BEFORE_PLAIN_DIGRAPHS = "aeq"  # "neuen", "Bauer" and "Quelle" have no umlaut
 _MAX_ENDING = 3  # letters that `*` stands for
 _KEY_LETTERS = 3  # of a pattern with `*`, by which it is looked up
 

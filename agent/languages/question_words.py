@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
-from typing import Protocol
 
+from agent.languages.known_words import BucketWords, CompoundDivider, RelatedNames, means_nothing_special
 from agent.languages.language_pack import LanguagePack, PackPhrase, matches_words
 from storage.quantities.days import CLEAR_MONTH_NUMBERS, ENGLISH_MONTHS, MONTH_NUMBERS
 from storage.quantities.languages import strip_accents
-from storage.text.vocabulary import VocabularyEntry, WordClass
+from storage.text.vocabulary import VocabularyEntry, WordClass, fold_letters
 
 _APOSTROPHES = "'’"
 _MAX_NAME_WORDS = 5  # of a phrase that names a field or stands in the vocabulary
@@ -53,27 +53,6 @@ class ClauseRole(StrEnum):
     MARK = "mark"
 
 
-class BucketWords(Protocol):
-    """What a bucket knows of words."""
-
-    @property
-    def language(self) -> str:
-        """Of the documents, ISO 639-1; empty for a language without a stemmer."""
-        ...
-
-    def names_field_or_kind(self, phrase: str) -> bool:
-        """Whether the phrase names a field or the documents, or is a word of such a name."""
-        ...
-
-    def knows_word(self, word: str) -> bool:
-        """Whether the word stands in a name or a value, in any inflection."""
-        ...
-
-    def find_values(self, question: str) -> Sequence[tuple[int, int]]:
-        """The places in the question at which values or titles of the documents stand."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionWord:
     """A word or phrase of the question at `start:end` with its translation."""
@@ -103,6 +82,8 @@ class QuestionTranslation:
     def __init__(self, question: str, pack: LanguagePack, buckets: Sequence[BucketWords]) -> None:
         self._question, self._pack, self._buckets = question, pack, buckets
         self._own_buckets = [bucket for bucket in buckets if bucket.language == pack.language]
+        self._compounds = CompoundDivider(pack, buckets)
+        self._related_names = RelatedNames(pack, self._own_buckets)
         self._is_own_language = bool(self._own_buckets)
         self._tokens = [
             _SourceToken(match[0], match.start(), match.end(), self._fold_token(match[0]))
@@ -112,6 +93,60 @@ class QuestionTranslation:
         self._folded = [token.folded for token in self._tokens]
         self._written = [token.text.lower() for token in self._tokens]
         self._fixed_spans = self._find_fixed_spans()
+        self._idle_tokens = self._find_idle_tokens()
+
+    def _find_idle_tokens(self) -> Iterator[int]:
+        """The tokens of purposes and addresses: "*für den Steuerberater*", "*kurze Frage vom Büro:* …"."""
+        opening = next((i for i, word in enumerate(self._folded[:_MAX_OPENING_WORDS]) if word == ":"), 0)
+        if opening and not any(self._names_something(i) or self._may_be_name(i) for i in range(opening)):
+            yield from range(opening + 1)
+        for index, word in enumerate(self._folded):
+            noun = self._find_purpose_noun(index) if word in self._pack.purpose_words else None
+            if noun is not None:
+                yield from range(index, noun + 1)
+
+    def _find_purpose_noun(self, index: int) -> int | None:
+        """The noun of a purpose at the beginning of a clause or behind a request; None where it may be part of the
+        question.
+        """
+        noun = index + 1
+        while noun < len(self._tokens) and self._is_determiner(noun):
+            noun += 1
+        if noun >= len(self._tokens) or self._names_something(noun) or self._may_be_name(noun):
+            return None
+        start = self._clause_start(index - 1) if index else 0
+        before = " ".join(self._folded[start:index])
+        is_request = any(
+            before == " ".join(phrase.first_part)
+            for phrase in (self._pack.phrases_at(self._folded, start) if before else ())
+            if phrase.english in _REQUESTS
+        )
+        ends_clause = noun + 1 < len(self._tokens) and self._folded[noun + 1] in _CLAUSE_MARKS - {"?"}
+        return noun if is_request or (ends_clause and not before) else None
+
+    def _is_determiner(self, index: int) -> bool:
+        folded = self._folded[index]
+        english = [phrase.english for phrase in self._pack.phrases_at(self._folded, index)]
+        return folded in self._pack.articles or any(text in _DETERMINERS for text in english)
+
+    def _may_be_name(self, index: int) -> bool:
+        """Whether the word is no word of the language, as far as the vocabulary knows."""
+        word = self._tokens[index].text
+        is_known = word in self._pack.vocabulary or self._pack.is_closed_class(word) or self._is_common_noun(word)
+        folded = self._tokens[index].folded
+        return not is_known and folded not in self._pack.function_words and folded not in self._pack.gradables
+
+    def _names_something(self, index: int) -> bool:
+        """Whether a bucket may know the word, or it asks for something."""
+        token = self._tokens[index]
+        if not token.text[0].isalpha():
+            return False
+        if any(phrase.english in _ASKING_WORDS for phrase in self._pack.phrases_at(self._folded, index)):
+            return True
+        is_word = not self._pack.is_closed_class(token.text) and token.folded not in self._pack.function_words
+        return is_word and any(
+            bucket.knows_word(word) for bucket in self._buckets for word in self._pack.spellings_of(token.text)
+        )
 
     def _fold_token(self, text: str) -> str:
         return self._pack.fold_word(text) if text[0].isalpha() else text
@@ -119,7 +154,7 @@ class QuestionTranslation:
     def translate_words(self) -> list[QuestionWord]:
         """Returns the words in the order of the question."""
         words: list[QuestionWord] = []
-        dropped: set[int] = set()
+        dropped = set(self._idle_tokens)
         index = 0
         while index < len(self._tokens):
             if index in dropped:
@@ -143,6 +178,9 @@ class QuestionTranslation:
             return self._word_of(index, count, fixed[3], role), count, set()
         if self._is_relative_pronoun(index) and not self._pack.content.verb_final:
             return self._word_of(index, 1, "that", ClauseRole.CLOSED), 1, set()
+        if self._is_relative_phrase(index):
+            word = self._word_of(index, 2, "where", ClauseRole.CLOSED)
+            return replace(word, folded=self._folded[index + 1]), 2, set()
         match, named = self._find_phrase(index), self._find_named_phrase(index)
         if named is not None and (match is None or named[1] > len(match[0].first_part)):
             return named
@@ -150,6 +188,8 @@ class QuestionTranslation:
             phrase, removed = match
             count = len(phrase.first_part)
             english = self._question_word_for(phrase.english, index + count)
+            if english == "than" and count == 1 and not self._follows_comparative(index):
+                english = "as"
             word = self._word_of(index, count, english, self._role_of_phrase(english, index))
             amount = " ".join(self._folded[index : index + count])
             return (replace(word, folded=amount) if amount in self._pack.ago else word), count, removed
@@ -233,6 +273,17 @@ class QuestionTranslation:
         )
         return self._pack.gradables[folded] if positive is None or compares else positive
 
+    def _follows_comparative(self, index: int) -> bool:
+        """ "*Teurer* als", "*mehr* Seiten als": whether a comparative stands in the clause before the word."""
+        return any(
+            _COMPARATIVE_FORM.search(self._pack.gradables.get(self._folded[place], ""))
+            or any(
+                _COMPARING_WORDS.intersection(phrase.english.split())
+                for phrase in self._pack.phrases_at(self._folded, place)
+            )
+            for place in range(self._clause_start(index), index)
+        )
+
     def _translate_content(self, index: int, before: Sequence[QuestionWord]) -> tuple[QuestionWord, int, set[int]]:
         token = self._tokens[index]
         if token.folded in self._pack.salutations and self._is_name_at(index + 1):
@@ -254,11 +305,14 @@ class QuestionTranslation:
             measured = self._translate_measure(token.text)
             if measured is not None:
                 return self._word_of(index, 1, measured, ClauseRole.NOUN), 1, set()
-            compound = self._translate_compound(token.text)
+            compound = self._compounds.divide_word(token.text) or self._translate_compound(token.text)
             if compound is not None:
                 return self._word_of(index, 1, compound, ClauseRole.NOUN), 1, set()
+        if not entries and (name := self._find_related_name(token.text)):
+            return self._word_of(index, 1, name, ClauseRole.NOUN), 1, set()
         if not entries:
-            return self._word_of(index, 1, self._spell_unknown(token.text), ClauseRole.NAME), 1, set()
+            role = ClauseRole.PAST if self._looks_like_participle(token.text) else ClauseRole.NAME
+            return self._word_of(index, 1, self._spell_unknown(token.text), role), 1, set()
         entry = self._choose_entry(entries, index, before)
         role = {WordClass.NOUN: ClauseRole.NOUN, WordClass.ADJECTIVE: ClauseRole.ADJECTIVE}.get(entry.word_class)
         role = role or (ClauseRole.PAST if entry.is_past else ClauseRole.VERB)
@@ -302,7 +356,17 @@ class QuestionTranslation:
         if any(bucket.knows_word(english) for bucket in self._buckets):
             return english
         knows_written = any(bucket.knows_word(written) for bucket in self._buckets)
-        return written.lower() if knows_written or self._is_own_language else english
+        if knows_written or (self._is_own_language and not means_nothing_special(english)):
+            return self._find_related_name(written) or written.lower()
+        return english
+
+    def _find_related_name(self, written: str) -> str | None:
+        """The name of a field from the same root, for a word that no bucket knows."""
+        is_long = len(written) >= _MIN_RELATED_LETTERS or written not in self._pack.vocabulary
+        if not is_long or any(bucket.knows_word(written) for bucket in self._buckets):
+            return None
+        name = self._related_names.find_name(written)
+        return name.lower() if name is not None else None
 
     def _choose_english(self, entry: VocabularyEntry) -> tuple[str, bool]:
         """The likeliest English word that a bucket knows as a name, and whether there is one; else the likeliest."""
@@ -348,12 +412,24 @@ class QuestionTranslation:
 
     def _spell_unknown(self, written: str) -> str:
         """A word outside the vocabulary, with the letters that a bucket knows: "muenchen" is "Munchen"."""
+        if any(bucket.is_part_of_name(written) for bucket in self._buckets):
+            return written if written[0].isupper() else written.capitalize()
         if any(bucket.knows_word(written) for bucket in self._buckets):
             return written
         collapsed = self._pack.spellings_of(written)[-1]
         if collapsed != written.lower() and any(bucket.knows_word(collapsed) for bucket in self._buckets):
             return collapsed.capitalize() if written[0].isupper() else collapsed
-        return written
+        return written.lower() if self._is_common_noun(written) else written
+
+    def _is_common_noun(self, written: str) -> bool:
+        """Whether the word with a capital letter is no name, in a language that writes nouns so."""
+        pattern = self._pack.content.common_noun_pattern
+        if not pattern or not written[0].isupper() or written.isupper():
+            return False
+        folded = fold_letters(written)
+        return re.fullmatch(pattern, folded) is not None or bool(
+            self._pack.vocabulary.split_compound(folded, self._pack.content.linking_letters)
+        )
 
     def _find_phrase(self, index: int) -> tuple[PackPhrase, set[int]] | None:
         if self._is_relative_pronoun(index):
@@ -401,8 +477,10 @@ class QuestionTranslation:
         return next(marks, len(self._folded))
 
     def _clause_around(self, index: int) -> Sequence[str]:
-        first = next((i + 1 for i in range(index, -1, -1) if self._folded[i] in _CLAUSE_MARKS), 0)
-        return self._folded[first : self._clause_end(index)]
+        return self._folded[self._clause_start(index) : self._clause_end(index)]
+
+    def _clause_start(self, index: int) -> int:
+        return next((i + 1 for i in range(index, -1, -1) if self._folded[i] in _CLAUSE_MARKS), 0)
 
     def _is_relative_pronoun(self, index: int) -> bool:
         """Whether the word begins a relative clause: behind a comma, in some languages behind any noun."""
@@ -410,8 +488,37 @@ class QuestionTranslation:
             return False
         word_before = self._folded[index - 1]
         if self._pack.content.verb_final:
-            return word_before == ","
+            return word_before == "," and not self._asks_for_noun(index)
         return word_before.isalnum() and not self._pack.is_closed_class(word_before)
+
+    def _asks_for_noun(self, index: int) -> bool:
+        """ "Hallo, *welche Aufträge* …": whether the word is one for which, before a noun."""
+        if index + 1 >= len(self._tokens):
+            return False
+        following = self._tokens[index + 1].text
+        is_noun = following[0].isupper() or self._pack.vocabulary.find_noun(following) is not None
+        return is_noun and any(
+            phrase.english == "which" for phrase in self._pack.phrases_at(self._folded, index, self._written)
+        )
+
+    def _is_relative_phrase(self, index: int) -> bool:
+        """ "Aufträge, *bei denen* …": whether a preposition and a pronoun begin a relative clause."""
+        if not self._pack.content.verb_final or index == 0 or index + 3 > len(self._folded):
+            return False
+        begins = self._folded[index - 1] == "," and self._folded[index + 1] in self._pack.relative_pronouns
+        is_preposition = self._pack.is_preposition(self._folded[index])
+        return begins and is_preposition and self._is_verb_at(self._clause_end(index) - 1)
+
+    def _is_verb_at(self, index: int) -> bool:
+        token = self._tokens[index]
+        if token.folded in self._pack.auxiliaries or self._looks_like_participle(token.text):
+            return True
+        entries = self._pack.vocabulary.find_entries(token.text)
+        return not token.text[0].isupper() and any(entry.word_class is WordClass.VERB for entry in entries)
+
+    def _looks_like_participle(self, written: str) -> bool:
+        pattern = self._pack.content.participle_pattern
+        return bool(pattern) and written.islower() and re.fullmatch(pattern, fold_letters(written)) is not None
 
     def _follows_singular_word(self, index: int, before: Sequence[QuestionWord]) -> bool:
         """ "*Der* teuerste Artikel": whether a word for a single thing stands before the noun and its adjectives."""
@@ -496,6 +603,13 @@ class QuestionTranslation:
         return not is_own and (self._pack.is_closed_class(word) or word in self._pack.vocabulary)
 
 
+_MAX_OPENING_WORDS = 8  # before a colon, in an address
+_REQUESTS = frozenset({"i need", "i would like", "show me", "list", "show", "i am looking for", "can you"})
+_DETERMINERS = frozenset("the a our my your its this next".split())
+_ASKING_WORDS = frozenset({"how many", "how much", "which", "who", "what", "when", "where", "number of", "all"})
+_MIN_RELATED_LETTERS = 9  # of a word of the vocabulary that a field's name is taken for
+_COMPARATIVE_FORM = re.compile(r"\b(?:more|less|worse|\w+er)\b")
+_COMPARING_WORDS = frozenset("more less other different earlier later".split())
 _ADJECTIVES = frozenset(
     "average total outstanding overdue unpaid expired current former last next different various".split()
 )

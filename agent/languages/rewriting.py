@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from agent.languages.known_words import BucketWords
 from agent.languages.language_pack import LanguagePack
-from agent.languages.question_words import BucketWords, ClauseRole, QuestionTranslation
+from agent.languages.question_words import ClauseRole, QuestionTranslation
 from agent.languages.text_map import RewrittenPart, RewrittenText
 from agent.languages.word_order import choose_prepositions, order_words
 

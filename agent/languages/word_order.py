@@ -115,10 +115,10 @@ def _order_clause(clause: list[QuestionWord], before: Sequence[QuestionWord], pa
     if pack.content.adjectives_follow:
         clause = _put_adjectives_first(clause)
     if pack.content.verb_final and _opens_relative_clause(clause, before, pack):
-        return _order_relative_clause(clause)
+        return _order_relative_clause(clause, pack)
     relative = _find_bare_relative(clause, pack) if pack.content.verb_final else None
     if relative is not None:
-        return [*clause[:relative], *_order_relative_clause(clause[relative:])]
+        return [*clause[:relative], *_order_relative_clause(clause[relative:], pack)]
     asking = _asking_word(clause)
     if (
         asking is not None
@@ -164,8 +164,9 @@ def _put_participle_last(clause: list[QuestionWord]) -> list[QuestionWord]:
 
 
 def _opens_relative_clause(clause: Sequence[QuestionWord], before: Sequence[QuestionWord], pack: LanguagePack) -> bool:
-    follows_comma = bool(before) and before[-1].text == ","
-    return follows_comma and clause[0].folded in pack.relative_pronouns and clause[-1].role in _VERBS
+    follows_noun = len(before) > 1 and before[-1].text == "," and before[-2].role not in _CLOSED_ROLES
+    begins = clause[0].folded in pack.relative_pronouns and clause[0].text not in ("what", "who")
+    return follows_noun and begins and clause[-1].role in _VERBS
 
 
 def _find_bare_relative(clause: Sequence[QuestionWord], pack: LanguagePack) -> int | None:
@@ -181,8 +182,8 @@ def _find_bare_relative(clause: Sequence[QuestionWord], pack: LanguagePack) -> i
     return None
 
 
-def _order_relative_clause(clause: Sequence[QuestionWord]) -> list[QuestionWord]:
-    """ "Die im Mai bezahlt wurden" → "that were paid in May"."""
+def _order_relative_clause(clause: Sequence[QuestionWord], pack: LanguagePack) -> list[QuestionWord]:
+    """ "Die im Mai bezahlt wurden" → "that were paid in May"; "die wir bezahlt haben" → "that we have paid"."""
     first = len(clause)
     while first > 1 and clause[first - 1].role in _VERBS:
         first -= 1
@@ -190,9 +191,39 @@ def _order_relative_clause(clause: Sequence[QuestionWord]) -> list[QuestionWord]
     negations = [middle.pop()] if middle and middle[-1].role is ClauseRole.NEGATION else []
     auxiliaries = [verb for verb in verbs if verb.role is ClauseRole.AUXILIARY]
     others = [verb for verb in verbs if verb.role is not ClauseRole.AUXILIARY]
-    pronoun = replace(clause[0], text="that")
-    moved = [_move_to(word, pronoun.end) for word in (*auxiliaries, *negations, *others)]
-    return [pronoun, *moved, *middle]
+    text = "whose" if clause[0].folded in pack.possessive_relatives else "that"
+    pronoun = clause[0] if clause[0].text == "where" else replace(clause[0], text=text)
+    count = _count_subject_words(middle, pack, begins_with_any=pronoun.text in ("where", "whose"))
+    end = middle[count - 1].end if count else pronoun.end
+    moved = [_move_to(word, end) for word in (*auxiliaries, *negations, *others)]
+    return [pronoun, *middle[:count], *moved, *middle[count:]]
+
+
+def _count_subject_words(words: Sequence[QuestionWord], pack: LanguagePack, *, begins_with_any: bool) -> int:
+    """How many words the subject of a relative clause has that begins with it; 0 if the pronoun is the subject.
+
+    `begins_with_any`: the pronoun is not the subject, so a noun phrase is.
+    """
+    start = next((index for index, word in enumerate(words) if word.text), 0)
+    if not words or not (begins_with_any or words[start].folded in pack.subject_starts):
+        return 0
+    if words[start].text in _SUBJECT_PRONOUNS:
+        return start + 1
+    for index, word in enumerate(words[: start + _MAX_WORDS_IN_SUBJECT]):
+        if word.role in _NOMINAL:
+            following = words[index + 1 : index + 2]
+            return index + 1 + (bool(following) and following[0].role is ClauseRole.NAME)
+        if word.role not in _BEFORE_NOUNS and word.text not in _DETERMINERS:
+            return 0
+    return 0
+
+
+_MAX_WORDS_IN_SUBJECT = 4
+_DETERMINERS = frozenset({"", "a", "no", "every", "our", "its", "my", "your", "not yet"})
+_SUBJECT_PRONOUNS = frozenset("i we he they it you one".split())
+_NOMINAL = frozenset({ClauseRole.NOUN, ClauseRole.NAME})
+_BEFORE_NOUNS = frozenset({ClauseRole.ARTICLE, ClauseRole.ADJECTIVE, ClauseRole.PAST})
+_CLOSED_ROLES = frozenset({ClauseRole.CLOSED, ClauseRole.MARK})
 
 
 def _asking_word(clause: Sequence[QuestionWord]) -> int | None:
@@ -215,11 +246,13 @@ def _join_verbs(clause: list[QuestionWord]) -> list[QuestionWord]:
 
     A noun behind the auxiliary is the subject, as in English, except after "who".
     """
+    clause = _join_passive(clause)
     last = clause[-1]
     auxiliary = next((index for index, word in enumerate(clause) if word.role is ClauseRole.AUXILIARY), None)
-    if last.role not in (ClauseRole.PAST, ClauseRole.VERB) or auxiliary in (None, 0) or auxiliary >= len(clause) - 2:
+    is_known = last.role in (ClauseRole.PAST, ClauseRole.VERB) and last.text != last.written
+    if not is_known or auxiliary in (None, 0) or auxiliary >= len(clause) - 2:
         return clause
-    following = clause[auxiliary + 1]
+    following = next(word for word in clause[auxiliary + 1 :] if word.text)
     if following.role not in _ADVERBIAL and clause[0].role is not ClauseRole.SUBJECT:
         return clause
     middle = clause[auxiliary + 1 : -1]
@@ -231,6 +264,18 @@ def _join_verbs(clause: list[QuestionWord]) -> list[QuestionWord]:
         *(_move_to(word, end) for word in (*negations, last)),
         *others,
     ]
+
+
+def _join_passive(clause: list[QuestionWord]) -> list[QuestionWord]:
+    """ "Müssen gewartet werden" ends like "must … be serviced"."""
+    *rest, verb, last = clause
+    has_modal = any(word.text in _MODALS for word in rest)
+    if not has_modal or last.text not in ("is", "are") or verb.role not in (ClauseRole.PAST, ClauseRole.NAME):
+        return clause
+    return [*rest, replace(verb, text=f"be {verb.text}", role=ClauseRole.PAST, end=last.end)]
+
+
+_MODALS = frozenset("can must should may".split())
 
 
 def _move_to(word: QuestionWord, position: int) -> QuestionWord:

@@ -58,6 +58,8 @@ class GeneralVocabulary:
         self._written = forms.written
         self._numbers = forms.numbers
         self.adjective_endings = forms.adjective_endings
+        self._digraphs = forms.digraphs
+        self._compounds = forms.writes_compounds
         self.adjective_vowels = forms.adjective_vowels  # final letters that give way to the endings: "abierto"
 
     @cached_property
@@ -92,6 +94,37 @@ class GeneralVocabulary:
     def number_forms_of(self, form: str) -> tuple[str, str]:
         """The singular and the plural of a noun, as the file writes them in small letters."""
         return self._numbers[fold_letters(form)]
+
+    @property
+    def writes_compounds(self) -> bool:
+        """Whether the language writes compounds as one word."""
+        return self._compounds
+
+    def write_accents(self, word: str) -> str:
+        """`vertraege` → `verträge`: the word as the vocabulary writes it, also the last part of a compound.
+
+        Returns the word itself if it has no letters that are typed as two, or is unknown.
+        """
+        lowered = word.lower()
+        if lowered in self._written or not any(digraph in lowered for digraph in self._digraphs):
+            return word
+        for start in range(len(lowered) - _MIN_PART_LETTERS + 1):
+            written = self._accented_forms.get(lowered[start:])
+            if written is not None and (not start or start >= _MIN_PART_LETTERS):
+                return word[:start] + (written if start else _with_case_of(word, written))
+        return word
+
+    @cached_property
+    def _accented_forms(self) -> Mapping[str, str]:
+        """The forms with accents by their spelling with digraphs: `vertraege` → `verträge`."""
+        forms: dict[str, str] = {}
+        for form in self._written:
+            typed = form
+            for digraph, letter in self._digraphs.items():
+                typed = typed.replace(letter, digraph)
+            if typed != form:
+                forms[typed] = form
+        return forms
 
     def split_compound(self, form: str, linking_letters: Sequence[str]) -> Sequence[VocabularyEntry]:
         """Returns the parts of a compound of known words, the head last: `Vertrags|summe`; nothing for other words.
@@ -174,6 +207,10 @@ def _participle_of_phrase(phrase: str) -> str:
     return past_participle_of(verb) + separator + rest
 
 
+def _with_case_of(word: str, written: str) -> str:
+    return written[:1].upper() + written[1:] if word[:1].isupper() else written
+
+
 def _read_sections(text: str) -> Mapping[str, Sequence[str]]:
     sections, name = defaultdict[str, list[str]](list), ""
     for line in map(str.strip, text.splitlines()):
@@ -203,6 +240,8 @@ class _WordForms:
             tuple(endings.get(name, "").split()) for name in ("singular", "plural", "adjective", "regular plural")
         )
         self.adjective_vowels = tuple(endings.get("adjective without", "").split())
+        self.writes_compounds = endings.get("compounds") == "yes"
+        self.digraphs = dict(pair.split(":") for pair in endings.get("digraphs", "").split())
         self._verbs = {name.split()[1]: rule.split("|") for name, rule in endings.items() if name.startswith("verb ")}
         self._prefix = endings.get("participle prefix", "")
         self._inseparable = tuple(map(fold_letters, endings.get("participle without prefix", "").split()))
@@ -213,15 +252,18 @@ class _WordForms:
         plurals = plurals or [form for form in self._regular_plurals_of(singular) if form != singular]
         plural_entry = VocabularyEntry(english=words, word_class=WordClass.NOUN, is_plural=True)
         plural_forms = {
-            fold_letters(form): plural_entry for plural in plurals for form in (plural, *_with(plural, self._plural))
+            form.lower(): plural_entry for plural in plurals for form in (plural, *_with(plural, self._plural))
         }
+        folded_plurals = set(map(fold_letters, plural_forms))
         entry = VocabularyEntry(english=words, word_class=WordClass.NOUN)
         numbers = (singular.lower(), (plurals or [singular])[0].lower())
         for form in (singular, *plural_forms, *_with(singular, self._singular)):
             self.numbers.setdefault(fold_letters(form), numbers)
         yield singular, entry
         yield from plural_forms.items()
-        yield from ((form, entry) for form in _with(singular, self._singular) if fold_letters(form) not in plural_forms)
+        yield from (
+            (form, entry) for form in _with(singular, self._singular) if fold_letters(form) not in folded_plurals
+        )
 
     def _regular_plurals_of(self, singular: str) -> list[str]:
         head, *rest = singular.split(" ")

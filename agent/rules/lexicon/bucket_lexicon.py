@@ -64,6 +64,11 @@ class BucketLexicon(PhraseMeanings):
     """What the words of a question may mean in one bucket."""
 
     @cached_property
+    def _name_phrases(self) -> frozenset[tuple[str, ...]]:
+        """The name of the bucket as a phrase, as it is and as its title writes it."""
+        return frozenset(self._stems_in(name) for name in (self.schema.bucket.replace("_", " "), self.schema.title))
+
+    @cached_property
     def _links_of_recent(self) -> Callable[[tuple[QuestionToken, ...]], tuple[SpanLink, ...]]:
         return lru_cache(maxsize=_MAX_LINKED_TEXTS)(self._find_all_links)
 
@@ -105,6 +110,8 @@ class BucketLexicon(PhraseMeanings):
                             continue
                         if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
                             continue  # "staff" names the documents, and not the role "bar staff"
+                        if isinstance(meaning, ValueMatch) and stems[first:last] in self._name_phrases:
+                            continue  # "leases" are all documents of `leases`, also those without a type
                         weight = _link_weight(meaning, tokens[first:last], documents) + self._exact_form_bonus(
                             meaning, tokens[first:last]
                         )

@@ -9,7 +9,13 @@ from agent.english.function_words import AGGREGATE_WORDS, COMPARATORS, FILLER_WO
 from agent.rules.lexicon.bucket_fields import BucketFields
 from agent.rules.lexicon.question_phrases import QuestionPhraseIndex
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, ValueMatch
-from agent.rules.lexicon.value_phrase_index import MAX_PHRASE_TERMS, FieldKey, PhraseValues, ValuePhraseIndex
+from agent.rules.lexicon.value_phrase_index import (
+    MAX_PHRASE_TERMS,
+    FieldKey,
+    PhraseValues,
+    ValuePhraseIndex,
+    ValueStyle,
+)
 from agent.rules.words.tokens import QuestionToken, singular_of_men
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import TITLE_FIELD
@@ -116,6 +122,14 @@ class PhraseMeanings(BucketFields):
     def knows_word(self, word: str) -> bool:
         """Whether a name or a value of the bucket contains the word, in any inflection."""
         return all(map(self._knows_stem, self._stems_in(word)))
+
+    def is_part_of_name(self, word: str) -> bool:
+        """Whether the word is one of several in a name that is a value of the bucket, in any inflection."""
+        stems = self._stems_in(word)
+        return bool(stems) and all(
+            any(self._value_index.style_of(key) is ValueStyle.NAMES for key in self._value_index.postings_for(stem))
+            for stem in stems
+        )
 
     def normalize_plural(self, token: QuestionToken) -> QuestionToken:
         """Returns the token, in the singular if the lexicon has only the singular: "PNPs"."""

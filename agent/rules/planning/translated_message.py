@@ -45,11 +45,18 @@ class _LexiconWords:
     def language(self) -> str:
         return self._lexicon.analyser.language
 
+    @property
+    def field_names(self) -> Sequence[str]:
+        return [word for field in self._lexicon.schema.fields for word in field.label.split()]
+
     def names_field_or_kind(self, phrase: str) -> bool:
         return any(isinstance(link, (BucketNoun, FieldMention)) for link in self._lexicon.meanings_of_text(phrase))
 
     def knows_word(self, word: str) -> bool:
         return self._lexicon.knows_word(word)
+
+    def is_part_of_name(self, word: str) -> bool:
+        return self._lexicon.is_part_of_name(word)
 
     def find_values(self, question: str) -> Sequence[tuple[int, int]]:
         tokens = tokenize_question(question, self._lexicon.analyser, find_quotations(question))

@@ -35,6 +35,7 @@ _ENGLISH_FUNCTION_WORDS = (STOP_WORDS | COURTESY_WORDS) - frozenset("s re ve ll 
 _MIN_FUNCTION_WORDS = 2  # function words that identify English
 _VOCABULARY_WEIGHT = 0.5  # of a word of the vocabulary; a function word of one language alone counts 1
 _MIN_WORDS = 2  # words and numbers of a message whose language can be told
+_MIN_CLOSED_LETTERS = 4  # of a word of a closed class that tells a language
 _MIN_SCORE = 1.0  # from which a message may be in a language
 _MIN_LEAD = 0.5  # before English
 _WORDS_OF_ONE_LETTER = frozenset("aàeéioóuy")  # others are codes or the rest of an elision: "N-channel"
@@ -126,10 +127,12 @@ def _score_word(word: str) -> Mapping[str, float]:
 
 
 def _knows_word(form: str, pack: LanguagePack) -> bool:
-    """Whether the vocabulary holds the word, or the parts of the compound."""
+    """Whether the vocabulary holds the word or the parts of the compound, or the word is of a closed class."""
     linking_letters = pack.content.linking_letters
-    return form in pack.vocabulary or (
-        pack.content.compounds and bool(pack.vocabulary.split_compound(form, linking_letters))
+    return (
+        form in pack.vocabulary
+        or (len(form) >= _MIN_CLOSED_LETTERS and pack.is_closed_class(form))
+        or (pack.content.compounds and bool(pack.vocabulary.split_compound(form, linking_letters)))
     )
 
 

@@ -7,6 +7,7 @@ from itertools import product
 from storage.text.vocabulary import GeneralVocabulary, VocabularyEntry, WordClass, load_vocabulary
 
 _LINKING_LETTERS = ("s", "es", "n", "en", "e", "er")  # between the parts of a compound
+_MIN_MODIFIER_LETTERS, _MIN_HEAD_LETTERS = 4, 4  # of the parts of a compound that names the documents
 _MAX_NAMES = 4  # English names of one field
 # Small words in names: "date de fin" is the end date, "fällig am" is due on.
 _OF_WORDS = frozenset("de du des d la le del von der".split())
@@ -24,11 +25,33 @@ class ForeignNoun:
 def nouns_like(noun: str, language: str) -> ForeignNoun | None:
     """The noun with its other number; None if the vocabulary of the language has no such noun."""
     vocabulary = load_vocabulary(language)
-    entry = None if vocabulary is None else vocabulary.find_noun(noun)
-    if vocabulary is None or entry is None:
+    if vocabulary is None:
         return None
-    singular, plural = vocabulary.number_forms_of(noun)
-    return ForeignNoun(forms=(singular, plural), english=entry.english)
+    noun = vocabulary.write_accents(noun)
+    entry = vocabulary.find_noun(noun)
+    if entry is not None:
+        return ForeignNoun(forms=vocabulary.number_forms_of(noun), english=entry.english)
+    start = _find_head(noun, vocabulary)
+    if start is None:
+        return None
+    before, head = noun[:start], noun[start:]
+    entry = vocabulary.find_noun(head)
+    singular, plural = vocabulary.number_forms_of(head)
+    return ForeignNoun(forms=(before + singular, before + plural), english=entry.english if entry is not None else ())
+
+
+def write_name(name: str, language: str) -> str:
+    """The name with the accents that the vocabulary of the language has: `Auftraege` → `Aufträge`."""
+    vocabulary = load_vocabulary(language)
+    return name if vocabulary is None else " ".join(map(vocabulary.write_accents, name.split(" ")))
+
+
+def _find_head(noun: str, vocabulary: GeneralVocabulary) -> int | None:
+    """Where the last part of a compound begins, in a language that writes compounds as one word."""
+    if not vocabulary.writes_compounds:
+        return None
+    starts = range(_MIN_MODIFIER_LETTERS, len(noun) - _MIN_HEAD_LETTERS + 1)
+    return next((start for start in starts if vocabulary.find_noun(noun[start:]) is not None), None)
 
 
 def translate_name(words: Sequence[str], language: str) -> Sequence[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal
 
+from storage.ingest.schemas.foreign_names import write_name
 from storage.ingest.schemas.names import title_from_name, word_forms_of, words_in_name
 from storage.ingest.schemas.profile import MAX_CATEGORY_CHARACTERS, ValueProfile
 from storage.ingest.schemas.synonyms import add_synonyms, expand_abbreviations, synonyms_by_value, synonyms_for_flag
@@ -44,7 +45,13 @@ _SUFFIX_CURRENCIES = frozenset(
 def infer_schema(bucket: BucketId, profiles: Mapping[FieldName, ValueProfile], language: str = "en") -> Schema:
     """Returns the schema that the profiles suggest, with its fields in the order in which the keys first occurred."""
     schema = Schema(
-        bucket=bucket, fields=tuple(_infer_fields(profiles)), title=title_from_name(bucket), language=language
+        bucket=bucket,
+        fields=tuple(
+            replace(field, title=write_name(field.title, language)) if field.title else field
+            for field in _infer_fields(profiles)
+        ),
+        title=write_name(title_from_name(bucket), language),
+        language=language,
     )
     named_value_profiles = [
         profiles[field.name] for field in schema.fields if field.name in profiles and field.type in _NAMED_VALUE_TYPES

@@ -54,3 +54,11 @@ def test_a_word_of_a_title_does_not_stand_for_it() -> None:
     lexicon = _lexicon(neighbours, ["Elsewhere"], ["Old Skarholm Light", "Vitgrund"])
 
     assert _value_matches(lexicon, "the light of Skarholm") == []
+
+
+def test_the_name_of_a_bucket_stands_for_all_its_documents_and_not_for_a_value() -> None:
+    kind = SchemaField(name=FieldName("kind"), type=FieldType.CATEGORY)
+    lexicon = _lexicon(kind, ["lighthouse", "buoy"], ["Skarholm", "Vitgrund"])
+
+    assert _value_matches(lexicon, "which lighthouses are tall") == []
+    assert [match.value for match in _value_matches(lexicon, "which buoys are tall")] == ["buoy"]
