@@ -269,6 +269,33 @@ class ResultTable:
     rows: tuple[tuple[str, ...], ...]
 
 
+class PictureKind(StrEnum):
+    BARS = "bars"
+    LINE = "line"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PicturePoint:
+    """One bar, or one point of a line. `label` and `value_text` are raw text; the text is as the table shows it."""
+
+    label: str
+    value: float
+    value_text: str
+    is_rest: bool = False  # the sum of the groups that have no bar of their own
+    follows_gap: bool = False  # there is no figure between this point and the one before, so no line joins them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultPicture:
+    """A picture of figures of one unit, beside their table. The text is raw, not escaped."""
+
+    kind: PictureKind
+    title: str
+    unit: str | None
+    points: tuple[PicturePoint, ...]  # at least 2, in the order of the table
+    description: str  # the alternative text: what the picture shows, in words
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """An answer. `text` is Markdown; all text from documents or users is escaped in it."""
@@ -278,6 +305,7 @@ class Answer:
     legs: tuple[LegResult, ...]
     citations: tuple[Citation, ...] = ()
     tables: tuple[ResultTable, ...] = ()
+    pictures: tuple[ResultPicture, ...] = ()
     hits: tuple[FoundPassage, ...] = ()
     choices: tuple[Choice, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -304,6 +332,7 @@ class Clarify:
     choices: tuple[Choice, ...]  # may be empty: if "just answer" found an empty set
     citations: tuple[Citation, ...] = ()
     tables: tuple[ResultTable, ...] = ()  # of the legs that succeeded
+    pictures: tuple[ResultPicture, ...] = ()  # of the same legs
     hits: tuple[FoundPassage, ...] = ()
     assumptions: tuple[str, ...] = ()
     kept_conditions: tuple[str, ...] = ()

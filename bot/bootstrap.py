@@ -459,6 +459,7 @@ def _build_application(
         exports=services.exports,
         attachments=services.attachments,
         surfaces=backends.surfaces,
+        show_pictures=settings.pictures,
     )
     turn_actions = TurnActionHandler(
         inbox=inbox,

@@ -3,6 +3,7 @@
 BotError                        its text is one plain sentence for a person
 ├── InvalidSettings             a setting with an invalid value: which, why, what to do
 ├── InvalidSubject              no valid person or subject
+├── PictureFailed               a picture that cannot be drawn; the reply stands without it
 ├── ResultCacheUnavailable      the file of what models returned cannot be read or written
 ├── InvalidQuestion             empty or too long
 ├── MissingBucket               the operator named a bucket that does not exist
@@ -69,6 +70,13 @@ class ResultCacheUnavailable(BotError):
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path} cannot be used ({reason})")
         self.path, self.reason = path, reason
+
+
+class PictureFailed(BotError):
+    """Figures or labels that cannot be drawn."""
+
+    def __init__(self) -> None:
+        super().__init__("This picture could not be drawn.")
 
 
 class InvalidSubject(BotError):

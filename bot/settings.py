@@ -113,6 +113,7 @@ class Settings(SettingsSection):
     accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], CommaSeparated] = ()
     admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], CommaSeparated] = ()
     link_by_email: bool = False
+    pictures: bool = True  # beside the tables of groups and of change over time
     web_token: SecretStr | None = None
     _sections: tuple[SettingsSection, ...] = ()
 

@@ -20,6 +20,7 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PicturePart,
     ProgressPart,
     ReplyPart,
     TablePart,
@@ -64,7 +65,7 @@ def renderables_for(part: ReplyPart) -> list[RenderableType]:
             return [Text(f"{printable_text_of(text)} …", style="dim italic")]
         case NoticePart(text=text):
             return [Text(printable_text_of(text), style="yellow")]
-        case TurnActionsPart():
+        case TurnActionsPart() | PicturePart():  # the table below the picture says the same
             return []
         case _:
             assert_never(part)

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aiohttp import web
 from pydantic import SecretStr
+from structlog.typing import FilteringBoundLogger
 
 from adapters.web.access_guard import ACCESS_COOKIE, AccessGuard
 from adapters.web.outbox import WebOutbox, conversation_id_of
@@ -21,10 +22,12 @@ from adapters.web.page import STATIC_FILES, chat_page, entry_html, read_static_f
 from adapters.web.render import steps_html
 from adapters.web.transcript import TranscriptEntry, WebTranscript
 from bot.conversation.dialogue import MAX_QUESTION_CHARS
-from bot.errors import BotError
+from bot.errors import BotError, PictureFailed
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
+from bot.pictures.picture_look import DARK_PAGE_LOOK, PAGE_LOOK
+from bot.pictures.rendering import render_picture
 from bot.surface.inbound import ButtonClick, Inbound, InboundBody, OperatorAudience, TextMessage
-from bot.surface.replies import NoticePart, Reply
+from bot.surface.replies import NoticePart, PicturePart, Reply
 from bot.turns.turn_actions import TurnActionHandler, TurnActor, TurnSteps
 
 _KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -38,6 +41,7 @@ _SECURITY_HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
+_PICTURE_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}  # an SVG's own styles
 AcceptInbound = Callable[[Inbound], Awaitable[object]]
 LoadSteps = Callable[[TurnId, TurnActor], Awaitable[TurnSteps]]
 RequestHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -71,6 +75,9 @@ class WebBot(Protocol):
     def settings(self) -> WebSettings: ...
 
     @property
+    def log(self) -> FilteringBoundLogger: ...
+
+    @property
     def turn_actions(self) -> TurnActionHandler: ...
 
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
@@ -94,9 +101,10 @@ class WebChat:
         guard: AccessGuard,
         clock: Callable[[], datetime],
         max_characters: int,
+        log: FilteringBoundLogger,
     ) -> None:
         self._accept, self._load_steps, self._transcript, self._guard = accept, load_steps, transcript, guard
-        self._clock, self._max_characters = clock, max_characters
+        self._clock, self._max_characters, self._log = clock, max_characters, log
         self._outbox = WebOutbox(transcript, clock)
         self._is_closed = False
 
@@ -127,6 +135,7 @@ class WebChat:
             web.post("/", self._require_access(self._receive_posted_message)),
             web.get("/chat/new", self._require_access(self._start_conversation)),
             web.get("/chat/events", self._require_access(self._stream_server_events)),
+            web.get("/chat/picture", self._require_access(self._show_picture)),
             web.get("/chat/steps", self._require_access(self._show_steps)),
             web.post("/chat/token", self._sign_in_with_token),
             web.get("/chat/{name}", self._serve_static_file),
@@ -173,6 +182,28 @@ class WebChat:
             raise web.HTTPNotFound(text=f"{exc}\n") from exc
         page = steps_page(steps_html(steps))
         return web.Response(text=page, content_type="text/html", headers=_SECURITY_HEADERS)
+
+    async def _show_picture(self, request: web.Request) -> web.StreamResponse:
+        picture = await self._find_picture(request)
+        look = DARK_PAGE_LOOK if request.query.get("theme") == "dark" else PAGE_LOOK
+        if picture is None:
+            raise web.HTTPNotFound(text="There is no such picture.\n")
+        try:
+            file = await render_picture(picture, look)
+        except PictureFailed as exc:
+            self._log.warning("picture not drawn", reason=type(exc.__cause__).__name__)
+            raise web.HTTPNotFound(text=f"{exc}\n") from exc
+        return web.Response(body=file, content_type="image/svg+xml", headers=_SECURITY_HEADERS | _PICTURE_HEADERS)
+
+    async def _find_picture(self, request: web.Request) -> PicturePart | None:
+        """Returns the part of this number in the message, if it is a picture."""
+        key, number = _conversation_key_of(request), request.query.get("part", "")
+        if key is None or not (number.isascii() and number.isdigit() and len(number) < 4):
+            return None
+        entries = {entry.id: entry.content for entry in await self._transcript.load_entries(key)}
+        reply = entries.get(request.query.get("message", ""))
+        part = reply.parts[int(number)] if isinstance(reply, Reply) and int(number) < len(reply.parts) else None
+        return part if isinstance(part, PicturePart) else None
 
     async def _serve_static_file(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
@@ -315,6 +346,7 @@ def surface(bot: WebBot) -> WebChat:
         guard=AccessGuard(token, urlsplit(settings.link_base).netloc.lower()),
         clock=lambda: datetime.now(UTC),
         max_characters=MAX_QUESTION_CHARS,
+        log=bot.log,
     )
 
 

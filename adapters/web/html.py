@@ -2,7 +2,7 @@
 
 from html import escape
 
-_VOID_ELEMENTS = frozenset({"br", "hr", "input", "meta", "link"})
+_VOID_ELEMENTS = frozenset({"br", "hr", "img", "input", "meta", "link", "source"})
 
 
 class SafeHtml(str):

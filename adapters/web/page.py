@@ -56,7 +56,14 @@ def entry_html(entry: TranscriptEntry, now: datetime, conversation: str) -> Safe
     if isinstance(entry.content, str):
         return question_html(entry.content, id_=entry.id, posted_at=entry.posted_at)
     address = f"/chat/steps?{urlencode({'c': conversation, 'turn': entry.content.turn})}"
-    return reply_html(entry.content, id_=entry.id, posted_at=entry.posted_at, now=now, steps_address=address)
+    return reply_html(
+        entry.content,
+        id_=entry.id,
+        posted_at=entry.posted_at,
+        now=now,
+        steps_address=address,
+        pictures_address=f"/chat/picture?{urlencode({'c': conversation, 'message': entry.id})}",
+    )
 
 
 def read_static_file(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import assert_never
 from urllib.parse import urlsplit
 
 from adapters.web.html import SafeHtml, html_element, join_html
+from bot.pictures.picture_look import PAGE_LOOK, measure_picture
 from bot.surface.markdown import CitationMarker, MarkdownLine, MarkdownRun, ParagraphBlock, parse_blocks
 from bot.surface.replies import (
     ChoiceButton,
@@ -16,6 +17,7 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PicturePart,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -43,9 +45,20 @@ def question_html(text: str, *, id_: str, posted_at: datetime) -> SafeHtml:
     )
 
 
-def reply_html(reply: Reply, *, id_: str, posted_at: datetime, now: datetime, steps_address: str) -> SafeHtml:
-    """Returns a reply as HTML. Expired buttons are replaced by a note. `steps_address`: of the page about its steps."""
-    part_fragments = [part_html(part, id_, now) for part in reply.parts]
+def reply_html(
+    reply: Reply, *, id_: str, posted_at: datetime, now: datetime, steps_address: str, pictures_address: str = ""
+) -> SafeHtml:
+    """Returns a reply as HTML. Expired buttons are replaced by a note.
+
+    `steps_address`: of the page about its steps. `pictures_address`: of its pictures, without the number of the part;
+    empty: no picture is shown.
+    """
+    part_fragments = [
+        _picture_html(part, f"{pictures_address}&part={number}" if pictures_address else "")
+        if isinstance(part, PicturePart)
+        else part_html(part, id_, now)
+        for number, part in enumerate(reply.parts)
+    ]
     if any(isinstance(part, TurnActionsPart) and TurnAction.STEPS in part.handles for part in reply.parts):
         link = html_element("a", "Show steps", href=steps_address, target="_blank", rel="noopener")
         part_fragments.append(html_element("p", link, class_="steps"))
@@ -112,7 +125,7 @@ def part_html(part: ReplyPart, id_: str, now: datetime) -> SafeHtml:
             return html_element("p", html_element("span", class_="dots", aria_hidden="true"), text, class_="progress")
         case NoticePart(text=text):
             return html_element("p", text, class_="notice")
-        case TurnActionsPart():
+        case TurnActionsPart() | PicturePart():  # a picture needs an address
             return SafeHtml()
         case _:
             assert_never(part)
@@ -228,6 +241,23 @@ def _table_html(caption: str, columns: Sequence[str], rows: Sequence[Sequence[st
     )
     # A scrolling region must be reachable by keyboard.
     return html_element("div", table, class_="table", role="region", aria_label=caption, tabindex="0")
+
+
+def _picture_html(picture: PicturePart, address: str) -> SafeHtml:
+    """Returns the picture in the colours of the page, with its alternative text."""
+    if not address:
+        return SafeHtml()
+    size = measure_picture(picture, PAGE_LOOK)
+    dark_source = html_element("source", srcset=f"{address}&theme=dark", media="(prefers-color-scheme: dark)")
+    image = html_element(
+        "img",
+        src=address,
+        alt=picture.description,
+        width=str(size.width),
+        height=str(size.height),
+        decoding="async",
+    )
+    return html_element("figure", html_element("picture", dark_source, image), class_="picture")
 
 
 def _choices_html(buttons: Sequence[ChoiceButton]) -> SafeHtml:

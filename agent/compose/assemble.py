@@ -42,6 +42,7 @@ def _assemble_answer(
     plan, decisions = reviewed.plan, reviewed.decisions
     lines, citations = _join_lines(number_citations(legs), plan, joint)
     tables = tuple(table for leg in legs for table in leg.composed.tables)
+    pictures = tuple(picture for leg in legs for picture in leg.composed.pictures)
     if plan.combination is LegCombination.COMPARE:
         columns = [leg.composed.column for leg in legs if leg.composed.column is not None]
         differences, table = compose_comparison(columns)
@@ -54,6 +55,7 @@ def _assemble_answer(
         legs=_results_of(decisions, legs),
         citations=tuple(citations),
         tables=tables,
+        pictures=pictures,
         hits=reviewed.hits,
         choices=_choices_of(reviewed),
         assumptions=_describe_assumptions(reviewed, decisions),
@@ -117,6 +119,7 @@ def _assemble_clarification(
         choices=choices,
         citations=tuple(citations),
         tables=tuple(table for leg in answered for table in leg.composed.tables),
+        pictures=tuple(picture for leg in answered for picture in leg.composed.pictures),
         hits=reviewed.hits,
         assumptions=_describe_assumptions(reviewed, [clarification]),
         kept_conditions=_describe_kept_conditions(reviewed),

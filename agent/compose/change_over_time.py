@@ -15,6 +15,7 @@ from agent.compose.phrases.words import (
     join_words,
     lowercase_label,
 )
+from agent.compose.pictures.figure_pictures import picture_periods
 from agent.forms.change_over_time import ChangeFacts, PeriodFigure
 from agent.outcome import ResultTable
 from agent.review.leg_review import LegReview
@@ -44,6 +45,7 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
     return ComposedLeg(
         sentences=(text,),
         tables=(_compose_table(facts, review),) if spans else (),
+        pictures=picture_periods(facts),
         derived_figures=tuple(
             derived
             for figures in facts.series.values()

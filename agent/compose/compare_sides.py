@@ -68,7 +68,7 @@ def _compose_side(facts: SideFacts, review: LegReview) -> ComposedLeg:
     heading = join_by_colon(f"**{escape_markdown(title)}**", "").rstrip(" ")
     if isinstance(facts.facts, (ComputationFacts, ShareFacts)):
         gap = "\n" if composed.sentences[0].startswith("- ") else " "
-        return replace(composed, prefix=heading + gap, tables=())
+        return replace(composed, prefix=heading + gap, tables=(), pictures=())
     return replace(composed, prefix=f"{heading} ", is_prefix_in_result=True)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from agent.outcome import Citation, ResultTable
+from agent.outcome import Citation, ResultPicture, ResultTable
 from agent.retrieval.quotations import CitedQuote, build_citation
 from agent.review.leg_review import LegFacts, LegReview
 from agent.review.written_answer import SupportedClaim
@@ -42,12 +42,15 @@ class FallbackSentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComposedLeg:
-    """Markdown sentences, each verified separately, with citations and tables. Markers start at 1 in each leg."""
+    """Markdown sentences, each verified separately, with citations, tables and pictures. Markers start at 1 in each
+    leg.
+    """
 
     sentences: tuple[str, ...]
     separator: str = "\n\n"
     citations: tuple[Citation, ...] = ()
     tables: tuple[ResultTable, ...] = ()
+    pictures: tuple[ResultPicture, ...] = ()
     fallback: FallbackSentence | None = None
     is_result_first_sentence: bool = False  # the text of the leg's result is only the first sentence
     closing_question: str = ""  # asked after the sentences, if there are several choices

@@ -21,6 +21,7 @@ from agent.compose.phrases.words import (
     lowercase_label,
     lowercase_words,
 )
+from agent.compose.pictures.figure_pictures import picture_groups
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
 from agent.forms.find_passages import is_part_of_record
@@ -54,6 +55,7 @@ def _compose_computation(facts: ComputationFacts, review: LegReview) -> Composed
         separator="",
         citations=cite_quotes(facts.quotes),
         tables=_tables_of_groups(facts, review),
+        pictures=picture_groups(facts),
     )
 
 

@@ -1,6 +1,7 @@
 """Turns the lines of an aggregate into figures and groups."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import assert_never
 
 from agent.outcome import ComputedFigure, GroupLine
@@ -140,6 +141,27 @@ def label_of_period(day: str, period: CalendarPeriod) -> str:
             return f"{day[:4]} Q{(int(day[5:7]) + 2) // 3}"
         case CalendarPeriod.YEAR:
             return day[:4]
+        case _:
+            assert_never(period)
+
+
+def ordinal_of_period(label: str, period: CalendarPeriod) -> int | None:
+    """Returns the number of the period of a label by `label_of_period`: the next period has the next number.
+
+    None for the group of the documents without a day.
+    """
+    if not label[:4].isdigit():
+        return None
+    year = int(label[:4])
+    match period:
+        case CalendarPeriod.DAY:
+            return date.fromisoformat(label).toordinal()
+        case CalendarPeriod.MONTH:
+            return 12 * year + int(label[5:])
+        case CalendarPeriod.QUARTER:
+            return 4 * year + int(label[6:])
+        case CalendarPeriod.YEAR:
+            return year
         case _:
             assert_never(period)
 

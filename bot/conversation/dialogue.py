@@ -160,13 +160,14 @@ class ConversationDialogue:
         reranker: Reranker | None = None,
         embedder: TextEmbedder | None = None,
         uses_index_cosines: bool = True,
+        show_pictures: bool = True,
     ) -> None:
         self._agent, self._reasoner, self._warm_up_reasoner = agent, reasoner, warm_up_reasoner
         self._reranker, self._embedder, self._uses_index_cosines = reranker, embedder, uses_index_cosines
         self._index, self._access, self._now = index, access, database.utc_now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._attachments, self._surfaces, self._answer_timeout = attachments, surfaces, answer_timeout
-        self._conversations = ConversationStore(database)
+        self._conversations, self._show_pictures = ConversationStore(database), show_pictures
 
     async def warm_up_agent(self) -> None:
         """Asks one question as the operator and discards the answer, so that no person waits for data loaded once.
@@ -419,7 +420,13 @@ class ConversationDialogue:
         offer = await self._store_offer(question, outcome, turn_context)
         result = result_to_json(turn_context.result_request_for(question), outcome, offer=offer)
         return TurnResult(
-            reply=reply_for(turn_context.turn, outcome, offer, leading_parts=text_parts_of(notes)),
+            reply=reply_for(
+                turn_context.turn,
+                outcome,
+                offer,
+                leading_parts=text_parts_of(notes),
+                show_pictures=self._show_pictures,
+            ),
             result=result | {"text": join_texts(*notes, result["text"])},
             state=state_after_outcome(turn_context.state, turn_context.turn, question, outcome),
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),

@@ -14,6 +14,7 @@ from agent.outcome import (
     ExportOutcome,
     Outcome,
     Refused,
+    ResultPicture,
     ResultTable,
     StartOverOutcome,
 )
@@ -25,6 +26,7 @@ from bot.surface.replies import (
     ChoicesPart,
     FilePart,
     NoticePart,
+    PicturePart,
     Reply,
     ReplyPart,
     ShownCitation,
@@ -49,12 +51,16 @@ class StoredOffer:
 
 
 def reply_for(
-    turn: TurnId, outcome: Outcome, offer: StoredOffer | None, *, leading_parts: Sequence[ReplyPart] = ()
+    turn: TurnId,
+    outcome: Outcome,
+    offer: StoredOffer | None,
+    *,
+    leading_parts: Sequence[ReplyPart] = (),
+    show_pictures: bool = True,
 ) -> Reply:
     """The whole reply of a turn. `leading_parts` come first, such as a changed count ("now 39, was 37")."""
-    return Reply(
-        turn=turn, parts=(*leading_parts, *_outcome_parts(outcome), *_button_parts(offer), *_action_parts(outcome))
-    )
+    parts = _outcome_parts(outcome, show_pictures=show_pictures)
+    return Reply(turn=turn, parts=(*leading_parts, *parts, *_button_parts(offer), *_action_parts(outcome)))
 
 
 def notice_reply_for(turn: TurnId, sentence: str) -> Reply:
@@ -71,12 +77,12 @@ def file_sentence_for(file: FilePart) -> str:
     )
 
 
-def _outcome_parts(outcome: Outcome) -> tuple[ReplyPart, ...]:
+def _outcome_parts(outcome: Outcome, *, show_pictures: bool) -> tuple[ReplyPart, ...]:
     match outcome:
         case Answer():
-            return (_text_part_of(outcome), *map(_table_part_of, outcome.tables), *_remark_parts(outcome))
+            return (_text_part_of(outcome), *_figure_parts(outcome, show_pictures), *_remark_parts(outcome))
         case Clarify():  # the text comes last: it ends in the question that the buttons answer
-            return (*_remark_parts(outcome), *map(_table_part_of, outcome.tables), _text_part_of(outcome))
+            return (*_remark_parts(outcome), *_figure_parts(outcome, show_pictures), _text_part_of(outcome))
         case ExportOutcome(count=count):
             return (TextPart(markdown=_describe_row_count(count)),)
         case StartOverOutcome(text=text):
@@ -117,6 +123,16 @@ def _shown_citation_of(citation: Citation) -> ShownCitation:
         quote=citation.text,
         doc_id=citation.doc_id,
     )
+
+
+def _figure_parts(outcome: Answer | Clarify, show_pictures: bool) -> tuple[ReplyPart, ...]:
+    """The pictures, then the tables."""
+    pictures = map(_picture_part_of, outcome.pictures if show_pictures else ())
+    return (*pictures, *map(_table_part_of, outcome.tables))
+
+
+def _picture_part_of(picture: ResultPicture) -> PicturePart:
+    return PicturePart(kind=picture.kind, title=picture.title, points=picture.points, description=picture.description)
 
 
 def _table_part_of(grid: ResultTable) -> TablePart:

@@ -92,6 +92,7 @@ def body_from_json(data: Mapping[str, Json]) -> InboundBody:
 _TAG_BY_TYPE: Mapping[type[ReplyPart], str] = {
     replies.TextPart: "Text",
     replies.TablePart: "Table",
+    replies.PicturePart: "Picture",
     replies.ChoicesPart: "Choices",
     replies.ChosenPart: "Chosen",
     replies.FilePart: "File",

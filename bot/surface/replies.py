@@ -5,7 +5,7 @@ backslash escapes. All data from documents, models and people in it is escaped (
 that honours the escapes shows it unchanged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,6 +13,8 @@ from typing import TypeAlias
 
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown as escape_markdown
+from agent.outcome import PictureKind as PictureKind
+from agent.outcome import PicturePoint as PicturePoint
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.translation import translate_plural
 
@@ -74,6 +76,16 @@ class TablePart:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PicturePart:
+    """Bars or a line of figures, of which a table of the reply holds the same. All text is raw, not escaped."""
+
+    kind: PictureKind
+    title: str
+    points: tuple[PicturePoint, ...]
+    description: str  # the alternative text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +178,7 @@ class TurnActionsPart:
 ReplyPart: TypeAlias = (
     TextPart
     | TablePart
+    | PicturePart
     | ChoicesPart
     | ChosenPart
     | FilePart
@@ -182,3 +195,9 @@ class Reply:
 
     turn: TurnId
     parts: tuple[ReplyPart, ...]
+
+    @property
+    def pictures_by_name(self) -> Mapping[str, PicturePart]:
+        """The pictures by the names of their files, where a chat product shows files."""
+        pictures = (part for part in self.parts if isinstance(part, PicturePart))
+        return {f"picture-{self.turn[-8:]}-{number}.png": picture for number, picture in enumerate(pictures, 1)}

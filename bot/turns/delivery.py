@@ -19,6 +19,7 @@ from bot.surface.replies import (
     ChosenPart,
     FilePart,
     FullTextPart,
+    PicturePart,
     ProgressPart,
     Reply,
     TextPart,
@@ -191,7 +192,9 @@ class TurnDelivery:
     async def deliver_reply(self, reply: Reply) -> None:
         """The message now shows `reply`, and its files are attached. Raises `OutboxFailed`, `LeaseLost`."""
         await self._write_reply(reply)
-        if self._message is not None and any(isinstance(part, FilePart | FullTextPart) for part in reply.parts):
+        if self._message is not None and any(
+            isinstance(part, FilePart | FullTextPart | PicturePart) for part in reply.parts
+        ):
             await self._attach_files(self._message, reply)
 
     async def deliver_privately(self, reply: Reply) -> None:

@@ -152,7 +152,8 @@ class QuestionRevisions:
 def _posted_message_of(turn: Turn) -> PostedMessage:
     reply = None if turn.outcome is None else turn_result_from_json(turn.outcome).reply
     file_names = (part.name for part in (reply.parts if reply else ()) if isinstance(part, (FilePart, FullTextPart)))
-    return PostedMessage(message=MessageId(turn.placeholder or ""), file_names=frozenset(file_names))
+    picture_names = reply.pictures_by_name if reply else ()
+    return PostedMessage(message=MessageId(turn.placeholder or ""), file_names=frozenset((*file_names, *picture_names)))
 
 
 def deletion_turn_result(inbound: Inbound, turn: TurnId) -> TurnResult:

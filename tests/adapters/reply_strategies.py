@@ -13,6 +13,9 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PictureKind,
+    PicturePart,
+    PicturePoint,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -60,9 +63,28 @@ TABLES = st.integers(0, 25).flatmap(
         ),
     )
 )
+PICTURES = st.builds(
+    PicturePart,
+    kind=st.sampled_from(PictureKind),
+    title=HOSTILE,
+    points=st.lists(
+        st.builds(
+            PicturePoint,
+            label=HOSTILE,
+            value=st.floats(),
+            value_text=HOSTILE,
+            is_rest=st.booleans(),
+            follows_gap=st.booleans(),
+        ),
+        min_size=2,
+        max_size=12,
+    ).map(tuple),
+    description=HOSTILE,
+)
 ANY_PART: st.SearchStrategy[ReplyPart] = st.one_of(
     st.builds(TextPart, markdown=MARKDOWN, sources=st.lists(SOURCES, max_size=12).map(tuple)),
     TABLES,
+    PICTURES,
     st.builds(
         ChoicesPart,
         clarification=st.just(ClarificationId("c")),

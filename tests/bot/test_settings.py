@@ -85,6 +85,11 @@ def test_the_error_names_the_setting_its_fault_and_what_to_do(
     assert raised.value.setting == name
 
 
+def test_pictures_are_on_unless_they_are_switched_off(tmp_path: Path) -> None:
+    assert load_from(tmp_path).settings.pictures
+    assert not load_from(tmp_path, PARLEY_PICTURES="off").settings.pictures
+
+
 def test_an_unknown_key_in_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"'prot' in .*parley\.toml is no setting"):
         load_from(tmp_path, "prot = 1")

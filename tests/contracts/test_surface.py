@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+import structlog
 from rich.console import Console
 
 from adapters.slack.posting.api import SlackApi
@@ -58,6 +59,7 @@ def web_surface(tmp_path: Path) -> Surface:
         guard=AccessGuard(None),
         clock=lambda: datetime(2031, 5, 9, 12, tzinfo=UTC),
         max_characters=100,
+        log=structlog.get_logger(),
     )
 
 

@@ -25,6 +25,7 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PicturePart,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -112,7 +113,10 @@ def slack_message_for(
 
 
 def _parts_to_show(parts: Sequence[ReplyPart], linked_paths: frozenset[str]) -> Sequence[ReplyPart]:
-    """Returns the parts without the uploaded files when there is text: Slack shows the files below by name."""
+    """Returns the parts without the pictures, which Slack shows below, and without the uploaded files when there is
+    text: Slack shows those by name.
+    """
+    parts = [part for part in parts if not isinstance(part, PicturePart)]
     if not any(isinstance(part, TextPart) for part in parts):
         return parts
     return [part for part in parts if not isinstance(part, FilePart) or part.path in linked_paths]
@@ -145,7 +149,7 @@ def text_units_of(value: Json) -> int:
 
 
 ContentPart: TypeAlias = (
-    TextPart | TablePart | ChoicesPart | ChosenPart | FilePart | FullTextPart | ProgressPart | NoticePart
+    TextPart | TablePart | PicturePart | ChoicesPart | ChosenPart | FilePart | FullTextPart | ProgressPart | NoticePart
 )
 
 
@@ -157,6 +161,8 @@ def _placement_order(part: ReplyPart) -> int:
             return 1
         case TablePart() | TextPart():
             return 2
+        case PicturePart():
+            return 3
         case _:
             assert_never(part)
 
@@ -167,6 +173,8 @@ def _part_blocks_for(part: ContentPart, space: _RemainingSpace, linked_paths: fr
             return _text_blocks(part, space)
         case TablePart():
             return _table_blocks(part, space)
+        case PicturePart():
+            return []  # Slack shows it below, as a file
         case ChoicesPart():
             return _choice_blocks(part, space)
         case ChosenPart(label=label, by=by):
@@ -635,7 +643,7 @@ def _fallback_lines(part: ReplyPart) -> list[str]:
             return [_plain_line_text(_full_text_line(name))]
         case ProgressPart(text=text) | NoticePart(text=text):
             return [_shorten_to_line(text)]
-        case TurnActionsPart():
+        case TurnActionsPart() | PicturePart():
             return []
         case _:
             assert_never(part)

@@ -19,18 +19,31 @@ from adapters.slack.payloads.responses import (
 )
 from adapters.slack.posting.api import MAX_ATTEMPTS, SlackApi
 from adapters.slack.posting.channel_queue import ChannelQueue
-from adapters.slack.posting.file_upload import share_file_in_thread, share_text_in_thread
+from adapters.slack.posting.file_upload import share_file_in_thread, share_picture_in_thread, share_text_in_thread
 from adapters.slack.posting.render import full_text_of, slack_message_for, with_choices_settled
 from adapters.slack.posting.status import ThreadStatus
 from adapters.slack.posting.streams import NOT_STREAMING, STILL_STREAMING, MessageStreams, StreamPace
 from adapters.slack.posting.token_bucket import TokenBucket
+from bot.errors import PictureFailed
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.pictures.picture_look import CHAT_LOOK
+from bot.pictures.rendering import render_picture
 from bot.surface.outbox import MessageGone, OpenedMessage, OpeningContent, OutboxFailed
-from bot.surface.replies import ChosenPart, FilePart, FullTextPart, ProgressPart, Reply, TurnAction, TurnActionsPart
+from bot.surface.replies import (
+    ChosenPart,
+    FilePart,
+    FullTextPart,
+    PicturePart,
+    ProgressPart,
+    Reply,
+    TurnAction,
+    TurnActionsPart,
+)
 
 TURN_METADATA: Final = "parley_turn"
 MAX_FILE_MB: Final = 1_000  # Slack takes files up to 1 GB
 UPLOAD_BUDGET_S: Final = 20.0  # a file that takes longer to upload is shown as a link
+PICTURE_BUDGET_S: Final = 10.0  # a picture that takes longer to upload is left out
 PROGRESS_PER_MINUTE, PROGRESS_BURST = 30, 10  # Slack allows about 50 updates a minute; the rest is for answers
 _PAGE_SIZE: Final = 200
 _FULL_TEXT_TITLE: Final = "The whole answer"
@@ -127,10 +140,12 @@ class WorkspaceThread:
             await self._status.clear_thread_status(self._address)
 
     async def attach_files(self, message: MessageId, reply: Reply) -> None:
-        async with _translate_slack_errors():
-            await self._share_missing_files(
-                message, reply, names_in_thread=await self._file_names_in_thread(message, reply)
-            )
+        if _file_parts_in(reply) or _full_text_parts_in(reply):
+            async with _translate_slack_errors():
+                await self._share_missing_files(
+                    message, reply, names_in_thread=await self._file_names_in_thread(message, reply)
+                )
+        await self._share_pictures(message, reply)
 
     async def post_privately(self, person: PersonId, reply: Reply) -> None:
         content = {**_message_content_of(reply), "thread_ts": self._address["thread_ts"]}
@@ -392,6 +407,36 @@ class WorkspaceThread:
         except (TimeoutError, OSError) as exc:
             raise OutboxFailed(f"the file was not uploaded: {type(exc).__name__}", retry=True) from exc
 
+    async def _share_pictures(self, ts: str, reply: Reply) -> None:
+        """Upload the pictures that are not in the thread yet. The reply stands without those that fail."""
+        key = (self._channel, ts)
+        missing = {
+            name: picture
+            for name, picture in reply.pictures_by_name.items()
+            if name not in self._shared_files.get(key, frozenset())
+        }
+        if not missing:
+            return
+        try:
+            async with asyncio.timeout(PICTURE_BUDGET_S):
+                names_in_thread = await self._list_files_since(ts)
+                for name, picture in missing.items():
+                    if name not in names_in_thread:
+                        await self._share_picture(name, picture)
+                    self._remember_shared_file(key, name)
+        except (PictureFailed, SlackError, TimeoutError, OSError) as exc:
+            self._log.warning("slack picture not shown", turn_id=reply.turn, reason=type(exc).__name__)
+
+    async def _share_picture(self, name: str, picture: PicturePart) -> None:
+        await share_picture_in_thread(
+            self._api,
+            self._address,
+            await render_picture(picture, CHAT_LOOK),
+            name=name,
+            title=picture.title or name,
+            alternative_text=picture.description,
+        )
+
     async def _file_names_in_thread(self, ts: str, reply: Reply) -> frozenset[str]:
         """Returns the names of files shared since the message: another process may have uploaded them and died."""
         shared_names = self._shared_files.get((self._channel, ts), frozenset())
@@ -399,6 +444,9 @@ class WorkspaceThread:
             full_text.name in shared_names for full_text in _full_text_parts_in(reply)
         ):
             return frozenset()
+        return await self._list_files_since(ts)
+
+    async def _list_files_since(self, ts: str) -> frozenset[str]:
         messages = [message async for message in self._read_thread_messages(oldest_ts=ts)]
         return frozenset(file.name for message in messages for file in message.files if file.name)
 

@@ -7,6 +7,7 @@ https://learn.microsoft.com/microsoftteams/platform/task-modules-and-cards/cards
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +27,7 @@ MAX_LISTED_CHOICES: Final = 150  # in a card of further choices
 MAX_TABLE_ROWS, MAX_TABLE_COLUMNS, MAX_CELL_CHARACTERS = 100, 12, 200
 MAX_CAPTION_CHARACTERS: Final = 200
 MAX_FALLBACK_CHARACTERS: Final = 2_000
+MAX_ALTERNATIVE_CHARACTERS: Final = 1_000  # of a picture
 CHOICE_INPUT: Final = "choice"  # the id of a menu of choices
 
 _EXPORT_KIND: Final = "export"  # a kind of choice that has a count but does not narrow the search
@@ -173,6 +175,25 @@ def _lines_within(lines: Sequence[str], characters: int) -> list[str]:
             return [*fitting, "…"]
         fitting.append(line)
     return fitting
+
+
+# Pictures
+
+
+def picture_card_for(description: str, file: bytes) -> JsonObject | None:
+    """The image within the card, as Teams takes a data URI as an address of an image
+    (https://learn.microsoft.com/microsoftteams/platform/task-modules-and-cards/cards/cards-reference). None for a file
+    that is too large for a card.
+    """
+    text = shorten_to_line(description, MAX_ALTERNATIVE_CHARACTERS)
+    image: JsonObject = {
+        "type": "Image",
+        "url": f"data:image/png;base64,{b64encode(file).decode()}",
+        "altText": text,
+        "size": "stretch",
+    }
+    card = {**adaptive_card([image], fallback=text), "msteams": {"width": "Full"}}
+    return card if json_bytes_of(card) <= MAX_CARD_BYTES else None
 
 
 # Choices

@@ -38,9 +38,12 @@ from adapters.teams.posting.render import (
 )
 from adapters.teams.posting.single_message import sent_messages_for
 from adapters.teams.posting.streams import ChatStreams, StreamContent, StreamOwner, TeamsStreamPace
+from bot.errors import PictureFailed
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.pictures.picture_look import CHAT_LOOK
+from bot.pictures.rendering import render_picture
 from bot.surface.outbox import MessageGone, OpenedMessage, OpeningContent, OutboxFailed
-from bot.surface.replies import ChoicesPart, ChosenPart, FilePart, FullTextPart, Reply
+from bot.surface.replies import ChoicesPart, ChosenPart, FilePart, FullTextPart, PicturePart, Reply
 
 TYPING_TIMEOUT_S: Final = 1.0
 FILE_BUDGET_S: Final = 20.0  # a file that cannot be offered sooner is shown as a link
@@ -179,7 +182,7 @@ class TeamsThread:
                 await self._post(reply)
                 return
             chat = await self._private_chat_of(person)
-            for activity in sent_messages_for(teams_message_for(reply, MessagePlace(is_personal=False))):
+            for activity in sent_messages_for(await self._render_message(reply, MessagePlace(is_personal=False))):
                 await self._calls.send_activity(await self._service_url(), chat, activity)
 
     # Messages
@@ -192,6 +195,16 @@ class TeamsThread:
         linked_paths = self._posting.linked_paths.get((self._chat, message), frozenset[str]())
         return MessagePlace(is_personal=self._place.is_personal, linked_paths=linked_paths)
 
+    async def _render_message(self, reply: Reply, place: MessagePlace) -> JsonObject:
+        """The message without the pictures that cannot be drawn."""
+        drawn = dict[PicturePart, bytes]()
+        for picture in reply.pictures_by_name.values():
+            try:
+                drawn[picture] = await render_picture(picture, CHAT_LOOK)
+            except PictureFailed as exc:
+                self._log.warning("teams picture not shown", turn_id=reply.turn, reason=type(exc.__cause__).__name__)
+        return teams_message_for(reply, replace(place, drawn_pictures=drawn))
+
     async def _service_url(self) -> str:
         return await find_newest_url(
             self._posting.service_urls,
@@ -201,7 +214,7 @@ class TeamsThread:
         )
 
     async def _post(self, reply: Reply) -> MessageId:
-        first, *cards = sent_messages_for(teams_message_for(reply, self._place))
+        first, *cards = sent_messages_for(await self._render_message(reply, self._place))
         message = await self._calls.send_activity(await self._service_url(), self._chat, first)
         if not message:
             raise TeamsUnreachable("the new message has no id")
@@ -298,7 +311,7 @@ class TeamsThread:
         if is_progress(reply):
             content = StreamContent(activity=progress_text_of(reply), written=written_text_of(reply))
             return await self._streams.show_content(self._chat, message, content)
-        first, *cards = sent_messages_for(teams_message_for(reply, self._place_of(message)), is_split=True)
+        first, *cards = sent_messages_for(await self._render_message(reply, self._place_of(message)), is_split=True)
         is_shown = await self._streams.end_stream(self._chat, message, first)
         if is_shown:
             await self._show_cards_below(message, cards)
@@ -306,7 +319,7 @@ class TeamsThread:
 
     async def _take_over_stream(self, message: MessageId, reply: Reply) -> None:
         """The message may be the stream of a lost process, which ends here; if not, it counts as gone."""
-        first, *cards = sent_messages_for(teams_message_for(reply, self._place_of(message)), is_split=True)
+        first, *cards = sent_messages_for(await self._render_message(reply, self._place_of(message)), is_split=True)
         try:
             await self._streams.end_unknown_stream(await self._service_url(), self._chat, message, first)
         except TeamsRefusal as exc:
@@ -317,7 +330,7 @@ class TeamsThread:
         """Progress is tried once only, because newer progress or the answer follows."""
         attempts = 1 if is_progress(reply) else MAX_ATTEMPTS
         is_split = bool(self._posting.cards_below.get((self._chat, message)))
-        first, *cards = sent_messages_for(teams_message_for(reply, self._place_of(message)), is_split=is_split)
+        first, *cards = sent_messages_for(await self._render_message(reply, self._place_of(message)), is_split=is_split)
         await self._calls.update_activity(await self._service_url(), self._chat, message, first, attempts=attempts)
         await self._show_cards_below(message, cards, attempts)
 

@@ -5,7 +5,7 @@ are placed first; then text and tables share the remaining space. A text that do
 and a button hands over all of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, assert_never
 
@@ -20,6 +20,7 @@ from adapters.teams.posting.cards import (
     json_units_of,
     left_out_text,
     open_url_action,
+    picture_card_for,
     shorten_to_line,
     show_on_one_line,
     table_card_for,
@@ -43,6 +44,7 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PicturePart,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -66,7 +68,7 @@ _SHORTENED_NOTE: Final = "Shortened: the whole is longer than a Teams message ma
 _EMPTY_TEXT: Final = "…"
 
 ContentPart: TypeAlias = (
-    TextPart | TablePart | ChoicesPart | ChosenPart | FilePart | FullTextPart | ProgressPart | NoticePart
+    TextPart | TablePart | PicturePart | ChoicesPart | ChosenPart | FilePart | FullTextPart | ProgressPart | NoticePart
 )
 
 
@@ -74,11 +76,12 @@ ContentPart: TypeAlias = (
 class MessagePlace:
     """What the place of a message allows. `is_personal`: files can be handed over with the person's consent.
 
-    `linked_paths`: paths of files that are shown as links there nevertheless.
+    `linked_paths`: paths of files that are shown as links there nevertheless. A picture that is not drawn is left out.
     """
 
     is_personal: bool
     linked_paths: frozenset[str] = frozenset()
+    drawn_pictures: Mapping[PicturePart, bytes] = field(default_factory=dict[PicturePart, bytes])  # PNG files
 
     def links_file(self, file: FilePart) -> bool:
         return not self.is_personal or file.path in self.linked_paths
@@ -186,6 +189,8 @@ def _placement_order(part: ReplyPart) -> int:
             return 2
         case TablePart():
             return 3
+        case PicturePart():
+            return 4
         case _:
             assert_never(part)
 
@@ -205,6 +210,8 @@ def _place_part(
             _place_text(part, position, draft, claims, draft.units - reserve)
         case TablePart():
             _place_table(part, position, draft)
+        case PicturePart():
+            _place_picture(part, position, draft, place)
         case ChoicesPart():
             _place_choices(part, position, draft)
         case ChosenPart(label=label, by=by):
@@ -324,6 +331,13 @@ def _place_table(table: TablePart, position: int, draft: _MessageDraft) -> None:
     _place_prose([line for line in lines if line], position, draft)
 
 
+def _place_picture(picture: PicturePart, position: int, draft: _MessageDraft, place: MessagePlace) -> None:
+    file = place.drawn_pictures.get(picture)
+    card = picture_card_for(picture.description, file) if file is not None else None
+    if card is not None and json_units_of(attach_card(card)) + _NOTE_UNITS <= draft.units:
+        draft.add_card(position, card)
+
+
 def _turn_actions(handles: Sequence[TurnAction], reply: Reply) -> list[JsonObject]:
     titles = {TurnAction.STOP: ("Stop", "stop"), TurnAction.STEPS: ("Show steps", "steps")}
     return [turn_action(*titles[handle], reply.turn) for handle in titles if handle in handles]
@@ -385,7 +399,7 @@ def _short_lines(part: ReplyPart) -> list[str]:
             return [strip_markup(markdown[:_MAX_SHORT_CHARACTERS])]
         case TablePart(caption=caption):
             return [caption[:_MAX_SHORT_CHARACTERS]]
-        case ChoicesPart() | TurnActionsPart():
+        case ChoicesPart() | TurnActionsPart() | PicturePart():  # the table says the same as the picture
             return []
         case ChosenPart(label=label, by=by):
             return [f"✓ {label} — chosen by {by}" if by else label]

@@ -41,6 +41,9 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PictureKind,
+    PicturePart,
+    PicturePoint,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -83,6 +86,15 @@ PARTS: Final[Mapping[str, ReplyPart]] = {
         caption="2 of 1,042 receipts",
         columns=("Vendor", "Total"),
         rows=(("Acme & Sons", "1,200.00 USD"), ("<!channel>", "")),
+    ),
+    "picture": PicturePart(
+        kind=PictureKind.BARS,
+        title="Sum of total, by vendor",
+        points=(
+            PicturePoint(label="Acme & Sons", value=1_200.0, value_text="USD 1,200.00"),
+            PicturePoint(label="<!channel>", value=600.5, value_text="USD 600.50"),
+        ),
+        description="Bars: Acme & Sons USD 1,200.00, <!channel> USD 600.50",
     ),
     "choices": choices_part_of(
         ChoiceButton(id=ChoiceId("a1"), label="Acme", count=512, kind="filter"),

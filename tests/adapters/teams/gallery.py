@@ -13,12 +13,19 @@ from adapters.teams.posting.render import (
     with_choices_settled,
 )
 from bot.ids import ClarificationId
-from bot.surface.replies import ChosenPart, FilePart, Reply, ReplyPart, ShownCitation, TablePart, TextPart
+from bot.surface.replies import ChosenPart, FilePart, PicturePart, Reply, ReplyPart, ShownCitation, TablePart, TextPart
 from bot.turns.turn_actions import SearchStep, TurnSteps
 from tests.adapters.slack.gallery import EVERY_CHOICE, PARTS, choices_part_of, numbered_buttons, reply_with_parts
 
+
+def picture_in(part: ReplyPart) -> PicturePart:
+    assert isinstance(part, PicturePart)
+    return part
+
+
 PERSONAL: Final = MessagePlace(is_personal=True)
 SHARED: Final = MessagePlace(is_personal=False)
+DRAWN: Final = MessagePlace(is_personal=True, drawn_pictures={picture_in(PARTS["picture"]): b"a small file"})
 PDF: Final = "https://example.org/contracts/c-1449.pdf"
 
 NOTICE_PERIOD: Final = TextPart(
@@ -82,6 +89,7 @@ MESSAGES: Final[Mapping[str, JsonObject]] = {
     "file-in-a-channel": message_of(
         TextPart(markdown="Here is **receipts.csv** with 1,042 rows."), PARTS["file"], place=SHARED
     ),
+    "picture": message_of(PARTS["picture"], PARTS["table"], place=DRAWN),
     "more-choices": message_of(choices_part_of(*numbered_buttons(80), *EVERY_CHOICE.buttons[-6:])),
     "more-choices-opened": message_with_card(more_choices_card_for(numbered_buttons(200)[60:], ClarificationId("c1"))),
     "shortened-table": message_of(LONG_TABLE),

@@ -1,12 +1,16 @@
 """The web chat over HTTP: access control, and the handling of posted messages."""
 
 import asyncio
+import math
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
 
 import pytest
+import structlog
 from aiohttp import ClientSession, CookieJar, web
 
 from adapters.web.access_guard import AccessGuard, is_loopback
@@ -15,7 +19,7 @@ from adapters.web.transcript import WebTranscript
 from bot.errors import AnswerNotFound, InvalidQuestion
 from bot.ids import OPERATOR, ChoiceId, ConversationId, TurnId
 from bot.surface.inbound import ButtonClick, Inbound, OperatorAudience, TextMessage
-from bot.surface.replies import NoticePart, Reply
+from bot.surface.replies import NoticePart, PictureKind, PicturePart, PicturePoint, Reply, TextPart
 from bot.turns.turn_actions import TurnActor, TurnSteps
 
 NOW = datetime(2031, 5, 4, 9, 30, tzinfo=UTC)
@@ -62,6 +66,7 @@ async def open_chat_site(folder: Path, token: str | None) -> AsyncGenerator[Chat
         guard=AccessGuard(token),
         clock=lambda: NOW,
         max_characters=100,
+        log=structlog.get_logger(),
     )
     app = web.Application()
     app.add_routes(chat.http_routes())
@@ -235,3 +240,39 @@ async def test_with_a_token_set_only_people_who_give_it_are_admitted(guarded_sit
 )
 def test_only_loopback_hosts_count_as_loopback(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
+
+
+def picture_of(value: float) -> PicturePart:
+    points = tuple(PicturePoint(label=label, value=value, value_text="USD 3.00") for label in ("Acme & <Sons>", "B"))
+    return PicturePart(
+        kind=PictureKind.BARS, title="Sum, by vendor", points=points, description='Bars: "Acme" USD 3.00'
+    )
+
+
+async def show_picture(site: ChatSite, picture: PicturePart) -> str:
+    """Appends a reply with the picture, and returns the picture's address on the page."""
+    thread = site.chat.outbox.thread_for(ConversationId(f"web:{KEY}"), {})
+    await thread.post_message(Reply(turn=TurnId("t1"), parts=(TextPart(markdown="By vendor:"), picture)))
+    _, page = await site.get_page(f"/?c={KEY}")
+    found = re.search(r'<img src="([^"]+)" alt="Bars: &quot;Acme&quot; USD 3.00" width="\d+" height="\d+"', page)
+    assert found is not None
+    return unescape(found[1])
+
+
+async def test_a_picture_is_an_svg_of_its_conversation_alone(site: ChatSite, guarded_site: ChatSite) -> None:
+    address = await show_picture(site, picture_of(3.0))
+
+    status, svg = await site.get_page(address)
+    _, dark_svg = await site.get_page(f"{address}&theme=dark")
+    assert (status, "Acme &amp; &lt;Sons&gt;" in svg, "USD 3.00" in svg) == (200, True, True)
+    assert svg != dark_svg
+    assert (await site.get_page(address.replace("part=1", "part=0")))[0] == 404
+    assert (await site.get_page(address.replace("part=1", "part=9")))[0] == 404
+    assert (await site.get_page(address.replace(KEY, "another-conversation")))[0] == 404
+    assert (await guarded_site.get_page(address))[0] == 401
+
+
+async def test_a_picture_that_cannot_be_drawn_leaves_its_alternative_text(site: ChatSite) -> None:
+    address = await show_picture(site, picture_of(math.nan))
+
+    assert (await site.get_page(address))[0] == 404

@@ -1,5 +1,6 @@
 """The parts of a reply for an outcome, in their order."""
 
+import json
 from datetime import UTC, datetime
 
 from agent.outcome import (
@@ -9,17 +10,22 @@ from agent.outcome import (
     Clarify,
     Outcome,
     OutcomeKind,
+    PictureKind,
+    PicturePoint,
     Refused,
+    ResultPicture,
     ResultTable,
     SearchRoute,
     SearchTrace,
 )
 from bot.conversation.reply_builder import StoredOffer, reply_for
 from bot.ids import ChoiceId, ClarificationId, DocId, TurnId
+from bot.surface.json_codec import reply_from_json, reply_to_json
 from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,
     NoticePart,
+    PicturePart,
     ReplyPart,
     ShownCitation,
     TablePart,
@@ -76,6 +82,29 @@ def test_an_answer_has_text_with_sources_then_table_remarks_and_buttons() -> Non
         ),
         TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS)),
     )
+
+
+def test_a_picture_comes_before_its_table_unless_pictures_are_off() -> None:
+    points = (PicturePoint(label="a", value=1.0, value_text="1"), PicturePoint(label="b", value=2.0, value_text="2"))
+    picture = ResultPicture(kind=PictureKind.BARS, title="Sum", unit=None, points=points, description="Bars: a 1, b 2")
+    answer = Answer(
+        plan=PLAN,
+        text="Sum:",
+        legs=(),
+        tables=(GRID,),
+        pictures=(picture,),
+        trace=TRACE,
+        generation=Generation("g"),
+    )
+
+    shown = reply_for(TurnId("t"), answer, None)
+    assert [type(part) for part in shown.parts[:3]] == [TextPart, PicturePart, TablePart]
+    assert shown.parts[1] == PicturePart(
+        kind=PictureKind.BARS, title="Sum", points=points, description="Bars: a 1, b 2"
+    )
+    without = reply_for(TurnId("t"), answer, None, show_pictures=False)
+    assert [type(part) for part in without.parts[:2]] == [TextPart, TablePart]
+    assert reply_from_json(json.loads(json.dumps(reply_to_json(shown)))) == shown
 
 
 def test_a_clarification_ends_in_its_question_and_buttons() -> None:

@@ -16,10 +16,12 @@ METHODS = MethodTable()
 
 
 @METHODS.register_method("files.getUploadURLExternal", "files:write", reads=True, tier=4)
-def get_upload_url(caller: MethodCaller, filename: str, length: int) -> dict[str, Any]:
+def get_upload_url(caller: MethodCaller, filename: str, length: int, alt_txt: str = "") -> dict[str, Any]:
     if length <= 0 or not filename:
         raise ApiError("invalid_arguments")
-    file = StoredFile(id=f"F{caller.slack.next_id()}", name=filename, length=length)
+    if len(alt_txt) > 1_000:
+        raise ApiError("alt_txt_too_large")
+    file = StoredFile(id=f"F{caller.slack.next_id()}", name=filename, length=length, alternative_text=alt_txt)
     caller.workspace.files[file.id] = file
     return {"file_id": file.id, "upload_url": f"{caller.slack.origin}/upload/v1/{file.id}"}
 

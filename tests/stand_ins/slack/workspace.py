@@ -144,6 +144,7 @@ class StoredFile:
     name: str
     length: int
     title: str = ""
+    alternative_text: str = ""
     content: bytes | None = None
     shared: bool = False
     user: str | None = None

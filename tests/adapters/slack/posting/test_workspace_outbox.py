@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import math
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +26,9 @@ from bot.surface.replies import (
     ChosenPart,
     FilePart,
     NoticePart,
+    PictureKind,
+    PicturePart,
+    PicturePoint,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -32,7 +36,7 @@ from bot.surface.replies import (
     TextPart,
 )
 from tests.adapters.slack.conftest import InboxBot, RecordedPauses
-from tests.adapters.slack.gallery import NOON
+from tests.adapters.slack.gallery import NOON, PARTS
 from tests.stand_ins.slack.server import TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import TEAM, SlackChannel, SlackMember, SlackMessage
 
@@ -731,3 +735,60 @@ async def test_a_refusal_keeps_slacks_error_code(slack: SlackServer, api: SlackA
     with pytest.raises(SlackRefusal) as refused:
         await api.call_method(EmptyResponse, "users.info", {"user": "U0NOBODY"})
     assert refused.value.error == "user_not_found"
+
+
+# Pictures
+
+
+def picture_reply() -> Reply:
+    picture = PARTS["picture"]
+    return reply_of_turn(TextPart(markdown="Sum of total, by vendor:"), picture, turn="turn-0123456789")
+
+
+async def test_a_picture_arrives_in_the_thread_as_an_image_with_its_alternative_text(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
+) -> None:
+    await post_with_files(outbox, question, picture_reply())
+
+    message, upload = slack.workspace.bot_messages()
+    [file] = slack.workspace.files.values()
+    assert message.visible_text() == "Sum of total, by vendor:"
+    assert (upload.thread_ts, upload.files) == (question.ts, [file.id])
+    assert (file.name, file.title) == ("picture-23456789-1.png", "Sum of total, by vendor")
+    assert file.alternative_text == "Bars: Acme & Sons USD 1,200.00, <!channel> USD 600.50"
+    assert (file.content or b"").startswith(b"\x89PNG")
+
+
+async def test_a_picture_is_uploaded_once_also_by_the_successor_of_a_killed_process(
+    slack: SlackServer, api: SlackApi, bot: InboxBot, private: SlackMessage
+) -> None:
+    killed_outbox, successor = WorkspaceOutbox(api, bot.log), WorkspaceOutbox(api, bot.log)
+    ts = await post_with_files(killed_outbox, private, picture_reply())
+
+    for outbox in (killed_outbox, successor):
+        await outbox.thread_for(ANY, address_for_question(private)).attach_files(ts, picture_reply())
+
+    assert shared_file_names(slack) == ["picture-23456789-1.png"]
+
+
+@pytest.mark.parametrize("step", ["files.getUploadURLExternal", "upload", "files.completeUploadExternal"])
+async def test_the_reply_stands_without_a_picture_that_slack_does_not_take(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, step: str
+) -> None:
+    slack.plan_faults(step, *[Fault(status=503)] * 3)
+
+    await post_with_files(outbox, question, picture_reply())
+
+    assert [answer.visible_text() for answer in slack.workspace.bot_messages()] == ["Sum of total, by vendor:"]
+    assert shared_file_names(slack) == []
+
+
+async def test_the_reply_stands_without_a_picture_that_cannot_be_drawn(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
+) -> None:
+    points = tuple(PicturePoint(label=label, value=math.nan, value_text="?") for label in "ab")
+    picture = PicturePart(kind=PictureKind.BARS, title="Sum", points=points, description="Bars")
+
+    await post_with_files(outbox, question, reply_of_turn(TextPart(markdown="Sum:"), picture))
+
+    assert [answer.visible_text() for answer in slack.workspace.bot_messages()] == ["Sum:"]

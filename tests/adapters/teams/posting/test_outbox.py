@@ -1,6 +1,8 @@
 """Posts, updates and streams replies against the stand-in, beyond the contract of every outbox."""
 
 import asyncio
+import math
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +21,9 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PictureKind,
+    PicturePart,
+    PicturePoint,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -27,7 +32,7 @@ from bot.surface.replies import (
     TurnAction,
     TurnActionsPart,
 )
-from tests.adapters.slack.gallery import choices_part_of, numbered_buttons
+from tests.adapters.slack.gallery import PARTS, choices_part_of, numbered_buttons
 from tests.adapters.teams.conftest import (
     FurtherMessageTable,
     RecordedLog,
@@ -818,3 +823,27 @@ async def test_nothing_of_a_message_is_logged(
 
     assert teams_log.lines
     assert "rivate" not in repr(teams_log.lines)
+
+
+async def test_a_picture_is_an_image_of_the_card_with_its_alternative_text(
+    teams: TeamsServer, group_chat: TenantConversation, group_thread: TeamsThread
+) -> None:
+    await group_thread.post_message(reply_with(TextPart(markdown="By vendor:"), PARTS["picture"], PARTS["table"]))
+
+    card = only_message(teams, group_chat).activity["attachments"][0]["content"]
+    kinds = [element["type"] for element in card["body"]]
+    image = card["body"][kinds.index("Image")]
+    assert kinds.index("Image") < kinds.index("Table")
+    assert image["altText"] == "Bars: Acme & Sons USD 1,200.00, <!channel> USD 600.50"
+    assert b64decode(image["url"].removeprefix("data:image/png;base64,")).startswith(b"\x89PNG")
+
+
+async def test_a_reply_stands_without_a_picture_that_cannot_be_drawn(
+    teams: TeamsServer, group_chat: TenantConversation, group_thread: TeamsThread
+) -> None:
+    points = tuple(PicturePoint(label=label, value=math.nan, value_text="?") for label in "ab")
+    picture = PicturePart(kind=PictureKind.BARS, title="Sum", points=points, description="Bars")
+
+    await group_thread.post_message(reply_with(TextPart(markdown="By vendor:"), picture))
+
+    assert only_message(teams, group_chat).activity["text"] == "By vendor:"
