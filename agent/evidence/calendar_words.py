@@ -35,12 +35,15 @@ def weekdays_in(text: str) -> frozenset[str]:
     return frozenset(days)
 
 
-def holds_months_of(question: str, text: str) -> bool:
-    """Whether the text names each month that the question names with its year: "May 2031", 14/05/2031, 2031-05."""
+def holds_months_of(question: str, title: str, text: str) -> bool:
+    """Whether a document is of each month that the question names with its year: "May 2031", 14/05/2031, 2031-05.
+
+    A month in its title says when it is from; else its text must name the months.
+    """
     asked = {
         (ENGLISH_MONTH_NUMBERS[match["month"]], match["year"]) for match in _ASKED_MONTH.finditer(fold_text(question))
     }
-    return asked <= _months_in(fold_text(text)) if asked else True
+    return not asked or asked <= (_months_in(fold_text(title)) or _months_in(fold_text(text)))
 
 
 def _months_in(folded_text: str) -> set[tuple[int, str]]:

@@ -16,15 +16,11 @@ class EvidenceFeatures:
     covered_share: float  # of the question's rare words, by their stems in the passage, its title or its id
     asked_share: float  # of what is asked about the names, with words that mean nearly the same, in and by the sentence
     names_share: float  # of the names, in the passage, its title or its id
-    passage_cosine: float  # of the question and the passage with its title
     sentence_cosine: float  # of the question and the sentence with its heading and title
-    kind_agreement: float  # 1: it has a value of the asked kind; -1: it has none; 0: any kind may answer
     key_word_likeness: float  # 0 to 1, of the weightiest word of what is asked and a word of the passage
     question_length: float  # natural logarithm of the number of its content words: no passage holds all of a long one
     own_share: float  # of what is asked, in the sentence itself or its heading
-    asked_cosine: float  # of the question without its names, and the sentence with its heading
     margin: float  # 0 to 1, by which the sentence scores higher than those of all other documents
-    holds_required: float  # 1: it holds the required shares of what is asked, and a value of the asked kind
     passage_rank: float  # 1 for the best passage, 1/2 for the next …
 
 
@@ -39,25 +35,21 @@ class AssessedSentence:
 
 # Weights of the features in their order. Source: `python -m bench.evidence_floor DIR --fit`.
 _WEIGHTS = EvidenceFeatures(
-    covered_share=3.76,
-    asked_share=1.72,
-    names_share=1.25,
-    passage_cosine=0.9,
-    sentence_cosine=1.54,
-    kind_agreement=-0.12,
-    key_word_likeness=1.3,
-    question_length=1.69,
-    own_share=0.0,
-    asked_cosine=0.0,
-    margin=0.0,
-    holds_required=0.0,
-    passage_rank=0.0,
+    covered_share=3.17,
+    asked_share=1.56,
+    names_share=1.5,
+    sentence_cosine=0.61,
+    key_word_likeness=0.8,
+    question_length=1.93,
+    own_share=2.17,
+    margin=0.77,
+    passage_rank=1.54,
 )
-_INTERCEPT = -9.32
+_INTERCEPT = -10.73
 # The floors were chosen by hand, after a look at both halves: see docs/eval.md.
-MIN_ANSWER_SCORE = 0.4  # from which a sentence is quoted that holds the required shares of what is asked
-MIN_LIKELY_SCORE = 0.6  # from which any other sentence is quoted
-MIN_CLOSEST_SCORE = 0.1  # from which it is quoted as what comes closest; below, it has nothing to do with the question
+MIN_ANSWER_SCORE = 0.2  # from which a sentence is quoted that holds the required shares of what is asked
+MIN_LIKELY_SCORE = 0.35  # from which any other sentence is quoted
+MIN_CLOSEST_SCORE = 0.05  # from which it is quoted as what comes closest; below, it has nothing to do with the question
 
 
 def score_evidence(features: EvidenceFeatures) -> float:

@@ -96,11 +96,6 @@ class WeighedQuestion:
         return held / total if total else 0.0
 
     @property
-    def text_without_names(self) -> str:
-        names = {word.word for word in self.names}
-        return " ".join(word for word in self.text.split() if not names & set(WORD.findall(fold_text(word))))
-
-    @property
     def length(self) -> int:
         """The number of its content words."""
         return len(self.names) + len(self.asked)

@@ -55,6 +55,7 @@ _READ_CHARACTERS = 40_000  # code points of them
 _MIN_ASKED_SHARE = 0.55  # of what is asked, that a sentence and its surroundings must hold
 _MIN_SECTION_SHARE = 0.2  # of what is asked, that the sentence or its heading must hold themselves
 _MIN_NAMES_SHARE = 0.99  # of the names, that the passage must hold
+_MIN_FEW_NAMES_SHARE, _MAX_FEW_NAMES = 0.7, 3  # of a few names: half of a person's name is another person
 _MIN_SETTLING_SHARE = 0.6  # of a yes-or-no question, that the sentence or its heading must hold to settle it
 _MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that answers
 _MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
@@ -104,7 +105,8 @@ async def answer_from_sentences(
     reads_fields = isinstance(decision.facts, (FieldValuesFacts, SeveralValuesFacts))
     if reads_fields and review.alternatives.is_understood:
         return decision
-    explained = _share_explained_by_fields(review, evidence.question) if _may_be_values(decision, evidence) else 0.0
+    are_values = _may_be_values(decision, evidence)
+    explained = _share_explained_by_fields(review, evidence.question) if are_values else 0.0
     if explained >= _MIN_EXPLAINED_SHARE:
         return decision
     is_elsewhere = _points_back(review, evidence.question) or not evidence.is_of_asked_time
@@ -115,12 +117,13 @@ async def answer_from_sentences(
     features = await _assess_sentence(closest, evidence, meanings)
     score = score_evidence(features)
     if best is not None:
-        is_enough = score >= (MIN_ANSWER_SCORE if _answers(best, evidence.kinds) else MIN_LIKELY_SCORE)
+        is_required = _answers(best, evidence.kinds)
+        is_enough = score >= (MIN_ANSWER_SCORE if is_required else MIN_LIKELY_SCORE) and _may_answer(best, evidence)
         assessed = AssessedSentence(doc_id=best.line.passage.hit.doc_id, features=features, is_enough=is_enough)
         review.session.context.reasoning_log.evidence.append(assessed)
         if is_enough:
             return _quote_evidence(review, evidence, best, decision.hits)
-    if reads_fields and AnswerType.DAY in evidence.kinds:
+    if reads_fields and (AnswerType.DAY in evidence.kinds or not are_values):
         return report_no_answer(review, NoAnswerFacts(), decision.hits)
     return _show_closest(review, decision, closest if score >= MIN_CLOSEST_SCORE else None)
 
@@ -140,6 +143,12 @@ def _answering_sentence(evidence: _SentenceEvidence, decision: Enough | LegClari
         and (sentence.names_share >= _MIN_NAMES_SHARE or not is_of_named)
     )
     return next(possible, None)
+
+
+def _may_answer(sentence: ScoredSentence, evidence: _SentenceEvidence) -> bool:
+    """Whether the passage holds the few names of a question, and the sentence itself something that is asked."""
+    is_of_names = sentence.names_share >= _MIN_FEW_NAMES_SHARE or len(evidence.question.names) > _MAX_FEW_NAMES
+    return is_of_names and (sentence.has_value or sentence.own_share >= _MIN_SECTION_SHARE)
 
 
 def _show_closest(
@@ -172,26 +181,19 @@ async def _assess_sentence(
 ) -> EvidenceFeatures:
     """Returns what the score of the sentence as an answer rests on."""
     line, question = sentence.line, evidence.question
-    hit, with_heading = line.passage.hit, f"{line.heading}\n{line.quote.text}"
-    passage_cosine, sentence_cosine = await meanings.cosines_with(
-        question.text, [f"{hit.title}\n{hit.text}", f"{hit.title} {with_heading}"]
-    )
-    (asked_cosine,) = await meanings.cosines_with(question.text_without_names, [with_heading])
+    hit = line.passage.hit
+    (sentence_cosine,) = await meanings.cosines_with(question.text, [f"{hit.title} {line.heading}\n{line.quote.text}"])
     held = words_of(f"{hit.title} {hit.doc_id}\n{hit.text}")
     rank = next(rank for rank, lines in enumerate(evidence.lines_by_passage) if line in lines)
     return EvidenceFeatures(
         covered_share=question.covered_share_of(held),
         asked_share=sentence.asked_share,
         names_share=sentence.names_share,
-        passage_cosine=passage_cosine,
         sentence_cosine=sentence_cosine,
-        kind_agreement=(1.0 if sentence.has_value else -1.0) if evidence.kinds else 0.0,
         key_word_likeness=question.key_word_likeness_to(held),
         question_length=math.log(max(question.length, 1)),
         own_share=sentence.section_share,
-        asked_cosine=asked_cosine,
         margin=_margin_of(sentence, evidence),
-        holds_required=float(_answers(sentence, evidence.kinds)),
         passage_rank=1 / (1 + rank),
     )
 
@@ -357,7 +359,7 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings, earlier_ques
 
 
 def _is_of_asked_month(hit: PassageHit, question: str) -> bool:
-    return holds_months_of(question, f"{hit.title}\n{hit.doc_id}\n{hit.text}")
+    return holds_months_of(question, hit.title, f"{hit.doc_id}\n{hit.text}")
 
 
 def _holds_own_part(sentence: ScoredSentence, own: Sequence[WeighedWord], question: WeighedQuestion) -> bool:

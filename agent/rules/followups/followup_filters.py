@@ -56,7 +56,7 @@ def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     names_document = (
         _reads_one_document(follow_up.leg)
         and follow_up.has_opener
-        and bool(find_title_words(follow_up.reading, follow_up.lexicon))
+        and bool(_find_title_words(follow_up.reading, follow_up.lexicon))
     )
     if not has_constraint and not names_document:
         return None
@@ -192,7 +192,7 @@ def _replace_document(
     )
     titles = [
         ComparisonCondition(field=TITLE_FIELD, op=ComparisonOperator.CONTAINS, value=words, words=words)
-        for words in find_title_words(reading, lexicon)
+        for words in _find_title_words(reading, lexicon)
     ]
     kept = [
         condition
@@ -200,6 +200,12 @@ def _replace_document(
         if not fields_of(condition) & (replaced | {TITLE_FIELD})
     ]
     return Clause(bucket=clause.bucket, condition=conjunction_of(*kept, *conditions, *titles))
+
+
+def _find_title_words(reading: BucketReading, lexicon: BucketLexicon) -> tuple[str, ...]:
+    """ "And the *travel* one?": a single word names another document, even where no title is known to hold it."""
+    is_single = len(reading.unlinked_words) == 1
+    return find_title_words(reading, lexicon) or (reading.unlinked_words if is_single else ())
 
 
 def _required_terms(clause: Clause, reading: BucketReading) -> tuple[str, ...]:

@@ -30,8 +30,12 @@ def test_weekdays_in(text: str, days: set[str]) -> None:
     ],
 )
 def test_a_text_holds_the_month_of_a_question_however_it_is_written(text: str, holds: bool) -> None:
-    assert holds_months_of("who won the regatta of May 2031?", text) is holds
+    assert holds_months_of("who won the regatta of May 2031?", "Regatta", text) is holds
+
+
+def test_a_title_with_a_month_is_not_of_another_month_that_the_text_names() -> None:
+    assert not holds_months_of("who won in May 2031?", "Regatta, 22.01.2031", "The next one is on 3 May 2031.")
 
 
 def test_a_question_without_a_month_of_a_year_may_be_about_any_time() -> None:
-    assert holds_months_of("who may enter in 2031?", "nobody")
+    assert holds_months_of("who may enter in 2031?", "", "nobody")

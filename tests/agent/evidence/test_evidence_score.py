@@ -16,30 +16,22 @@ _ANSWERING = EvidenceFeatures(
     covered_share=0.9,
     asked_share=0.9,
     names_share=1.0,
-    passage_cosine=0.5,
     sentence_cosine=0.6,
-    kind_agreement=0.0,
     key_word_likeness=1.0,
     question_length=1.6,
     own_share=0.8,
-    asked_cosine=0.6,
     margin=0.3,
-    holds_required=1.0,
     passage_rank=1.0,
 )
 _UNRELATED = EvidenceFeatures(
     covered_share=0.1,
     asked_share=0.2,
     names_share=0.0,
-    passage_cosine=0.05,
     sentence_cosine=0.1,
-    kind_agreement=0.0,
     key_word_likeness=0.0,
     question_length=1.6,
     own_share=0.0,
-    asked_cosine=0.1,
     margin=0.0,
-    holds_required=0.0,
     passage_rank=0.1,
 )
 
@@ -54,7 +46,8 @@ def test_a_sentence_that_holds_what_is_asked_is_above_the_floor_and_an_unrelated
 
 
 @pytest.mark.parametrize(
-    "feature", ["covered_share", "asked_share", "names_share", "passage_cosine", "sentence_cosine", "key_word_likeness"]
+    "feature",
+    ["covered_share", "asked_share", "names_share", "sentence_cosine", "key_word_likeness", "own_share", "margin"],
 )
 def test_more_evidence_never_lowers_the_score(feature: str) -> None:
     assert score_evidence(replace(_UNRELATED, **{feature: 0.8})) > score_evidence(_UNRELATED)
