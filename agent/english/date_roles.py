@@ -35,6 +35,6 @@ START_VERBS = frozenset("start starts started begin begins began commence commen
 END_VERBS = frozenset("end ends ending expire expires finish finishes lapse lapses over stop stops terminate".split())
 # What is said of the beginning of a thing, the likeliest first.
 ORIGIN_PARTICIPLES = tuple(
-    """born built founded established constructed manufactured launched commissioned planted opened acquired bought
-    purchased joined hired since""".split()
+    """born built founded established constructed manufactured made created produced published written launched
+    commissioned planted opened acquired bought purchased joined hired since""".split()
 )

@@ -31,6 +31,26 @@ C-2,Bruna,Bo Lind,2025-04-02,20,15
 C-3,Celia,Bo Lind,2025-05-03,61,9
 C-4,Dora,Cai Munk,2026-01-04,38,14
 """
+PARTNERS = """name,party,city,since
+Acme,customer,Sund,2019-02-01
+Birk,customer,Ovra,2020-03-01
+Corda,supplier,Sund,2018-04-01
+Dunn,supplier,Ovra,2025-05-01
+"""
+SALES_ORDERS = """number,customer,ordered_on,delivered_on,material_eur,tax_eur,total_incl_vat_eur
+S-1,Acme,2025-01-10,2025-02-01,100,300,900
+S-2,Birk,2025-02-11,2025-02-20,700,80,800
+S-3,Acme,2026-03-12,2026-04-01,50,20,200
+"""
+PURCHASE_ORDERS = """number,supplier,ordered_on,received_on,total_incl_vat_eur
+P-1,Corda,2025-01-03,2025-01-20,1000
+P-2,Dunn,2025-06-05,2025-07-01,2000
+P-3,Corda,2026-01-07,2026-02-01,3000
+"""
+TABLES = {
+    "boats": BOATS, "yards": YARDS, "crossings": CROSSINGS, "partners": PARTNERS, "sales_orders": SALES_ORDERS,
+    "purchase_orders": PURCHASE_ORDERS,
+}  # fmt: skip
 REPLIES = {
     "list all barges": "**3 boats** with type barge",
     "how many ketches are there": "**2 boats** with type ketch",
@@ -38,6 +58,11 @@ REPLIES = {
     "who skippers the cheapest barge": "Minimum of price of **3 boats** with type barge, by skipper: **Cai Munk**",
     "fastest crossing": "**1 of 4 crossings**, the lowest duration: **C-2**",
     "yards opened before the year 1800": "**1 yard** opened before 1800",
+    "most expensive sales order": "**1 of 3 sales orders**, the highest total incl vat: **S-1**, EUR 900.00.",
+    "largest purchase order in 2025": "**1 of 2 purchase orders** ordered in 2025, the highest total incl vat: **P-2**",
+    "orders from customers in Sund in 2025": "**1 sales order** ordered in 2025 whose customer is one of the partners",
+    "orders from suppliers in Ovra": "**1 purchase order** whose supplier is one of the partners",
+    "customer orders placed in 2025": "**2 sales orders** ordered in 2025",
 }
 
 
@@ -45,7 +70,7 @@ REPLIES = {
 async def boatyard_replies(tmp_path: Path) -> dict[str, str]:
     settings = load_settings(tmp_path / "home", {"PARLEY_EMBEDDER": "none"}).settings
     async with open_application(settings) as bot:
-        for name, table in (("boats", BOATS), ("yards", YARDS), ("crossings", CROSSINGS)):
+        for name, table in TABLES.items():
             path = tmp_path / f"{name}.csv"
             path.write_text(table, encoding="utf-8")
             await ingest_with_rules(bot.index, [path], bucket=BucketId(name))

@@ -20,6 +20,7 @@ from storage.search.schema import FieldType, SchemaField
 FieldKey: TypeAlias = tuple[FieldName, FieldName | None]
 _FAR_FACTOR = 20  # a number this many times above the highest value or below the lowest is far outside the range
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200  # the values of a number field that holds years
+_FIT_BEYOND_YEARS = 0.4  # of a year that is none of those in which things of long ago began
 _FIRST_NAMED_YEAR = 1000  # the same for a field whose name says that something began
 
 
@@ -117,7 +118,11 @@ def _date_fit(
         if words_of_field(field) & BIRTH_WORDS:
             return 0.6  # a birthday is rarely the date of a document
         return 1.5 if _is_main_date(field, row_field, lexicon) else 1.0
-    return 2.0 if literal.is_year_only and holds_years(field, row_field, lexicon) else None
+    if not literal.is_year_only or not holds_years(field, row_field, lexicon):
+        return None
+    low, high = _value_range(field, row_field, lexicon) or (0.0, 0.0)
+    is_in_range = literal.first_day.year <= high and literal.last_day.year >= low
+    return 2.0 if is_in_range or low >= _FIRST_YEAR else _FIT_BEYOND_YEARS
 
 
 def _age_fit(
@@ -253,3 +258,20 @@ def _number_and_range(
         return None
     in_unit = _convert_for_field(literal, field)
     return (number_for_field(literal, float(literal.low), field, lexicon) if in_unit is None else in_unit, *bounds)
+
+
+def has_value_in_years(
+    literal: DateLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
+) -> bool:
+    """Whether the first or the last value of the field lies in the years of the period, or beyond its bound."""
+    vocabulary = lexicon.vocabulary_of(*field_key_of(field, row_field))
+    if vocabulary is None or vocabulary.low is None or vocabulary.high is None:
+        return False
+    low, high = (int(str(value)[:4]) for value in (vocabulary.low, vocabulary.high))
+    match literal.op:
+        case ComparisonOperator.LT | ComparisonOperator.LTE:
+            return low <= literal.last_day.year
+        case ComparisonOperator.GT | ComparisonOperator.GTE:
+            return high >= literal.first_day.year
+        case _:
+            return low <= literal.last_day.year and high >= literal.first_day.year

@@ -7,9 +7,11 @@ from agent.rules.binding.field_fit import (
     FieldKey,
     candidate_fields_for,
     field_key_of,
+    has_value_in_years,
     is_far_outside_range,
     is_within_field_range,
 )
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection, has_known_unit
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
@@ -45,9 +47,11 @@ def rank_fields(
     is_in_some_range = any(
         is_within_field_range(literal, field, row_field, selection.lexicon) for field, row_field, _ in candidates
     )
+    is_of_other_times = _lies_in_years_alone(literal, candidates, selection.lexicon)
     scored_fields = [
         (
             score
+            - (_OUT_OF_RANGE_PENALTY if is_of_other_times and field.type is FieldType.DATE else 0.0)
             - (
                 _OUT_OF_RANGE_PENALTY
                 if is_in_some_range and is_far_outside_range(literal, field, row_field, selection.lexicon)
@@ -63,6 +67,24 @@ def rank_fields(
         for field, row_field, score in candidates
     ]
     return sorted(scored_fields, key=lambda scored_field: -scored_field[0])
+
+
+def _lies_in_years_alone(
+    literal: QuestionLiteral,
+    candidates: Sequence[tuple[SchemaField, FieldName | None, float]],
+    lexicon: BucketLexicon,
+) -> bool:
+    """ "Before 1700" of things bought since 1950: whether only years that are numbers reach back to that time."""
+    if not isinstance(literal, DateLiteral) or not literal.is_year_only:
+        return False
+    in_years = [
+        has_value_in_years(literal, field, row_field, lexicon)
+        for field, row_field, _ in candidates
+        if row_field is None
+    ]
+    types = [field.type for field, row_field, _ in candidates if row_field is None]
+    found = {field_type for field_type, is_in in zip(types, in_years, strict=True) if is_in}
+    return found == {FieldType.NUMBER}
 
 
 def mentioned_keys_near(links: Iterable[SpanLink], first: int, last: int) -> frozenset[FieldKey]:

@@ -27,6 +27,14 @@ _PLAUSIBLE_MARGIN = 2.0  # score difference below which a field is a fallback, i
 _MAX_LABEL_WORDS = 3
 _MAX_LOSS = 2.5  # score that a literal may lose with the field that spares a contradiction
 _BETWEEN_LABEL_AND_VALUE = COMPARATORS | frozenset("of is are was were a an the to no not equal equals than".split())
+_DATING_PHRASES = tuple(
+    (verb, *particles)
+    for verbs, particles in (
+        ("date dates dated dating", ("from",)),
+        ("date dates dated dating go goes going reach reaches", ("back", "to")),
+    )
+    for verb in verbs.split()
+)
 _WORDS_BEFORE_LABEL = frozenset("with whose a an the having has have of and or where its their for".split())
 _ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
@@ -110,6 +118,8 @@ def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) 
         is_named = _use_nearby_mentions(selection, best_field, row_field, first, last)
         condition = condition_for_literal(literal, best_field, row_field, selection)
         yield _BoundLiteral(field_key_of(best_field, row_field), literal, condition, choice.is_negated)
+        if isinstance(literal, DateLiteral):
+            selection.usage.tokens.update(_find_dating_words(selection, first))
         label_tokens = choice.label_tokens or _find_counted_noun(selection, literal, best_field, last)
         if label_tokens and not is_named:
             _consume_label(selection, label_tokens, best_field, row_field)
@@ -295,6 +305,15 @@ def _find_label_tokens(selection: SpanSelection, literal: QuestionLiteral, first
         selection.tokens[index].word in _WORDS_BEFORE_LABEL or selection.tokens[index].word in COMPARATORS
     )
     return label_tokens if is_introduced else []
+
+
+def _find_dating_words(selection: SpanSelection, first: int) -> list[int]:
+    """ "Chairs that *date from* 1700", "that *go back to* …": returns the words that only join a day to the noun."""
+    words = [token.word for token in selection.tokens[max(first - 3, 0) : first]]
+    for phrase in _DATING_PHRASES:
+        if tuple(words[-len(phrase) :]) == phrase:
+            return list(range(first - len(phrase), first))
+    return []
 
 
 def _find_counted_noun(selection: SpanSelection, literal: QuestionLiteral, field: SchemaField, last: int) -> list[int]:

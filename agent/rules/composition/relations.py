@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agent.rules.composition.phrases import FieldValues, LinkingWords, SetPhrase
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.nested.joins import BucketJoin
+from agent.rules.nested.joins import BucketJoin, names_other_role, takes_day_of_outer
 from storage.search.conditions import (
     MAX_SEMI_JOIN_DEPTH,
     ComparisonCondition,
@@ -14,6 +14,7 @@ from storage.search.conditions import (
     NotCondition,
     SemiJoinCondition,
     conjunction_of,
+    conjuncts_of,
     semi_join_depth,
 )
 from storage.search.ids import BucketId, FieldName
@@ -57,6 +58,11 @@ class BucketRelations:
                 continue
             if join.is_within_bucket and not (mentioned or linking.relating):
                 continue  # "states of Oregon"
+            words = _words_of_set(inner)
+            if names_other_role(join, words, self._joins, self._lexicons):
+                continue
+            if takes_day_of_outer(join, inner.condition, words, self._lexicons):
+                continue
             condition = self._condition_for(join, inner)
             if condition is None:
                 continue
@@ -166,6 +172,12 @@ class BucketRelations:
         if self._lexicons[bucket].label_stems_of(field) <= self._lexicons[referred].noun_stems:
             return _NOUN_COST
         return _ONLY_COST if len(joins) == 1 else _ROLE_COST
+
+
+def _words_of_set(phrase: SetPhrase) -> str:
+    """The words of the question for the set, else those for its conditions."""
+    parts = (part.words for part in conjuncts_of(phrase.condition) if isinstance(part, ComparisonCondition))
+    return phrase.words or " ".join(parts)
 
 
 def _reference_of(join: BucketJoin) -> tuple[BucketId, FieldName]:

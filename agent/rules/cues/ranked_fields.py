@@ -58,6 +58,8 @@ def ordering_fields(
         return (hinted,)
     if scale is not None and scale.kind in _SCALES_OF_DAYS:
         return ()  # nothing is "youngest" by its size
+    if scale is not None and scale.kind is ScaleKind.MONEY:
+        return ()  # nor "dearest" by its hours
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
         return select_fields_of_kind(lexicon.roles.amounts, reading.conditions, lexicon.schema)
     return select_fields_of_kind(lexicon.roles.numbers, reading.conditions, lexicon.schema)

@@ -44,13 +44,11 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
 
 
 def _prices(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
-    """Returns the amounts that are called a price or a cost, else all amounts; the total of several alone."""
+    """Returns the amounts that are called a price or a cost, else all amounts; those that are the whole alone."""
     roles = lexicon.roles
     amounts = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY)
     called = tuple(dict.fromkeys(name for noun in scale.nouns for name in roles.fields_of_family(noun, amounts)))
-    found = called or roles.amounts or numbers_named_by(scale.nouns, lexicon)
-    totals = roles.totals_among(found)
-    return totals if len(totals) == 1 else found
+    return roles.main_amounts_among(called) or roles.amounts or numbers_named_by(scale.nouns, lexicon)
 
 
 def _widen_size(measured: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -79,8 +77,10 @@ def fields_of_origin(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the date or year in which the thing itself began: founded, built, bought; the first in the schema."""
     roles = lexicon.roles
     years = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.NUMBER and not field.unit)
+    dated = (*roles.dates, *years)
+    labels = {name: set(lexicon.get_field(name).label.casefold().split()) for name in dated}
     for noun in ORIGIN_PARTICIPLES:
-        if found := roles.fields_of_family(noun, (*roles.dates, *years)):
+        if found := tuple(name for name in dated if noun in labels[name]) or roles.fields_of_family(noun, dated):
             return found[:1]
     return ()
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import cached_property
 
+from agent.english.amount_names import rank_amount_name
 from agent.english.date_roles import BIRTH_WORDS
 from agent.english.function_words import FILLER_WORDS, RATE_NOUNS, STOP_WORDS
 from agent.english.inflection import root_of_word
@@ -16,8 +17,6 @@ from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.noun_classes import PERSON_NOUNS, PLACE_NOUNS
 
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
-_TOTAL_NOUNS = frozenset("total amount sum value price".split())
-_SUM_NOUNS = frozenset("total sum overall gross".split())
 _COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
 _PERSON_ATTRIBUTES = BIRTH_WORDS | frozenset(
     "salary wage pay hired joined department employer gender nationality age position".split()
@@ -109,20 +108,16 @@ class FieldRoles:
 
     @cached_property
     def amounts(self) -> tuple[FieldName, ...]:
-        """Money fields; the total alone, if exactly one of them is called so."""
-        amounts = self._names_where(lambda field: field.type is FieldType.MONEY)
-        sums = self.totals_among(amounts)
-        if len(sums) == 1:
-            return sums
-        totals = self._names_where(
-            lambda field: field.type is FieldType.MONEY and bool(_label_words_of(field) & _TOTAL_NOUNS)
-        )
-        return totals if len(totals) == 1 else amounts
+        """Money fields; the total alone, if one of them is called so, and none that is only a part of another."""
+        return self.main_amounts_among(self._names_where(lambda field: field.type is FieldType.MONEY))
 
-    def totals_among(self, names: Iterable[FieldName]) -> tuple[FieldName, ...]:
-        """Returns the fields that are called the sum of others."""
+    def main_amounts_among(self, names: Iterable[FieldName]) -> tuple[FieldName, ...]:
+        """Returns the amounts whose names say that they are the whole; all if the names do not tell."""
         allowed = set(names)
-        return self._names_where(lambda field: field.name in allowed and bool(_label_words_of(field) & _SUM_NOUNS))
+        ranks = {
+            field.name: rank_amount_name(_label_words_of(field)) for field in self._fields if field.name in allowed
+        }
+        return tuple(name for name, rank in ranks.items() if rank == max(ranks.values()))
 
     @cached_property
     def durations(self) -> tuple[FieldName, ...]:

@@ -18,6 +18,7 @@ from storage.text.irregular_verbs import base_form_of
 
 _PRONOUN_FORMS = {"whom": "who"}
 _WORDS_AFTER_VERB = PREPOSITIONS | frozenset("a an the our us me here there now today then again currently".split())
+_LIMIT_WORDS = frozenset({"until", "till"})
 _MAX_GAP = 9  # tokens of the question in one gap
 _MAX_OPENING = 2  # tokens before a phrase of function words alone: "so where is …"
 _CONTENT_WEIGHT, _FUNCTION_WEIGHT = 2.1, 0.3  # of a word in the last part
@@ -48,6 +49,11 @@ class _IndexedPhrase(Generic[Meaning]):
     has_content: bool  # the last part is more than function words
     weight: float
     meaning: Meaning
+
+    @property
+    def asks_for_limit(self) -> bool:
+        """ "Until when … deliver": the verb alone says what was done, and not by when it must be."""
+        return self.parts[0][0] in _LIMIT_WORDS
 
 
 class QuestionPhraseIndex(Generic[Meaning]):
@@ -90,7 +96,7 @@ class QuestionPhraseIndex(Generic[Meaning]):
                 is_complete = context is not None and (
                     phrase.has_content or _asks_by_function_words(context, tokens, first, last)
                 )
-                if is_complete or phrase.has_content:
+                if is_complete or (phrase.has_content and not phrase.asks_for_limit):
                     yield PhraseMatch(
                         first,
                         last,

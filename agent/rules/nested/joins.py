@@ -1,17 +1,27 @@
 """The joins that the references of the schemas allow, and a value that stands for an inner set in a question."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.english.function_words import PREPOSITIONS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.own_names import settle_own_names
 from agent.rules.reading.bucket_reading import read_question
-from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, Condition, fields_of
+from agent.rules.words.tokens import tokenize_question
+from storage.search.conditions import (
+    TITLE_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    conjuncts_of,
+    fields_of,
+)
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_TRIED_VALUES = 12
+_IDENTIFIER_STEMS = frozenset({"id", "no", "number", "code", "name", "ref"})
 MIN_SHARED_VALUES = 3
 _MAX_SHARED_VALUES = 200
 _MIN_SHARED_PART = 0.75  # of the values of the field that has more
@@ -186,3 +196,49 @@ def compares_with(condition: Condition, value: str) -> bool:
         return False
     names_title = condition.field == TITLE_FIELD and condition.op is ComparisonOperator.CONTAINS
     return names_title or condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS)
+
+
+def names_other_role(
+    join: BucketJoin, inner_words: str, joins: Iterable[BucketJoin], lexicons: Mapping[BucketId, BucketLexicon]
+) -> bool:
+    """ "Orders from *customers* in Gent" are not joined by their `supplier`: whether the words name another role.
+
+    That is the name of another field that refers to the same documents, while this field is not named.
+    """
+    stems = _stems_of(inner_words, lexicons[join.inner])
+    if not join.is_forward or _role_stems_of(join, lexicons) & stems:
+        return False
+    others = (other for other in joins if other.is_forward and not other.is_within_bucket)
+    return any(other.inner == join.inner and bool(_role_stems_of(other, lexicons) & stems) for other in others)
+
+
+def takes_day_of_outer(
+    join: BucketJoin, inner_condition: Condition, inner_words: str, lexicons: Mapping[BucketId, BucketLexicon]
+) -> bool:
+    """ "Orders from customers in Gent *in 2025*": whether a day that names no date of the inner set is in its words.
+
+    The outer documents have days of their own, and a day behind the inner set is rather theirs.
+    """
+    inner = lexicons[join.inner]
+    if not lexicons[join.outer].roles.dates:
+        return False
+    stems = _stems_of(inner_words, inner)
+    return any(
+        isinstance(part, ComparisonCondition)
+        and part.field in inner.roles.dates
+        and not inner.stems_of(part.field) & stems
+        for part in conjuncts_of(inner_condition)
+    )
+
+
+def _stems_of(words: str, lexicon: BucketLexicon) -> frozenset[str]:
+    return frozenset(
+        token.stem for token in tokenize_question(words, lexicon.analyser) if token.word not in PREPOSITIONS
+    )
+
+
+def _role_stems_of(join: BucketJoin, lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
+    """The words of the names of the fields that connect the two, without those for the documents themselves."""
+    lexicon = lexicons[join.outer]
+    stems = frozenset[str]().union(*(lexicon.label_stems_of(name) for name in join.outer_fields))
+    return stems - lexicons[join.inner].noun_stems - _IDENTIFIER_STEMS

@@ -27,6 +27,8 @@ from agent.rules.nested.joins import (
     compares_with,
     find_join_table,
     find_stand_in,
+    names_other_role,
+    takes_day_of_outer,
 )
 from agent.rules.nested.own_names import count_lost_relations, settle_own_names
 from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
@@ -122,6 +124,8 @@ class NestedPlanner:
         best: NestedLeg | None = None
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             if asked and split.join.outer not in asked:
+                continue
+            if names_other_role(split.join, split.inner_text, self._joins, self._reader.lexicons):
                 continue
             if best is not None and self._least_rank_of(question, split) > _rank_of(best):
                 continue
@@ -253,6 +257,8 @@ class NestedPlanner:
         if inner is None or (inner.is_everything and not split.is_counted) or (split.needs_noun and not inner.has_noun):
             return None
         if not (split.needs_noun or inner.is_certain or inner.order is not None):
+            return None
+        if takes_day_of_outer(split.join, inner.condition, split.inner_text, self._reader.lexicons):
             return None
         members = conjuncts_of(inner.condition)
         if MissingCondition(field=split.join.inner_key) in members:

@@ -21,7 +21,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole
-from agent.rules.words.tokens import QuestionToken
+from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.analyser import fold_text
 from storage.search.ids import BucketId
 from storage.search.schema import FieldType
@@ -33,7 +33,8 @@ _WORDS_BEFORE_NOUN = (
     | ORDINALS.keys() | SMALL_NUMBERS.keys()
 )  # fmt: skip
 _MAX_MODIFIERS = 2  # words between "most" and what is counted: "the most completed night trips"
-_KIND_LABELS = (["type"], ["kind"], ["category"], ["class"], ["sort"])  # last words of the labels of fields
+# Last words of the labels of fields that say what a document, or a person, is.
+_KIND_LABELS = frozenset("type kind category class sort title role position profession occupation job".split())
 _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after these is not what is asked for
 
 
@@ -41,19 +42,19 @@ def find_asked_buckets(
     readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> frozenset[BucketId]:
     """Returns the buckets with the first noun of the question, if only words that ask stand before it; else nothing."""
-    starts = {
-        reading.bucket: {
-            link.first
-            for link in reading.links
-            if _is_own_noun(link, reading, lexicons[reading.bucket])
-            or _names_own_kind(link, reading, lexicons[reading.bucket])
-        }
+    own_starts = {
+        reading.bucket: {link.first for link in _own_nouns_of(reading, lexicons[reading.bucket])}
         for reading in readings
     }
-    if not any(starts.values()):
+    kinds = {reading.bucket: _own_kinds_of(reading, lexicons[reading.bucket]) for reading in readings}
+    starts = frozenset[int]().union(*own_starts.values(), *kinds.values())
+    if not starts:
         return frozenset()
-    first = _head_start(min(frozenset[int]().union(*starts.values())), readings, lexicons)
-    asked = frozenset(bucket for bucket, bucket_starts in starts.items() if first in bucket_starts)
+    first = _head_start(min(starts), readings, lexicons)
+    asked = frozenset(bucket for bucket, bucket_starts in own_starts.items() if first in bucket_starts)
+    if not asked:
+        longest = max((ends[first] for ends in kinds.values() if first in ends), default=0)
+        asked = frozenset(bucket for bucket, ends in kinds.items() if ends.get(first) == longest)
     reading = next(reading for reading in readings if reading.bucket in asked)
     noun_tokens = {
         index
@@ -123,6 +124,11 @@ def _is_own_noun(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon)
     return BucketNoun() in lexicon.meanings_of_text(phrase)
 
 
+def _own_kinds_of(reading: BucketReading, lexicon: BucketLexicon) -> Mapping[int, int]:
+    """Returns the first token of each kind of the bucket's documents in the question, and the token behind it."""
+    return {link.first: link.last for link in reading.links if _names_own_kind(link, reading, lexicon)}
+
+
 def _names_own_kind(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
     """ "List all *tankers*", "how many *rescue boats*": whether the words are a kind of the bucket's documents.
 
@@ -130,6 +136,8 @@ def _names_own_kind(link: SpanLink, reading: BucketReading, lexicon: BucketLexic
     documents only have, as a firm has its products, is no kind of them.
     """
     meaning = link.meaning
+    if link.last < len(reading.tokens) and looks_plural(reading.tokens[link.last]):
+        return False  # "bus drivers" are no buses
     if isinstance(meaning, FieldMention):  # "which *course* …" of documents that a field `course` names
         is_noun = meaning.column is None and not (meaning.is_hint or meaning.is_question)
         return is_noun and lexicon.is_identifying(meaning.field)
@@ -138,7 +146,7 @@ def _names_own_kind(link: SpanLink, reading: BucketReading, lexicon: BucketLexic
     field = lexicon.get_field(meaning.field)
     if field.type is not FieldType.CATEGORY or meaning.field in lexicon.schema.references:
         return False
-    is_kind = fold_text(field.label).split()[-1:] in _KIND_LABELS
+    is_kind = fold_text(field.label).split()[-1] in _KIND_LABELS
     return is_kind or BucketNoun() in lexicon.meanings_of_text(reading.tokens[link.last - 1].word)
 
 

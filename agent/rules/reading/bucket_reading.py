@@ -31,6 +31,7 @@ from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import QuestionToken, QuotedPhrase, looks_plural
 from storage.search.conditions import Condition, NotCondition, OrCondition, conjunction_of, text_condition_for
 from storage.search.ids import BucketId
+from storage.search.schema import FieldType
 
 UNLINKED_PENALTY = 0.6  # of the score, for each word or phrase without a meaning
 _STATE_WEIGHT = 0.5  # of words such as "former" and "still with us"
@@ -209,9 +210,12 @@ def _names_subject(selection: SpanSelection) -> bool:
 
 def _find_asked_mentions(selection: SpanSelection) -> tuple[FieldMention, ...]:
     """Returns the mentions that gave no condition; a word that names several fields gives a mention of each."""
+    nouns = {link.first for link in selection.links if isinstance(link.meaning, BucketNoun)}
     mentions: dict[FieldMention, None] = {}
     for index, link in enumerate(selection.links):
         is_mention = isinstance(link.meaning, FieldMention) and index not in selection.usage.links
+        if link.last in nouns and _names_somebody(link, selection.lexicon):
+            continue  # "*customer* orders" are orders
         if isinstance(link.meaning, FieldMention) and is_mention and not _is_object_of_question(link, selection):
             mentions[link.meaning] = None
             homonyms = (
@@ -223,6 +227,14 @@ def _find_asked_mentions(selection: SpanSelection) -> tuple[FieldMention, ...]:
                 if isinstance(homonym.meaning, FieldMention) and not homonym.meaning.is_hint
             }
     return tuple(mentions)
+
+
+def _names_somebody(link: SpanLink, lexicon: BucketLexicon) -> bool:
+    """Whether the link is the name of a field for a firm, a person or a thing, and no verb."""
+    meaning = link.meaning
+    if not isinstance(meaning, FieldMention) or meaning.is_question or meaning.column is not None:
+        return False
+    return lexicon.get_field(meaning.field).type is FieldType.CATEGORY
 
 
 def _is_object_of_question(link: SpanLink, selection: SpanSelection) -> bool:

@@ -48,6 +48,7 @@ class EverydayAction:
     nouns: tuple[str, ...]
     agents: tuple[str, ...]
     said: tuple[str, ...]
+    vague_verbs: tuple[str, ...]  # said of it where no other field is better named by them
     receiver_verbs: tuple[str, ...]
     giver_verbs: tuple[str, ...]
     time_questions: tuple[str, ...]
@@ -108,7 +109,8 @@ def participles_like(value: str) -> tuple[str, ...]:
     participles = [] if action is None else [past_participle_of(verb) for verb in action.verbs]
     if action is None or value not in participles:
         return ()
-    particle_verbs = (verb for verb in action.said if verb.split()[0] not in _VERBS_WITHOUT_PASSIVE and " " in verb)
+    no_passives = _VERBS_WITHOUT_PASSIVE | {"not"}
+    particle_verbs = (verb for verb in action.said if verb.split()[0] not in no_passives and " " in verb)
     return (*participles, *map(past_participle_of, particle_verbs))
 
 
@@ -136,6 +138,7 @@ def _phrases_for_date(name: ActionName) -> Iterator[tuple[str, bool]]:
     yield from ((past_participle_of(verb), is_plain) for verb in action.verbs)
     yield from ((f"when {QUESTION_GAP} {verb}", is_plain) for verb in action.all_verbs)
     yield from ((phrase, is_plain) for phrase in action.time_questions)
+    yield from ((f"when {QUESTION_GAP} {verb}", False) for verb in action.vague_verbs)
     if "first" in words:
         yield from ((f"since when {QUESTION_GAP} {word}", True) for word in (*action.all_verbs, *action.nouns))
         yield from ((f"when {QUESTION_GAP} first {verb}", True) for verb in action.all_verbs)
@@ -279,6 +282,7 @@ def _load_actions() -> tuple[Mapping[str, EverydayAction], Mapping[str, Everyday
             nouns=tuple(entry.get("nouns", ())),
             agents=tuple(entry.get("agents", ())),
             said=tuple(entry.get("said", ())),
+            vague_verbs=tuple(entry.get("otherwise", ())),
             receiver_verbs=tuple(entry.get("to", ())),
             giver_verbs=tuple(entry.get("from", ())),
             time_questions=tuple(entry.get("asked", ())),

@@ -52,6 +52,10 @@ _EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
 _PERSON_AND_PLACE_QUESTIONS = (f"who {QUESTION_GAP}", f"whose {QUESTION_GAP}", f"where {QUESTION_GAP}")
 _REMAINDER_WORDS = frozenset({"left", "remaining"})
 _IDENTIFIER_WORDS = frozenset({"number", "code", "id"})
+_OPPOSITE_QUALIFIERS = {"sales": ("purchase", "purchases"), "sale": ("purchase", "purchases")}
+_TAX_INCLUDED_WORDS = frozenset("incl including inclusive with after plus".split())
+_TAX_EXCLUDED_WORDS = frozenset("excl excluding exclusive ex without before".split())
+_TAX_WORDS = frozenset("vat tax taxes gst".split())
 _KIND_WORDS = frozenset({"type", "kind", "category", "class", "sort"})
 _ANY_TYPE = frozenset(FieldType)
 
@@ -89,11 +93,18 @@ def add_synonyms(schema: Schema, has_value: HasValue) -> Schema:
     """
     field_names = [field.name for field in schema.fields]
     nouns = nouns_for_bucket(schema.bucket, schema.language, reserved_names=field_names, has_value=has_value)
+    own_fields = _assign_synonyms(schema.fields, schema.language, has_value, nouns)
+    outer_names = {
+        _phrase_of(name)
+        for field in own_fields
+        if field.type in (FieldType.MONEY, FieldType.DATE)
+        for name in (field.name, field.label, *field.synonyms)
+    }
     fields = tuple(
-        replace(field, columns=_assign_synonyms(field.columns, schema.language, has_value, ()))
+        replace(field, columns=_assign_synonyms(field.columns, schema.language, has_value, (), outer_names))
         if field.columns
         else field
-        for field in _assign_synonyms(schema.fields, schema.language, has_value, nouns)
+        for field in own_fields
     )
     return replace(schema, fields=fields, synonyms=nouns)
 
@@ -127,6 +138,9 @@ def nouns_for_bucket(
         others += [
             word for group in _load_thesaurus().groups_by_name.get((singular,), ()) for word in group.german_words
         ]
+    if len(words) > 1:  # a "sales order" is an order, but no purchase order
+        others = [noun for noun in others if noun.split()[-1] != singular or noun == singular]
+        others = [noun for noun in others if noun not in _OPPOSITE_QUALIFIERS.get(words[0], ())]
     free_words = (word for word in others if _phrase_of(word) not in reserved and not has_value(word))
     return tuple(dict.fromkeys([*full_names, singular, plural, *free_words]))
 
@@ -221,10 +235,15 @@ def _parts_of_value(value: str) -> list[str]:
 
 
 def _assign_synonyms(
-    fields: Sequence[SchemaField], language: str, has_value: HasValue, nouns: Iterable[str]
+    fields: Sequence[SchemaField],
+    language: str,
+    has_value: HasValue,
+    nouns: Iterable[str],
+    outer_names: Iterable[Phrase] = (),
 ) -> tuple[SchemaField, ...]:
+    """`outer_names` are names of amounts and days of the whole document, which name nothing of a row."""
     assignment = _SynonymAssignment(fields, {field.name: _scored_synonyms(field, language) for field in fields})
-    reserved = {_phrase_of(noun) for noun in nouns}
+    reserved = {_phrase_of(noun) for noun in nouns} | set(outer_names)
 
     def synonyms_for(field: SchemaField) -> tuple[str, ...]:
         word_by_phrase = {
@@ -333,6 +352,10 @@ def _synonym_candidates(field: SchemaField, language: str) -> Iterator[tuple[int
         yield _UNIT_SCORE, " ".join(words[:-1])  # "which locker" asks for `locker_no`
     if "per" in words[1:]:
         words = words[: words.index("per")]  # "price per kWh" is a price
+    if field.type is FieldType.MONEY and (tax_start := _start_of_tax(words)):
+        includes_tax = words[tax_start] in _TAX_INCLUDED_WORDS  # what is paid
+        words = words[:tax_start]  # "total excl VAT" is a total and no tax
+        yield _WHOLE_NAME_SCORE + includes_tax, " ".join(words)
     yield from _candidates_by_name(words, field.type, language)
     yield from _candidates_by_translation(words_in_name(field.label), field.type, language)
     if len(words) > 1 and words[-1] in _KIND_WORDS:
@@ -344,6 +367,12 @@ def _synonym_candidates(field: SchemaField, language: str) -> Iterator[tuple[int
         yield _ACTION_SCORE if is_exact else _INEXACT_ACTION_SCORE, phrase
     for group in _groups_for((_DIMENSION_BY_UNIT.get(field.unit, ""),), field.type):
         yield from ((_UNIT_SCORE, word) for word in _nouns_of_group(group, (), language))
+
+
+def _start_of_tax(words: Sequence[str]) -> int:
+    """ "Total *excl VAT*": returns where words begin that only say whether taxes are included; 0 without such words."""
+    starts = (index for index, word in enumerate(words) if index and word in _TAX_INCLUDED_WORDS | _TAX_EXCLUDED_WORDS)
+    return next((index for index in starts if _TAX_WORDS & set(words[index + 1 :])), 0)
 
 
 def _candidates_by_translation(words: Sequence[str], kind: FieldType, language: str) -> Iterator[tuple[int, str]]:

@@ -67,6 +67,6 @@ def test_the_file_is_in_alphabetical_order_and_has_the_documented_keys() -> None
 
     assert [entry["verbs"][0] for entry in entries] == sorted(entry["verbs"][0] for entry in entries)
     for entry in entries:
-        assert set(entry) <= {"verbs", "nouns", "agents", "said", "to", "from", "asked"}
+        assert set(entry) <= {"verbs", "nouns", "agents", "said", "to", "from", "asked", "otherwise"}
         words = [word for values in entry.values() for word in values]
         assert all(isinstance(word, str) and word == word.strip().lower() for word in words)
