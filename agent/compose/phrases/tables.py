@@ -109,8 +109,8 @@ def _is_decided(name: FieldName, conditions: Sequence[Condition], records: Seque
     """Whether the conditions leave one value, so that a column would add nothing."""
     if any(_is_constant_condition(condition) and name in fields_of(condition) for condition in conditions):
         return True
-    values = {record.values.get(name) for record in records}
-    return len(records) > 1 and len(values) == 1 and isinstance(next(iter(values)), str)
+    values = [record.values.get(name) for record in records]  # rows cannot be members of a set
+    return len(values) > 1 and isinstance(values[0], str) and all(value == values[0] for value in values)
 
 
 def _tells_something(field: SchemaField, records: Sequence[DocumentRecord]) -> bool:

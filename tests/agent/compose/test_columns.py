@@ -1,7 +1,16 @@
 """Which columns a list of documents has."""
 
+from dataclasses import replace
+
 from agent.compose.phrases.tables import table_of_records
-from storage.search.conditions import AndCondition, ComparisonCondition, ComparisonOperator, Condition
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+)
 from storage.search.documents import FieldValue
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import DocumentRecord
@@ -65,3 +74,14 @@ def test_a_code_that_the_question_names_is_a_column() -> None:
 
 def test_a_field_whose_value_the_condition_decides_is_no_column() -> None:
     assert "Kind" not in list_columns("Ferries", where("kind", ComparisonOperator.EQ, "ferry"))
+
+
+def test_a_condition_on_rows_leaves_the_other_columns() -> None:
+    rows = SchemaField(name=FieldName("repairs"), type=FieldType.ROWS, columns=(SHIPS.by_name[FieldName("built")],))
+    schema = replace(SHIPS, fields=(*SHIPS.fields, rows))
+    search = a_search(NotCondition(MissingCondition(field=FieldName("repairs"))), bucket="ships")
+    records = [a_ship(number, repairs=({FieldName("built"): "2031-01-01"},)) for number in (1, 2)]
+
+    columns = table_of_records(records, search, {SHIPS.bucket: schema}, "", None, "Ships with repairs").columns
+
+    assert columns[1:] == ("Built", "Kind", "Flag state", "Length")
