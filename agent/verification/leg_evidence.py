@@ -42,11 +42,11 @@ class SentenceEvidence:
             for figure in derived
             if all(map(self._holds_number, figure.inputs)) and all(day in self.text for day in figure.days)
         ]
-        computed = {compute_derived_figure(figure) for figure in founded} - {None}
+        computed = {number for figure in founded for number in _shown_numbers_of(figure)}
         units = {_UNITS_OF_DERIVATIONS[figure.kind] for figure in founded if figure.kind in _UNITS_OF_DERIVATIONS}
         return replace(
             self,
-            numbers=self.numbers | {number for number in computed if number is not None},
+            numbers=self.numbers | computed,
             text=_TEXT_SEPARATOR.join((self.text, *sorted(units))),
         )
 
@@ -62,6 +62,15 @@ class SentenceEvidence:
 
     def _holds_number(self, number: float) -> bool:
         return any(_is_equal(number, known) for known in self.numbers)
+
+
+def _shown_numbers_of(figure: DerivedFigure) -> Iterator[float]:
+    """Yields the number, and a percentage also with one decimal, as sentences say it: −8% for −8.016%."""
+    number = compute_derived_figure(figure)
+    if number is not None:
+        yield number
+        if figure.kind is DerivationKind.CHANGE_PERCENT:
+            yield round(number, 1)
 
 
 def join_evidence(parts: Iterable[SentenceEvidence]) -> SentenceEvidence:

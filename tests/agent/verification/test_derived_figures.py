@@ -27,3 +27,12 @@ def test_the_days_between_two_known_days_are_computed_again(language: str, sente
     assert find_sentence_fault(sentence, known, language) is None
     assert find_sentence_fault(sentence.replace("367", "366"), known, language) is ClaimFault.FIGURE
     assert find_sentence_fault(sentence, unknown.with_derived([derived]), language) is ClaimFault.FIGURE
+
+
+def test_a_change_in_percent_may_be_said_with_one_decimal() -> None:
+    derived = DerivedFigure(kind=DerivationKind.CHANGE_PERCENT, inputs=(918.0, 998.0))  # -8.016
+    known = SentenceEvidence(numbers=frozenset({918.0, 998.0}), text="").with_derived([derived])
+
+    assert find_sentence_fault("from 998 to 918 (−8%)", known, "en") is None
+    assert find_sentence_fault("from 998 to 918 (−8.1%)", known, "en") is ClaimFault.FIGURE
+    assert find_sentence_fault("from 998 to 918 (−7%)", known, "en") is ClaimFault.FIGURE
