@@ -1,6 +1,5 @@
 """Renders a Reply for a terminal with rich. Nothing in a reply's text can move the cursor or set a colour."""
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import assert_never
@@ -30,7 +29,6 @@ from bot.surface.replies import (
 )
 
 _BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_NUMBER_PATTERN = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # does not match dates
 
 
 def printable_text_of(text: str) -> str:
@@ -47,8 +45,8 @@ def renderables_for(part: ReplyPart) -> list[RenderableType]:
     match part:
         case TextPart(markdown=markdown, sources=sources):
             return [*_prose_renderables(markdown), *map(_source_line, list_cited_documents(sources))]
-        case TablePart(caption=caption, columns=columns, rows=rows):
-            return [_table_grid(columns, rows), Text(printable_text_of(caption), style="dim")]
+        case TablePart(caption=caption):
+            return [_table_grid(part), Text(printable_text_of(caption), style="dim")]
         case ChoicesPart(buttons=buttons):
             return [
                 _numbered_buttons(buttons),
@@ -116,18 +114,14 @@ def _source_line(document: CitedDocument) -> RenderableType:
     return Padding(line, (0, 0, 0, 2))
 
 
-def _table_grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
+def _table_grid(table: TablePart) -> RenderableType:
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for position, title in enumerate(columns):
-        is_numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
-        grid.add_column(Text(printable_text_of(title)), justify="right" if is_numeric else "left", overflow="fold")
-    for row in rows:
+    for position, title in enumerate(table.columns):
+        justify = "right" if table.is_numeric(position) else "left"
+        grid.add_column(Text(printable_text_of(title)), justify=justify, overflow="fold")
+    for row in table.rows:
         grid.add_row(*(Text(printable_text_of(cell)) for cell in row))
     return grid
-
-
-def _is_number(cell: str) -> bool:
-    return _NUMBER_PATTERN.fullmatch(cell.strip()) is not None
 
 
 def _numbered_buttons(buttons: Sequence[ChoiceButton]) -> RenderableType:

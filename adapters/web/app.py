@@ -24,7 +24,7 @@ from adapters.web.transcript import TranscriptEntry, WebTranscript
 from bot.conversation.dialogue import MAX_QUESTION_CHARS
 from bot.errors import BotError, PictureFailed
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
-from bot.pictures.picture_look import DARK_PAGE_LOOK, PAGE_LOOK
+from bot.pictures.picture_look import PAGE_LOOKS
 from bot.pictures.rendering import render_picture
 from bot.surface.inbound import ButtonClick, Inbound, InboundBody, OperatorAudience, TextMessage
 from bot.surface.replies import NoticePart, PicturePart, Reply
@@ -185,7 +185,7 @@ class WebChat:
 
     async def _show_picture(self, request: web.Request) -> web.StreamResponse:
         picture = await self._find_picture(request)
-        look = DARK_PAGE_LOOK if request.query.get("theme") == "dark" else PAGE_LOOK
+        look = PAGE_LOOKS.get(request.query.get("look", ""), PAGE_LOOKS["light"])
         if picture is None:
             raise web.HTTPNotFound(text="There is no such picture.\n")
         try:

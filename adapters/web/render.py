@@ -7,7 +7,7 @@ from typing import assert_never
 from urllib.parse import urlsplit
 
 from adapters.web.html import SafeHtml, html_element, join_html
-from bot.pictures.picture_look import PAGE_LOOK, measure_picture
+from bot.pictures.picture_look import PAGE_LOOKS, measure_picture
 from bot.surface.markdown import CitationMarker, MarkdownLine, MarkdownRun, ParagraphBlock, parse_blocks
 from bot.surface.replies import (
     ChoiceButton,
@@ -30,7 +30,12 @@ from bot.surface.replies import (
 )
 from bot.turns.turn_actions import SearchStep, TurnSteps
 
-_NUMBER_PATTERN = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # does not match dates
+_MEDIA_OF_LOOKS = {  # the first that applies counts
+    "narrow-dark": "(max-width: 32rem) and (prefers-color-scheme: dark)",
+    "narrow": "(max-width: 32rem)",
+    "dark": "(prefers-color-scheme: dark)",
+}
+_MAX_UNBROKEN_CHARACTERS = 14  # of the cells of a column without line breaks, such as days
 
 
 def question_html(text: str, *, id_: str, posted_at: datetime) -> SafeHtml:
@@ -107,8 +112,8 @@ def part_html(part: ReplyPart, id_: str, now: datetime) -> SafeHtml:
     match part:
         case TextPart(markdown=markdown, sources=sources):
             return join_html(_prose_html(markdown, id_), _sources_html(sources, id_))
-        case TablePart(caption=caption, columns=columns, rows=rows):
-            return _table_html(caption, columns, rows)
+        case TablePart():
+            return _table_html(part)
         case ChoicesPart(buttons=buttons, expires=expires):
             return (
                 _choices_html(buttons)
@@ -222,33 +227,40 @@ def is_web_address(url: str) -> bool:
 # -- tables, choices, files
 
 
-def _table_html(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> SafeHtml:
-    is_numeric = [
-        bool(rows) and all(_NUMBER_PATTERN.fullmatch(row[column].strip()) for row in rows)
-        for column in range(len(columns))
-    ]
-    kinds = ["number" if is_number else None for is_number in is_numeric]
-    head = (html_element("th", title, scope="col", class_=kind) for title, kind in zip(columns, kinds, strict=True))
+def _table_html(table: TablePart) -> SafeHtml:
+    kinds = [_column_class(table, position) for position in range(len(table.columns))]
+    head = (
+        html_element("th", title, scope="col", class_=kind) for title, kind in zip(table.columns, kinds, strict=True)
+    )
     body = (
         html_element("tr", *(html_element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)))
-        for row in rows
+        for row in table.rows
     )
-    table = html_element(
+    shown_table = html_element(
         "table",
-        html_element("caption", caption),
+        html_element("caption", table.caption),
         html_element("thead", html_element("tr", *head)),
         html_element("tbody", *body),
     )
     # A scrolling region must be reachable by keyboard.
-    return html_element("div", table, class_="table", role="region", aria_label=caption, tabindex="0")
+    return html_element("div", shown_table, class_="table", role="region", aria_label=table.caption, tabindex="0")
+
+
+def _column_class(table: TablePart, position: int) -> str | None:
+    if table.is_numeric(position):
+        return "number"
+    longest = max((len(row[position]) for row in table.rows), default=0)
+    return "short" if longest <= _MAX_UNBROKEN_CHARACTERS else None
 
 
 def _picture_html(picture: PicturePart, address: str) -> SafeHtml:
-    """Returns the picture in the colours of the page, with its alternative text."""
+    """Returns the picture in the colours of the page and for its width, with the alternative text."""
     if not address:
         return SafeHtml()
-    size = measure_picture(picture, PAGE_LOOK)
-    dark_source = html_element("source", srcset=f"{address}&theme=dark", media="(prefers-color-scheme: dark)")
+    size = measure_picture(picture, PAGE_LOOKS["light"])
+    sources = (
+        html_element("source", srcset=f"{address}&look={name}", media=media) for name, media in _MEDIA_OF_LOOKS.items()
+    )
     image = html_element(
         "img",
         src=address,
@@ -257,7 +269,7 @@ def _picture_html(picture: PicturePart, address: str) -> SafeHtml:
         height=str(size.height),
         decoding="async",
     )
-    return html_element("figure", html_element("picture", dark_source, image), class_="picture")
+    return html_element("figure", html_element("picture", *sources, image), class_="picture")
 
 
 def _choices_html(buttons: Sequence[ChoiceButton]) -> SafeHtml:

@@ -105,10 +105,12 @@ class _PictureCanvas:
     # Bars
 
     def _draw_bars(self, points: Sequence[PicturePoint]) -> None:
-        room = self._width * _LABEL_SHARE
+        value_width = max(self._measure_text(point.value_text) for point in points)
+        room = self._width - value_width - 2 * (_MARGIN + _GAP)
+        _check_room(room - 2 * _LEAST_ROOM)
+        room = min(self._width * _LABEL_SHARE, room - 2 * _LEAST_ROOM)
         labels = [self._shorten_text(point.label, room) for point in points]
         label_width = max(map(self._measure_text, labels))
-        value_width = max(self._measure_text(point.value_text) for point in points)
         left, right = _MARGIN + label_width + _GAP, self._width - _MARGIN - value_width - _GAP
         _check_room(right - left)
         low, high = min(0.0, *(point.value for point in points)), max(0.0, *(point.value for point in points))

@@ -1,5 +1,6 @@
 """How large a picture is, its file format and its colours."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -41,8 +42,12 @@ class PictureSize:
     height: int
 
 
-PAGE_LOOK: Final = PictureLook(width=640, is_vector=True)
-DARK_PAGE_LOOK: Final = PictureLook(width=640, is_vector=True, theme=DARK_THEME)
+PAGE_LOOKS: Final[Mapping[str, PictureLook]] = {
+    "light": PictureLook(width=720, is_vector=True),
+    "dark": PictureLook(width=720, is_vector=True, theme=DARK_THEME),
+    "narrow": PictureLook(width=360, is_vector=True),
+    "narrow-dark": PictureLook(width=360, is_vector=True, theme=DARK_THEME),
+}
 CHAT_LOOK: Final = PictureLook(width=480, is_vector=False)  # chat products show images at this width or less
 _TITLE_HEIGHT, _BAR_PITCH, _LINE_HEIGHT, _BOTTOM = 38, 27, 212, 14
 

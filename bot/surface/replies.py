@@ -5,11 +5,12 @@ backslash escapes. All data from documents, models and people in it is escaped (
 that honours the escapes shows it unchanged.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown as escape_markdown
@@ -17,6 +18,12 @@ from agent.outcome import PictureKind as PictureKind
 from agent.outcome import PicturePoint as PicturePoint
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.translation import translate_plural
+
+_EMPTY_CELLS: Final = frozenset({"", "–"})
+_NUMBER_PATTERN: Final = re.compile(  # does not match dates
+    r"(?:[A-Z]{3}[ \u00a0])?[-–−+]?(?:[A-Z]{3}[ \u00a0]|[$€£¥])?\d[\d,.' \u00a0\u202f]*"
+    r"(?:[ \u00a0\u202f]?(?:%|[A-Z]{3}|[$€£¥]))?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +83,15 @@ class TablePart:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    def is_numeric(self, column: int) -> bool:
+        """Whether the column holds numbers or amounts, so that it is aligned at its right end. The first column names
+        the rows.
+        """
+        cells = [row[column].strip() for row in self.rows if len(row) > column] if column else []
+        return any(map(_NUMBER_PATTERN.fullmatch, cells)) and all(
+            cell in _EMPTY_CELLS or _NUMBER_PATTERN.fullmatch(cell) for cell in cells
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

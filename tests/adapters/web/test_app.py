@@ -263,7 +263,7 @@ async def test_a_picture_is_an_svg_of_its_conversation_alone(site: ChatSite, gua
     address = await show_picture(site, picture_of(3.0))
 
     status, svg = await site.get_page(address)
-    _, dark_svg = await site.get_page(f"{address}&theme=dark")
+    _, dark_svg = await site.get_page(f"{address}&look=dark")
     assert (status, "Acme &amp; &lt;Sons&gt;" in svg, "USD 3.00" in svg) == (200, True, True)
     assert svg != dark_svg
     assert (await site.get_page(address.replace("part=1", "part=0")))[0] == 404

@@ -11,11 +11,12 @@ from PIL import Image
 
 from bot.errors import PictureFailed
 from bot.pictures.drawing import PIXELS_PER_INCH, draw_picture
-from bot.pictures.picture_look import CHAT_LOOK, DARK_PAGE_LOOK, PAGE_LOOK, measure_picture
+from bot.pictures.picture_look import CHAT_LOOK, PAGE_LOOKS, measure_picture
 from bot.pictures.rendering import render_picture
 from bot.surface.replies import PictureKind, PicturePart, PicturePoint
 from tests.adapters.reply_strategies import PICTURES
 
+PAGE_LOOK = PAGE_LOOKS["light"]
 SVG = "{http://www.w3.org/2000/svg}"
 MAX_CARD_IMAGE_BYTES = 19_000  # of a PNG in a card of Teams, where it takes a third more
 
@@ -79,7 +80,7 @@ def test_a_picture_on_a_page_says_what_it_shows() -> None:
 
 
 def test_a_picture_on_a_dark_page_has_light_text() -> None:
-    light, dark = draw_picture(BREWERIES, PAGE_LOOK), draw_picture(BREWERIES, DARK_PAGE_LOOK)
+    light, dark = draw_picture(BREWERIES, PAGE_LOOK), draw_picture(BREWERIES, PAGE_LOOKS["dark"])
 
     assert (b"#1c1f23" in light, b"#e8e6e1" in light) == (True, False)
     assert (b"#1c1f23" in dark, b"#e8e6e1" in dark) == (False, True)
