@@ -249,7 +249,7 @@ def _table_html(table: TablePart) -> SafeHtml:
 def _column_class(table: TablePart, position: int) -> str | None:
     if table.is_numeric(position):
         return "number"
-    longest = max((len(row[position]) for row in table.rows), default=0)
+    longest = max(len(row[position]) for row in (table.columns, *table.rows))
     return "short" if longest <= _MAX_UNBROKEN_CHARACTERS else None
 
 

@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from math import isfinite
@@ -33,6 +34,7 @@ _FURTHER_FONTS: Final = (  # for what the first has no letters for, where they a
     "Noto Sans Thai", "Arial Unicode MS",
 )  # fmt: skip
 _BROWSER_FONTS: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif'
+_BROWSER_STRETCH: Final = 1.05  # the fonts of browsers are that much wider, at most
 _FONT_FAMILIES: Final = re.compile(r"font-family: [^;\"]*")
 _TITLE_SIZE, _TEXT_SIZE = 10.0, 9.5  # in points
 _MARGIN, _GAP = 0.14, 0.08
@@ -41,6 +43,7 @@ _LABEL_SHARE: Final = 0.42  # of the width, at most
 _LEAST_ROOM: Final = 0.5
 _SHORTEST_BAR: Final = 0.012  # so that a small number is seen at all
 _LINE_TOP, _LINE_HEIGHT, _LABEL_OFFSET = 0.62, 1.2, 0.15
+_LINE_PITCH: Final = 0.19  # of two texts, one below the other
 _MAX_MARKED_POINTS, _MAX_LABELLED_POINTS = 24, 6
 _COLOURS: Final = 8  # of a bitmap, for a small file: the text with its soft edges, the bars and the paper
 _ELLIPSIS: Final = "…"
@@ -61,6 +64,19 @@ def draw_picture(picture: PicturePart, look: PictureLook) -> bytes:
             return canvas.export_svg(picture) if look.is_vector else canvas.export_png()
     except (ValueError, ArithmeticError, LookupError, OSError, RuntimeError, MemoryError, UserWarning) as exc:
         raise PictureFailed() from exc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TextSpan:
+    """Where a text stands: its left and right end, and the middle of its height."""
+
+    start: float
+    end: float
+    middle: float
+
+    def touches_span(self, other: "_TextSpan") -> bool:
+        is_beside = self.end + _GAP < other.start or other.end + _GAP < self.start
+        return not is_beside and abs(self.middle - other.middle) < _LINE_PITCH
 
 
 class _PictureCanvas:
@@ -174,22 +190,30 @@ class _PictureCanvas:
         room: all of few points, else the highest and the lowest.
         """
         last = len(points) - 1
-        self._draw_text(points[0].value_text, places[0] - _GAP, heights[0], align="right")
-        self._draw_text(points[last].value_text, places[last] + _GAP, heights[last])
+        drawn = [
+            self._draw_value(points[0], places[0] - _GAP, heights[0], "right"),
+            self._draw_value(points[last], places[last] + _GAP, heights[last], "left"),
+        ]
         order = sorted(range(last + 1), key=heights.__getitem__)
-        chosen = range(1, last) if last < _MAX_LABELLED_POINTS else (order[0], order[-1])
-        right_end = places[0]
-        for index in sorted(index for index in chosen if 0 < index < last):
+        chosen = range(1, last) if last < _MAX_LABELLED_POINTS else sorted({order[0], order[-1]} - {0, last})
+        for index in chosen:
             before, height, after = heights[index - 1 : index + 2]
             is_valley = height >= before and height >= after and (height > before or height > after)
             align = "center" if is_valley or height <= min(before, after) else "right" if after < height else "left"
-            width = self._measure_text(points[index].value_text)
-            left_end = places[index] - {"left": 0.0, "center": width / 2, "right": width}[align]
             middle = height + _LABEL_OFFSET if is_valley else height - _LABEL_OFFSET
-            if left_end < right_end + _GAP or left_end + width > places[last] - _GAP or middle > base - _GAP:
-                continue
-            self._draw_text(points[index].value_text, places[index], middle, align=align)
-            right_end = left_end + width
+            span = self._span_of(points[index].value_text, places[index], middle, align)
+            is_inside = span.start >= _MARGIN and span.end <= self._width - _MARGIN and middle <= base - _GAP
+            if is_inside and not any(map(span.touches_span, drawn)):
+                drawn.append(self._draw_value(points[index], places[index], middle, align))
+
+    def _draw_value(self, point: PicturePoint, x: float, y: float, align: str) -> "_TextSpan":
+        self._draw_text(point.value_text, x, y, align=align)
+        return self._span_of(point.value_text, x, y, align)
+
+    def _span_of(self, text: str, x: float, y: float, align: str) -> "_TextSpan":
+        width = self._measure_text(text)
+        start = x - {"left": 0.0, "center": width / 2, "right": width}[align]
+        return _TextSpan(start=start, end=start + width, middle=y)
 
     def _choose_period_labels(self, points: Sequence[PicturePoint], step: float) -> Iterator[int]:
         """Yields the first and the last, and between them as many at equal distances as do not touch."""
@@ -246,7 +270,7 @@ class _PictureCanvas:
         )
         width = float(shown.get_window_extent(self._renderer).width) / PIXELS_PER_INCH
         shown.remove()
-        return width
+        return width * (_BROWSER_STRETCH if self._look.is_vector else 1)
 
 
 def _check_room(width: float) -> None:
