@@ -16,6 +16,7 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _KIND_SHARE = 0.95  # the share of the values that must be of one type
+_MIN_PRICED_SHARE = 0.25  # of amounts for each value that says "free"
 _MEASURED_SHARE = 0.9  # the share that must be numbers, amounts or days; the other values become text and are reported
 _FEW_DISTINCT = 50  # a field with at most so many distinct values is a facet for any number of documents
 _MONEY_WORDS = frozenset(
@@ -207,7 +208,7 @@ def _currency_field_for(
 def _infer_field(name: FieldName, profile: ValueProfile, profiles: Mapping[FieldName, ValueProfile]) -> SchemaField:
     kind, label = _infer_type(name, profile), label_of_name(name, profiles)
     is_number = kind is FieldType.NUMBER
-    if is_number and (code := _currency_suffix_of(name)):
+    if is_number and (code := currency_suffix_of(name)):
         words = " ".join(_SIGN_AT_END.sub("", name).split()) if _SIGN_AT_END.search(name) else _words_before_code(name)
         return SchemaField(
             name=name,
@@ -232,7 +233,7 @@ def _words_before_code(name: str) -> str:
     return " ".join(words[:-1] if len(words) > 1 and words[-1] in ("in", "en") else words)
 
 
-def _currency_suffix_of(name: str) -> str:
+def currency_suffix_of(name: str) -> str:
     """Returns the currency at the end of a name, as in `salary_eur` or `Fee (€)`; empty if there is none."""
     if sign := _SIGN_AT_END.search(name):
         return currency_of_sign(sign["sign"]) or ""
@@ -265,7 +266,8 @@ def _infer_type(name: FieldName, profile: ValueProfile) -> FieldType:
         return FieldType.FLAG
     numbers = shapes["number"] + readings["number"] + _ratings_of_one_scale(profile)
     money = shapes["money"] + readings["money"]
-    if reaches_share(money + numbers, _MEASURED_SHARE) and money > numbers:
+    free = readings["free"] if money + numbers >= _MIN_PRICED_SHARE * readings["free"] else 0
+    if reaches_share(money + numbers + free, _MEASURED_SHARE) and money > numbers:
         return FieldType.MONEY
     quantities = readings["quantity"]
     if (
@@ -274,10 +276,8 @@ def _infer_type(name: FieldName, profile: ValueProfile) -> FieldType:
         and _has_one_dimension(profile)
     ):
         return FieldType.NUMBER
-    if reaches_share(
-        readings["day"] + (readings["ambiguous day"] if profile.notation_style.day_first is not None else 0),
-        _MEASURED_SHARE,
-    ):
+    days = readings["day"] + (readings["ambiguous day"] if profile.notation_style.day_first is not None else 0)
+    if days and reaches_share(days + readings["open end"], _MEASURED_SHARE):
         return FieldType.DATE
     if profile.list_delimiter is not None:
         return FieldType.LIST

@@ -1,4 +1,4 @@
-"""How the strings of a metadata field are written, and the strings that stand for yes, no or no value."""
+"""How the strings of a metadata field are written, and the strings that stand for yes, no, zero or no value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +19,29 @@ _FLAG_BY_WORD: Mapping[str, bool] = {
     **dict.fromkeys(("yes", "true", "y", "ja", "oui", "si", "sí", "wahr", "vrai", "✓"), True),
     **dict.fromkeys(("no", "false", "n", "nein", "non", "falsch", "faux"), False),
 }
+
+
+# In place of an amount
+_FREE_WORDS = frozenset(
+    "free|free of charge|no charge|without charge|at no charge|no fee|no cost|at no cost|free of cost|gratis|kostenlos"
+    "|kostenfrei|gebührenfrei|umsonst|gratuit|gratuite|sans frais|gratuito|gratuita|sin coste|sin cargo".split("|")
+)
+# In place of the day on which something ends
+_OPEN_END_WORDS = frozenset(
+    "open|open end|open ended|open-ended|unlimited|not limited|indefinite|indefinitely|until further notice|permanent"
+    "|no end|no end date|no fixed end|not fixed|ongoing|unbefristet|unbegrenzt|bis auf weiteres|offen|indéterminé"
+    "|illimité|à durée indéterminée|jusqu'à nouvel ordre|indefinido|ilimitado|sin fin|hasta nuevo aviso".split("|")
+)
+
+
+def is_free_of_charge(text: str) -> bool:
+    """Whether the string says of a price that there is none: an amount of zero."""
+    return text.strip(" .").casefold() in _FREE_WORDS
+
+
+def is_open_end(text: str) -> bool:
+    """Whether the string says of a day that there is none: a contract that is open-ended has no last day."""
+    return text.strip(" .").casefold() in _OPEN_END_WORDS
 
 
 def is_missing_value(text: str) -> bool:

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from storage.ingest.schemas.literals import NotationStyle, is_missing_value, parse_flag
+from storage.ingest.schemas.literals import (
+    NotationStyle,
+    is_free_of_charge,
+    is_missing_value,
+    is_open_end,
+    parse_flag,
+)
 from storage.ingest.schemas.values import RawScalar, RawValue
 from storage.quantities.days import detect_day_first, parse_date
 from storage.quantities.durations import parse_hours_and_minutes
@@ -202,6 +208,10 @@ def _interpret_string(text: str) -> _StringReading:
         return _StringReading(("nothing",))
     if len(text) > 60:
         return _StringReading()
+    if is_free_of_charge(text):
+        return _StringReading(("free",))
+    if is_open_end(text):
+        return _StringReading(("open end",))
     if (flag := parse_flag(text)) is not None:
         return _StringReading(("flag", "yes") if flag else ("flag",))
     if any(parse_date(text, day_first=day_first) for day_first in _POSSIBLE_DAY_FIRST):

@@ -8,7 +8,14 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias, assert_never, cast
 
-from storage.ingest.schemas.literals import NotationStyle, is_empty_mark, is_missing_value, parse_flag
+from storage.ingest.schemas.literals import (
+    NotationStyle,
+    is_empty_mark,
+    is_free_of_charge,
+    is_missing_value,
+    is_open_end,
+    parse_flag,
+)
 from storage.quantities.days import parse_date
 from storage.quantities.durations import parse_hours_and_minutes
 from storage.quantities.money import MoneyAmount, currency_code_of, parse_money
@@ -287,6 +294,8 @@ def _is_missing_value(field: SchemaField, raw: RawValue) -> bool:
     """
     if not isinstance(raw, str):
         return False
+    if field.type is FieldType.DATE and is_open_end(raw):
+        return True
     measured = field.type in (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldType.FLAG)
     return is_missing_value(raw) if measured else is_empty_mark(raw)
 
@@ -337,7 +346,7 @@ def _money_or_amount(raw: RawScalar, style: NotationStyle) -> MoneyAmount | floa
         return raw
     if isinstance(raw, str) and (money := parse_money(raw, decimal_comma=style.decimal_comma)):
         return money
-    return _typed_number(raw, "", style)
+    return 0.0 if isinstance(raw, str) and is_free_of_charge(raw) else _typed_number(raw, "", style)
 
 
 def _typed_flag(raw: RawScalar) -> bool | None:

@@ -13,15 +13,23 @@ from storage.ingest.extract.labels.document_kinds import (
 )
 from storage.ingest.extract.labels.forms.letter_parts import DATE_LABEL
 from storage.ingest.extract.labels.kind_labels import WRITTEN_KIND_KEYS, LabelsByKind
-from storage.ingest.extract.labels.label_joining import header_key_of, join_labels, stemmed_words_of
+from storage.ingest.extract.labels.label_joining import (
+    header_key_of,
+    join_labels,
+    share_a_kind,
+    stemmed_words_of,
+    words_of_label,
+)
 from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
 from storage.ingest.extract.labels.plain_values import plain_value_of
 from storage.ingest.extract.labels.recurring_labels import LabelTally, RecurringLabel
+from storage.ingest.extract.labels.template_matching import match_templates
 from storage.ingest.extract.labels.value_members import are_lists_of_people, members_of
-from storage.ingest.schemas.inference import infer_schema
+from storage.ingest.schemas.inference import currency_suffix_of, infer_schema
 from storage.ingest.schemas.literals import is_missing_value
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
 from storage.ingest.schemas.values import RawValue, field_name_for
+from storage.quantities.numbers import parse_number
 from storage.quantities.units import parse_unit
 from storage.search.conditions import RESERVED_FIELDS
 from storage.search.ids import BucketId, FieldName
@@ -110,9 +118,16 @@ def fields_of_labels(
     if kind_by_document:
         recurring = [label for label in recurring if not is_kind_label(label) and label.key not in WRITTEN_KIND_KEYS]
     rare = tally.rare_labels(label.key for label in recurring)
+    label_fields = _LabelFields()
+    groups = match_templates(
+        join_labels(recurring, rare, label_fields.field_of, by_kind.kinds_of),
+        lambda label: label_fields.field_of(label)[0],
+        words_of_label,
+        lambda group, others: all(share_a_kind(label, others, by_kind.kinds_of) for label in group),
+    )
     found = [
         replace(labelled, kinds=frozenset[str]().union(*map(by_kind.kinds_of, group)))
-        for group in join_labels(recurring, rare, _LabelFields().field_of, by_kind.kinds_of)
+        for group in groups
         if (labelled := _field_of_group(group, tally.document_count))
     ]
     fields = [labelled for labelled in found if stemmed_words_of(label_key_of(labelled.title)) not in taken]
@@ -182,11 +197,17 @@ def _raw_values(group: Sequence[RecurringLabel]) -> dict[int, RawValue]:
         texts_by_document.update(label.texts_by_document)
     are_lists = _are_lists(group, [texts[0] for texts in texts_by_document.values()])
     values: dict[int, RawValue] = {
-        document: _members_in(texts) if are_lists else plain_value_of(texts[0].text)
+        document: _members_in(texts) if are_lists else _with_currency(plain_value_of(texts[0].text), texts[0].label)
         for document, texts in sorted(texts_by_document.items())
     }
     given = {document: value for document, value in values.items() if value and not _is_missing(value)}
     return given if are_lists else _counts_of_nouns(given)
+
+
+def _with_currency(plain: str, label: str) -> str:
+    """Returns a bare number of a label such as `Fee (EUR)` with the currency, which other labels of the field lack."""
+    currency = currency_suffix_of(label)
+    return f"{plain} {currency}" if currency and parse_number(plain) is not None else plain
 
 
 def _is_missing(value: RawValue) -> bool:

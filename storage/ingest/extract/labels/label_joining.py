@@ -56,11 +56,7 @@ def join_labels(
     groups = list[list[RecurringLabel]]()
     for label in (*ordered, *rare[:_MAX_COMPARED_LABELS]):
         group = next(
-            (
-                group
-                for group in groups
-                if _share_a_kind(label, group, kinds_of) and _belongs_to(label, group, field_of)
-            ),
+            (group for group in groups if share_a_kind(label, group, kinds_of) and _belongs_to(label, group, field_of)),
             None,
         )
         if group is not None:
@@ -71,7 +67,8 @@ def join_labels(
     return sorted(groups, key=lambda group: order[id(group[0])])
 
 
-def _share_a_kind(label: RecurringLabel, group: Sequence[RecurringLabel], kinds_of: KindsOfLabel) -> bool:
+def share_a_kind(label: RecurringLabel, group: Sequence[RecurringLabel], kinds_of: KindsOfLabel) -> bool:
+    """Whether documents of one kind can have the label and those of the group."""
     kinds = kinds_of(label)
     return all(not kinds or not others or bool(kinds & others) for others in map(kinds_of, group))
 
@@ -91,17 +88,17 @@ def _belongs_to(label: RecurringLabel, group: Sequence[RecurringLabel], field_of
 def _may_mean_the_same(label: RecurringLabel, group: Sequence[RecurringLabel], field_of: FieldOfLabel) -> bool:
     key = header_key_of(label)
     for other in group:
-        if key == header_key_of(other) or _words_of_label(label) == _words_of_label(other):
+        if key == header_key_of(other) or words_of_label(label) == words_of_label(other):
             return True
         if _are_nested(label, other) and _have_one_position(label, other):
             return True
     if label.spelling == REFERENCE_LABEL:
-        return any(_words_of_label(other) & _NUMBER_WORDS and _have_one_shape(label, other) for other in group)
+        return any(words_of_label(other) & _NUMBER_WORDS and _have_one_shape(label, other) for other in group)
     synonyms = {stemmed_words_of(word.casefold()) for other in group[:2] for word in field_of(other)[0].synonyms}
-    return _words_of_label(label) in synonyms
+    return words_of_label(label) in synonyms
 
 
-def _words_of_label(label: RecurringLabel) -> frozenset[str]:
+def words_of_label(label: RecurringLabel) -> frozenset[str]:
     """Returns the stems of a label's words; what stands in brackets is a unit and does not count."""
     return stemmed_words_of(label_key_of(_BRACKETED.sub("", label.spelling)) or label.key)
 

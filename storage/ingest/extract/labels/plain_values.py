@@ -14,10 +14,18 @@ from storage.quantities.numbers import NUMBER_PATTERN, parse_number, parse_ratin
 from storage.quantities.units import parse_quantity
 
 _MARKS_AROUND = ' \t*_`"“”;,'
-_ABOUT = re.compile(r"(?:approx(?:imately|\.)?|about|around|circa|ca\.?|c\.|roughly|some|~|≈)\s*", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"(?:approx(?:imately|\.)?|about|around|circa|ca\.?|c\.|roughly|some|~|≈|up to|at most|at least"
+    r"|(?:no|not) more than|max(?:imum|imal|\.)?|min(?:imum|\.)?|for"
+    r"|höchstens|mindestens|bis zu|jusqu'à|au plus|hasta|máximo)(?![^\W_])\s*",
+    re.IGNORECASE,
+)
+_COUNTED_THINGS = re.compile(r"\d{1,6}\s+[^\W\d_]{3,20}")
+_SHORT_DURATION = re.compile(r"(?P<number>\d{1,4}(?:[.,]\d)?)\s?(?P<unit>d|wk|mo|mth|yr)s?\.?", re.IGNORECASE)
+_UNIT_BY_SHORT_WORD = {"d": "days", "wk": "weeks", "mo": "months", "mth": "months", "yr": "years"}
 _QUALIFIER_START = re.compile(
-    r"\s*(?:[(\[,;/–—-]|(?:a|an|per|each|incl(?:uding|usive|\.)?|excl(?:uding|usive|\.)?|plus|net|gross|before|after|"
-    r"payable|due|in|only|flat|fixed|total|exactly|monthly|weekly|yearly|annually|quarterly|daily|from|by|with|via|at|"
+    r"['’]?\s*(?:[(\[,;/–—-]|(?:a|an|per|each|incl(?:uding|usive|\.)?|excl(?:uding|usive|\.)?|plus|net|gross|before|after|"
+    r"payable|due|notice|in|only|flat|fixed|total|exactly|monthly|weekly|yearly|annually|quarterly|daily|from|by|with|via|at|"
     r"approx\.?|p\.?\s?[amw]\.?|pcm)(?![^\W_]))",
     re.IGNORECASE,
 )
@@ -50,10 +58,14 @@ def plain_value_of(text: str) -> str:
     """
     value = _ANGLE_ADDRESS.sub("", text.strip(_MARKS_AROUND)).strip(_MARKS_AROUND) or text.strip(_MARKS_AROUND)
     bare = _OPEN_CENTS.sub("", value)
+    if short := _SHORT_DURATION.fullmatch(bare):
+        return f"{short['number']} {_UNIT_BY_SHORT_WORD[short['unit'].casefold()]}"
     if _is_measured(bare) or parse_flag(bare) is not None:
         return bare
     about = _ABOUT.match(bare)
     reduced = next(_reduced_values(bare[about.end() :] if about else bare), None)
+    if reduced is None and about and _COUNTED_THINGS.fullmatch(bare, about.end()):
+        reduced = bare[about.end() :]
     if reduced is not None:
         return reduced
     head = _ROLE.sub("", value)
