@@ -49,4 +49,4 @@ class LabelSurvey:
 
     def decide_fields(self, taken_names: Collection[str], kinds: InferredKinds) -> LabelledFields:
         """Returns the fields of the labels that recur; `taken_names` are names that the bucket has already."""
-        return fields_of_labels(self._tally, taken_names, kinds.kind_by_document)
+        return fields_of_labels(self._tally, taken_names, kinds.kind_by_document, are_of_one_kind=kinds.are_of_one_kind)

@@ -1,12 +1,14 @@
 """Infers the kinds of a mixed folder from what its documents, their folders and their files are called."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.kinds.kind_phrases import (
     KindPhrase,
+    NamedKind,
     file_stem_of,
     folder_names_of,
     forms_of_kind,
@@ -16,6 +18,7 @@ from storage.ingest.extract.kinds.kind_phrases import (
     names_bucket,
     other_words_for,
     phrase_of_words,
+    singular_phrase_of,
 )
 from storage.ingest.extract.kinds.kind_reader import row_kinds_of_path
 from storage.ingest.extract.kinds.label_match import kind_by_labels
@@ -24,12 +27,19 @@ from storage.ingest.extract.labels.labelled_texts import LabelledText
 from storage.ingest.schemas.synonyms import nouns_for_bucket
 
 _MIN_DOCUMENTS = 2  # of a kind
-_MIN_KNOWN_SHARE = 1 / 3  # of the documents that have a kind; of fewer, the folder is no collection of kinds
+_MIN_UNKNOWN_DOCUMENTS = 3  # of a kind whose noun is unknown, in a folder of more than a few documents
+_FEW_DOCUMENTS = 10
+_MIN_KNOWN_SHARE = 0.5  # of the documents that have a kind; of fewer, the folder is no collection of kinds
 _MIN_PHRASE_SHARE = 0.8  # of the documents with a noun whose longer phrases recur: then these are the kinds
-_MIN_MARKED_SHARE = 0.1  # of the headings with an unknown noun, which more words follow: no name of a company
+_MIN_BARE_SHARE = 0.3  # of these documents that have the noun alone: then longer phrases name no kinds of their own
+_MIN_MARKED_SHARE = 0.5  # of the headings with an unknown noun, which a reference or day follows: no name of a company
 _USUAL_SHARE = 0.5  # of the documents of a kind that have a label which is usual in it
-_MAX_OWN_SHARE = 0.5  # of the documents whose kind the name of the bucket gives: more, and it is a bucket of one kind
+_MAX_OWN_SHARE = 0.25  # of the documents whose kind the name of the bucket gives: more, and it is a bucket of one kind
+_MIN_NAMED_SHARE = 0.9  # of the documents that have a kind, in a bucket that is called by a kind of document
+_MIN_FOLDER_DOCUMENTS, _MIN_FOLDER_SHARE, _MIN_KNOWN_FOLDER_SHARE = 3, 0.8, 0.5  # of a folder with one kind
 _RECORD_NOUNS = frozenset("sheet card record file form datasheet factsheet".split())
+_WORDS_BEFORE_REFERENCE = frozenset("no nr number of dated from vom du del".split())
+_NO_NOUN_WORDS = frozenset("and or & you your we us i my his her dear re subject".split())
 _NUMBER_WORDS = frozenset("no nr number num id ref reference nummer numero número".split())
 
 
@@ -39,7 +49,7 @@ class SurveyedDocument:
 
     path: str
     phrases: tuple[KindPhrase, ...]  # of heading, title and banners, the most certain first
-    is_heading_marked: bool  # whether more than the phrase stands in the first of them
+    heading_rest: str  # what stands in the line of the first of them beside it
     texts: Sequence[LabelledText]
 
     @property
@@ -52,12 +62,13 @@ class InferredKinds:
     """The kinds of a folder, the commonest first, with further words for each; empty: it has no kinds.
 
     `kind_by_document` has the numbers of the surveyed documents whose kind is certain, `kind_by_table` the paths of the
-    tables whose rows have a kind.
+    tables whose rows have a kind. `are_of_one_kind`: whether the name of the bucket says what its documents are.
     """
 
     synonyms_by_kind: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     kind_by_document: Mapping[int, str] = field(default_factory=dict[int, str])
     kind_by_table: Mapping[str, str] = field(default_factory=dict[str, str])
+    are_of_one_kind: bool = False
 
 
 def survey_document(path: str, document: DocumentText, texts: Sequence[LabelledText]) -> SurveyedDocument:
@@ -65,18 +76,23 @@ def survey_document(path: str, document: DocumentText, texts: Sequence[LabelledT
     written = [kind_phrase_in(labelled.text) for labelled in texts if labelled.key in WRITTEN_KIND_KEYS]
     heads = [kind_phrase_in(labelled.label) for labelled in texts if labelled.stands_alone]
     known_heads = [phrase for phrase in heads if phrase is not None and phrase.noun]
-    first = named[0] if named else None
-    is_marked = (
-        first is not None
-        and first.span is not None
-        and len(document.text[first.span.start : first.span.end].strip("# ")) > len(first.phrase.words)
-    )
     return SurveyedDocument(
         path=path,
         phrases=(*filter(None, written), *(each.phrase for each in named), *known_heads),
-        is_heading_marked=is_marked,
+        heading_rest=_rest_of_heading(document, named[0]) if named else "",
         texts=texts,
     )
+
+
+def _rest_of_heading(document: DocumentText, named: NamedKind) -> str:
+    """Returns the reference or day after the phrase; empty if there is none, or if other words stand between."""
+    if named.span is None:
+        return ""  # a title may be the name of the file
+    line = document.text[named.span.start : named.span.end]
+    heading = re.sub(r"\W+", " ", line.casefold()).strip()
+    rest = heading.removeprefix(re.sub(r"\W+", " ", named.phrase.words)).split()
+    rest = rest[1:] if rest and rest[0] in _WORDS_BEFORE_REFERENCE else rest
+    return " ".join(rest) if rest and any(map(str.isdigit, "".join(rest[:2]))) else ""
 
 
 def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str], bucket: str) -> InferredKinds:
@@ -84,20 +100,73 @@ def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str
     phrases = {number: phrase for number, each in enumerate(documents) if (phrase := _phrase_of_document(each))}
     phrases |= _unknown_headings(documents, phrases)
     phrases |= _numbered_kinds(documents, phrases)
-    kind_by_document = _kinds_of_phrases(phrases)
+    kind_by_document = _merge_same_kinds(_kinds_of_phrases(phrases))
     kind_by_document |= _kinds_by_labels(documents, kind_by_document)
+    kind_by_folder = _kinds_of_folders(documents, kind_by_document)
+    kind_by_document |= {
+        number: kind
+        for number, document in enumerate(documents)
+        if number not in kind_by_document and (kind := kind_by_folder.get(_innermost_folder(document)))
+    }
     kind_by_table = _kinds_of_tables(table_paths, set(kind_by_document.values()))
     counts = Counter(kind_by_document.values())
     kinds = [*(kind for kind, _ in counts.most_common()), *sorted(set(kind_by_table.values()) - counts.keys())]
     if len(kinds) < 2 or not counts or len(kind_by_document) < _MIN_KNOWN_SHARE * len(documents):
         return InferredKinds()
     nouns = set(nouns_for_bucket(bucket))
-    own_count = sum(count for kind, count in counts.items() if kind in nouns or names_bucket(kind, bucket))
+    own_count = sum(count for kind, count in counts.items() if _is_own_kind(kind, nouns, bucket))
     if own_count > _MAX_OWN_SHARE * len(documents):
+        return InferredKinds(are_of_one_kind=True)
+    if _is_named_by_kind(bucket) and len(kind_by_document) < _MIN_NAMED_SHARE * len(documents):
         return InferredKinds()
-    return InferredKinds(
-        synonyms_by_kind=_synonyms_of(kinds, nouns), kind_by_document=kind_by_document, kind_by_table=kind_by_table
-    )
+    synonyms = _synonyms_of(kinds, nouns)
+    for folder, kind in kind_by_folder.items():
+        is_free = all(folder not in (other, *words) for other, words in synonyms.items())
+        synonyms[kind] = (*synonyms[kind], *([folder] if is_free else []))
+    return InferredKinds(synonyms_by_kind=synonyms, kind_by_document=kind_by_document, kind_by_table=kind_by_table)
+
+
+def _is_own_kind(kind: str, nouns: Collection[str], bucket: str) -> bool:
+    """Whether all documents of the bucket are called so: "agreement" and "contract sheet" in `leases`."""
+    words = {kind, *other_words_for(kind), *_things_described_by(kind), kind.split()[-1]}
+    return not words.isdisjoint(nouns) or names_bucket(kind, bucket)
+
+
+def _is_named_by_kind(bucket: str) -> bool:
+    """Whether a bucket is called by a kind of document in the plural: `letters`, but not `handbook`."""
+    singular = singular_phrase_of(bucket.replace("_", " "))
+    return singular != bucket.replace("_", " ").casefold() and bool(phrase_of_words(singular.split()).noun)
+
+
+def _merge_same_kinds(kinds: Mapping[int, str]) -> dict[int, str]:
+    """Returns the kinds; of several with one meaning ("agreement", "contract", "contract sheet") the commonest."""
+    counts = Counter(kinds.values())
+    merged = dict[str, str]()
+    for kind, _ in counts.most_common():
+        same = {kind, *other_words_for(kind), *_things_described_by(kind)}
+        merged[kind] = next(
+            (other for other in merged.values() if other in same or kind in _things_described_by(other)), kind
+        )
+    return {number: merged[kind] for number, kind in kinds.items()}
+
+
+def _kinds_of_folders(documents: Sequence[SurveyedDocument], kinds: Mapping[int, str]) -> dict[str, str]:
+    """Returns the folders in which nearly all documents with a kind have the same one, with it."""
+    numbers_by_folder = defaultdict[str, list[int]](list)
+    for number, document in enumerate(documents):
+        numbers_by_folder[_innermost_folder(document)].append(number)
+    found = dict[str, str]()
+    for folder, numbers in numbers_by_folder.items():
+        counts = Counter(kinds[number] for number in numbers if number in kinds)
+        is_usable = folder.isalpha() and len(folder) >= _MIN_FOLDER_DOCUMENTS
+        if is_usable and counts.total() >= max(_MIN_FOLDER_DOCUMENTS, _MIN_KNOWN_FOLDER_SHARE * len(numbers)):
+            kind, count = counts.most_common(1)[0]
+            found |= {folder: kind} if count >= _MIN_FOLDER_SHARE * counts.total() else {}
+    return found
+
+
+def _innermost_folder(document: SurveyedDocument) -> str:
+    return (folder_names_of(document.path) or ("",))[-1].casefold()
 
 
 def _phrase_of_document(document: SurveyedDocument) -> KindPhrase | None:
@@ -115,14 +184,24 @@ def _unknown_headings(documents: Sequence[SurveyedDocument], known: Mapping[int,
         for number, document in enumerate(documents)
         if number not in known and document.phrases
     }
-    counts = Counter(phrase.words for phrase in firsts.values())
-    marked = Counter(phrase.words for number, phrase in firsts.items() if documents[number].is_heading_marked)
+    numbers_by_words = defaultdict[str, list[int]](list)
+    for number, phrase in firsts.items():
+        numbers_by_words[phrase.words].append(number)
+    least = _MIN_DOCUMENTS if len(documents) <= _FEW_DOCUMENTS else _MIN_UNKNOWN_DOCUMENTS
     recurring = {
         words
-        for words, count in counts.items()
-        if count >= _MIN_DOCUMENTS and marked[words] >= _MIN_MARKED_SHARE * count and marked[words]
+        for words, numbers in numbers_by_words.items()
+        if len(numbers) >= least
+        and _NO_NOUN_WORDS.isdisjoint(words.split())
+        and _are_numbered([documents[number] for number in numbers])
     }
     return {number: phrase for number, phrase in firsts.items() if phrase.words in recurring}
+
+
+def _are_numbered(documents: Sequence[SurveyedDocument]) -> bool:
+    """Whether a reference or day that varies follows the headings; the same line in all documents is a letterhead."""
+    rests = [document.heading_rest for document in documents if document.heading_rest]
+    return len(rests) >= _MIN_MARKED_SHARE * len(documents) and len(set(rests)) > 1
 
 
 def _numbered_kinds(documents: Sequence[SurveyedDocument], known: Mapping[int, KindPhrase]) -> dict[int, KindPhrase]:
@@ -150,7 +229,8 @@ def _kinds_of_phrases(phrases: Mapping[int, KindPhrase]) -> dict[int, str]:
     for noun, numbers in by_noun.items():
         counts = Counter(phrases[number].words for number in numbers)
         recurring = {words: count for words, count in counts.items() if count >= _MIN_DOCUMENTS}
-        if sum(recurring.values()) >= _MIN_PHRASE_SHARE * len(numbers):
+        is_bare = recurring.get(noun, 0) >= _MIN_BARE_SHARE * len(numbers) and len(recurring) > 1
+        if sum(recurring.values()) >= _MIN_PHRASE_SHARE * len(numbers) and not is_bare:
             kinds |= {number: phrases[number].words for number in numbers if phrases[number].words in recurring}
         elif len(numbers) >= _MIN_DOCUMENTS:
             kinds |= dict.fromkeys(numbers, noun)

@@ -22,15 +22,20 @@ _LANGUAGES = ("en", "de", "fr", "es")
 _HEAD_FIRST_LANGUAGES = ("fr", "es")  # "facture proforma": the noun comes first
 _COMPOUND_LANGUAGES = ("de",)  # "Eingangsrechnung": the noun ends a word
 _MIN_COMPOUND_PREFIX = 3
+_MIN_NAME_WORD_LETTERS = 3  # of the words of a file name; shorter ones are parts of references
 _MIN_HEAD_LETTERS = 5  # of the noun that ends a compound, where no list of document nouns knows it
 _MAX_ENDING_LETTERS = 3  # of a plural
 _MAX_PHRASE_WORDS = 5
 _PHRASE_END = re.compile(
     r"\s*(?:[:,;(\[|#/]|\s[–—-]\s|\d|\b(?:of|on|for|about|to|from|re|regarding|dated|with|in|at|by|no|nr|number|version"
+    r"|through|by|into|against|between|under|after|before"
     r"|von|vom|für|über|zur|zum|zu|an|der|des|de|du|del|la|pour|para|sobre)\b)",
     re.IGNORECASE,
 )
 _VERSION_WORDS = frozenset("v ver version final draft copy new old signed scan entwurf kopie final1 rev".split())
+_DETERMINERS = frozenset("a an the our this ein eine das die unser unsere le la un une notre el una nuestra".split())
+# A heading that begins so names what the document is about, or the document that it answers
+_WORDS_OF_OTHER_DOCUMENTS = frozenset("your yours ihr ihre ihren votre vos su sus re fw fwd aw dear".split())
 _BANNER_LINES, _MAX_BANNER_WORDS = 8, 4
 _MAX_HEADING_CHARACTERS = 120
 
@@ -60,7 +65,11 @@ def kind_phrase_in(text: str) -> KindPhrase | None:
     listed = _whole_phrase_in(text.casefold())
     if listed is not None:
         return listed
-    return phrase_of_words(words.split()) if 0 < len(words.split()) <= _MAX_PHRASE_WORDS else None
+    names = words.split()
+    if names and names[0] in _WORDS_OF_OTHER_DOCUMENTS:
+        return None
+    names = names[1:] if len(names) > 1 and names[0] in _DETERMINERS else names
+    return phrase_of_words(names) if 0 < len(names) <= _MAX_PHRASE_WORDS else None
 
 
 def _whole_phrase_in(text: str) -> KindPhrase | None:
@@ -95,7 +104,11 @@ def kind_phrase_of_name(name: str) -> KindPhrase | None:
 
     Numbers and words for versions do not count: `invoice_2031_004` and `Travel-policy-v2 final` name kinds.
     """
-    words = [word for word in words_in_name(name) if word.isalpha() and word not in _VERSION_WORDS]
+    words = [
+        word
+        for word in words_in_name(name)
+        if word.isalpha() and len(word) >= _MIN_NAME_WORD_LETTERS and word not in _VERSION_WORDS
+    ]
     phrase = phrase_of_words(words)
     if phrase.noun:
         return phrase

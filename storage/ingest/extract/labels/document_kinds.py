@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from storage.ingest.extract.kinds.kind_phrases import kind_phrase_in
 from storage.ingest.extract.labels.forms.heading_parts import KIND_LABEL
+from storage.ingest.extract.labels.label_concepts import names_concept
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
 from storage.ingest.extract.labels.recurring_labels import RecurringLabel, min_documents_for
 from storage.ingest.schemas.names import singular_and_plural_of
@@ -27,7 +29,7 @@ def read_alternating_kinds(labels: Sequence[RecurringLabel]) -> list[RecurringLa
     `Complaint: late delivery`, in other documents `Offer: new prices`, each a paragraph by itself: the words before the
     colon say what the document is.
     """
-    alone = [label for label in labels if label.stands_alone]
+    alone = [label for label in labels if label.stands_alone and not names_concept(label.spelling)]
     alternating = [label for label in alone if _alternates(label, alone)]
     if not alternating:
         return list(labels)
@@ -72,8 +74,23 @@ def _as_kind(labelled: LabelledText) -> LabelledText:
     return replace(labelled, label=KIND_LABEL, text=labelled.label, form=LabelForm.HEADING, items=())
 
 
-def select_recurring_kinds(values: Mapping[int, RawValue], document_count: int) -> dict[int, RawValue]:
-    """Returns the kinds that recur; none if most headings give no such kind, or all the same."""
+def select_recurring_kinds(label: RecurringLabel, values: Mapping[int, RawValue], count: int) -> dict[int, RawValue]:
+    """Returns the kinds that recur among the documents, of which there are `count`.
+
+    There are none if most headings give no such kind, or all the same. A line without more words is a kind only if it
+    has a noun for documents: a letterhead is none.
+    """
+    marked = _kind_counts(labelled.text for labelled in label.first_texts if _is_marked(labelled))
+    values = {document: value for document, value in values.items() if _may_be_kind(str(value), marked)}
+    return _select_alternating(values, count)
+
+
+def _may_be_kind(text: str, marked: Mapping[str, int]) -> bool:
+    phrase = kind_phrase_in(text)
+    return phrase is not None and (bool(phrase.noun) or text.casefold() in marked)
+
+
+def _select_alternating(values: Mapping[int, RawValue], document_count: int) -> dict[int, RawValue]:
     counts = _kind_counts(values.values())
     recurring = {
         document: value

@@ -55,6 +55,11 @@ def concepts_of(spelling: str, domain: ValueDomain) -> LabelConcepts:
     return LabelConcepts(whole=_fitting(whole, domain), partial=found)
 
 
+def names_concept(spelling: str) -> bool:
+    """Whether the label asks for something that forms ask for, so that it is no kind of document."""
+    return label_key_of(spelling) in _concepts_by_phrase()
+
+
 def are_opposite(words: Sequence[str], others: Sequence[str]) -> bool:
     """Whether each label has one of two words that exclude each other."""
     return any(

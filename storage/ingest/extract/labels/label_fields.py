@@ -104,11 +104,16 @@ class LabelledFields:
 
 
 def fields_of_labels(
-    tally: LabelTally, taken_names: Collection[str] = (), kind_by_document: Mapping[int, str] | None = None
+    tally: LabelTally,
+    taken_names: Collection[str] = (),
+    kind_by_document: Mapping[int, str] | None = None,
+    *,
+    are_of_one_kind: bool = False,
 ) -> LabelledFields:
     """Returns the fields of the labels that recur. `taken_names` are names of fields that the bucket has already.
 
-    With `kind_by_document`, labels that recur in the documents of a kind become fields of this kind.
+    With `kind_by_document`, labels that recur in the documents of a kind become fields of this kind. The documents get
+    no field for their kind if they have one, or if they are all of one kind.
     """
     taken = {stemmed_words_of(label_key_of(name.replace("_", " "))): FieldName(name) for name in taken_names}
     by_kind = LabelsByKind(tally, kind_by_document or {})
@@ -117,6 +122,9 @@ def fields_of_labels(
     )
     if kind_by_document:
         recurring = [label for label in recurring if not is_kind_label(label) and label.key not in WRITTEN_KIND_KEYS]
+    nouns = () if kind_by_document else nouns_of_kinds(recurring, tally.document_count)
+    if are_of_one_kind:
+        recurring = [label for label in recurring if not is_kind_label(label)]
     rare = tally.rare_labels(label.key for label in recurring)
     label_fields = _LabelFields()
     groups = match_templates(
@@ -139,7 +147,6 @@ def fields_of_labels(
     chosen = sorted(fields, key=lambda labelled: -len(labelled.values_by_document))[:_MAX_FIELDS]
     shown = sorted((labelled for labelled in fields if labelled in chosen), key=lambda each: each.title != DATE_LABEL)
     named = list(_with_unique_names(shown, taken_names))  # the document's own date first: it is the natural order
-    nouns = () if kind_by_document else nouns_of_kinds(recurring, tally.document_count)
     return LabelledFields(named, tally.document_count, _profiles_of(named), nouns, kinds_of_taken)
 
 
@@ -171,7 +178,7 @@ def _profiles_of(fields: Sequence[LabelledField]) -> dict[FieldName, ValueProfil
 def _field_of_group(group: Sequence[RecurringLabel], document_count: int) -> LabelledField | None:
     values, is_kind = _raw_values(group), is_kind_label(group[0])
     if is_kind:
-        values = select_recurring_kinds(values, document_count)
+        values = select_recurring_kinds(group[0], values, document_count)
     if not values:
         return None
     header = _HEADER_TITLES.get(header_key_of(group[0]))

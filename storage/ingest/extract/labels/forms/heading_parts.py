@@ -13,7 +13,8 @@ from storage.quantities.days import find_dates
 
 KIND_LABEL, REFERENCE_LABEL = "Document type", "Reference"
 _KIND_END = re.compile(
-    r"\s*(?:[:,(\[|#]|\s[–—-]\s|\d|\b(?:no|nr|number|for|about|from|to|re|regarding|dated)\b)",
+    r"\s*(?:[:,(\[|#]|\s[–—-]\s|\d|\b(?:no|nr|number|of|for|about|from|to|on|in|at|by|with|re"
+    r"|regarding|dated|through|vom|von|zu|zur|zum|du|de|des|del)\b)",
     re.IGNORECASE,
 )
 _TITLE_LINES = 5  # filled lines among which the first heading is sought in a text without marks
