@@ -28,9 +28,13 @@ _FREE_WORDS = frozenset(
 )
 # In place of the day on which something ends
 _OPEN_END_WORDS = frozenset(
-    "open|open end|open ended|open-ended|unlimited|not limited|indefinite|indefinitely|until further notice|permanent"
-    "|no end|no end date|no fixed end|not fixed|ongoing|unbefristet|unbegrenzt|bis auf weiteres|offen|indéterminé"
-    "|illimité|à durée indéterminée|jusqu'à nouvel ordre|indefinido|ilimitado|sin fin|hasta nuevo aviso".split("|")
+    (
+        "open|open end|open ended|open-ended|unlimited|not limited|indefinite|indefinitely|until further notice"
+        "|permanent|not yet|no end|no end date|no fixed end|not fixed|ongoing"
+        "|unbefristet|unbegrenzt|bis auf weiteres|offen|noch nicht"
+        "|indéterminé|illimité|à durée indéterminée|jusqu'à nouvel ordre|pas encore"
+        "|indefinido|ilimitado|sin fin|hasta nuevo aviso|todavía no"
+    ).split("|")
 )
 
 

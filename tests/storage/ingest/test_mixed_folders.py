@@ -68,8 +68,7 @@ async def test_each_document_has_its_kind_and_only_the_fields_of_its_kind(
 
     schema, documents = await load_folder(index, mixed.write_into(tmp_path / "shared"))
 
-    unnamed = set[str]() if has_subfolders else {"letter"}
-    expected = {path: None if kind in unnamed else kind for path, kind in mixed.truth.items()}
+    expected = mixed.truth  # a letter that no word calls so is one by its salutation
     assert {path: documents[path].values.get(KIND) for path in expected} == expected
     for path, kind in expected.items():
         fields = [schema.by_name[name] for name in documents[path].values] if kind else []
@@ -188,3 +187,41 @@ async def test_a_later_run_reads_kinds_and_folders_by_the_schema(index: Embedded
     late = documents[str(DocId("archive/memos/late.txt"))]
     assert late.values[KIND] == "invoice"
     assert late.values[FOLDER] == ("archive", "memos")
+
+
+async def test_a_letterhead_is_no_kind_and_a_heading_below_it_is(index: EmbeddedIndex, tmp_path: Path) -> None:
+    cards = {
+        f"c{i}.txt": f"ORLO HARBOUR TRUST\nBERTH CARD\n\nBerth: B{i}\nDepth: {i} m\nKeeper: Ann {i}"
+        for i in range(1, 5)
+    }
+    notices = {f"n{i}.txt": "Orlo Harbour Trust * 4 Quay Lane\n\nNOTICE\n\nThe gate is shut." for i in range(1, 5)}
+
+    schema, documents = await load_folder(index, write_texts(tmp_path / "shared", {**cards, **notices}))
+
+    assert schema.kind_field is not None
+    assert set(schema.kind_field.values) == {"berth card", "notice"}
+    assert all(KIND in document.values for document in documents.values())
+
+
+async def test_documents_that_the_name_of_the_bucket_calls_otherwise_have_no_kinds(
+    index: EmbeddedIndex, tmp_path: Path
+) -> None:
+    agreements = {f"a{i}.txt": f"Agreement A-{i}\n\nTenant: Ann {i}" for i in range(1, 5)}
+    sheets = {f"s{i}.txt": f"CONTRACT SHEET\n\nTenant: Bob {i}" for i in range(1, 5)}
+
+    folder = write_texts(tmp_path / "leases", {**agreements, **sheets})
+    await ingest_with_rules(index, [folder], bucket=BucketId("leases"))
+
+    schema = (await index.load_bucket_states())[BucketId("leases")].schema
+    assert schema.kind_field is None
+    assert "Document type" not in {field.label for field in schema.fields}
+
+
+async def test_other_documents_in_the_folder_of_a_kind_are_of_that_kind(index: EmbeddedIndex, tmp_path: Path) -> None:
+    rooms = {f"rooms/r{i}.txt": f"ROOM CARD R{i}\n\nSeats: {i}" for i in range(1, 5)}
+    bare = {"rooms/hall.txt": "The hall is upstairs."}
+    memos = {f"m{i}.txt": f"Memo {i}\n\nThe lift is out of order." for i in range(1, 5)}
+
+    _, documents = await load_folder(index, write_texts(tmp_path / "shared", {**rooms, **bare, **memos}))
+
+    assert documents["rooms/hall.txt"].values[KIND] == "room card"

@@ -18,14 +18,15 @@ from storage.ingest.extract.kinds.kind_phrases import (
     names_bucket,
     other_words_for,
     phrase_of_words,
-    singular_phrase_of,
 )
 from storage.ingest.extract.kinds.kind_reader import row_kinds_of_path
-from storage.ingest.extract.kinds.label_match import kind_by_labels
+from storage.ingest.extract.kinds.label_match import kind_by_labels, kind_of_correspondence
 from storage.ingest.extract.labels.kind_labels import WRITTEN_KIND_KEYS
 from storage.ingest.extract.labels.labelled_texts import LabelledText
+from storage.ingest.schemas.names import words_in_name
 from storage.ingest.schemas.synonyms import nouns_for_bucket
 
+_MIN_KINDS = 2
 _MIN_DOCUMENTS = 2  # of a kind
 _MIN_UNKNOWN_DOCUMENTS = 3  # of a kind whose noun is unknown, in a folder of more than a few documents
 _FEW_DOCUMENTS = 10
@@ -62,7 +63,8 @@ class InferredKinds:
     """The kinds of a folder, the commonest first, with further words for each; empty: it has no kinds.
 
     `kind_by_document` has the numbers of the surveyed documents whose kind is certain, `kind_by_table` the paths of the
-    tables whose rows have a kind. `are_of_one_kind`: whether the name of the bucket says what its documents are.
+    tables whose rows have a kind. `are_of_one_kind`: whether most documents are of one
+    kind, or of that which the name of the bucket says.
     """
 
     synonyms_by_kind: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -111,8 +113,10 @@ def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str
     kind_by_table = _kinds_of_tables(table_paths, set(kind_by_document.values()))
     counts = Counter(kind_by_document.values())
     kinds = [*(kind for kind, _ in counts.most_common()), *sorted(set(kind_by_table.values()) - counts.keys())]
-    if len(kinds) < 2 or not counts or len(kind_by_document) < _MIN_KNOWN_SHARE * len(documents):
+    if not counts or len(kind_by_document) < _MIN_KNOWN_SHARE * len(documents):
         return InferredKinds()
+    if len(kinds) < _MIN_KINDS:
+        return InferredKinds(are_of_one_kind=True)
     nouns = set(nouns_for_bucket(bucket))
     own_count = sum(count for kind, count in counts.items() if _is_own_kind(kind, nouns, bucket))
     if own_count > _MAX_OWN_SHARE * len(documents):
@@ -128,26 +132,28 @@ def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str
 
 def _is_own_kind(kind: str, nouns: Collection[str], bucket: str) -> bool:
     """Whether all documents of the bucket are called so: "agreement" and "contract sheet" in `leases`."""
-    words = {kind, *other_words_for(kind), *_things_described_by(kind), kind.split()[-1]}
+    words = {*_words_for(kind), kind.split()[-1]}
     return not words.isdisjoint(nouns) or names_bucket(kind, bucket)
 
 
 def _is_named_by_kind(bucket: str) -> bool:
     """Whether a bucket is called by a kind of document in the plural: `letters`, but not `handbook`."""
-    singular = singular_phrase_of(bucket.replace("_", " "))
-    return singular != bucket.replace("_", " ").casefold() and bool(phrase_of_words(singular.split()).noun)
+    words = words_in_name(bucket)
+    noun = phrase_of_words(words).noun
+    return bool(noun) and forms_of_kind(noun)[-1].split()[-1] == words[-1]
 
 
 def _merge_same_kinds(kinds: Mapping[int, str]) -> dict[int, str]:
     """Returns the kinds; of several with one meaning ("agreement", "contract", "contract sheet") the commonest."""
-    counts = Counter(kinds.values())
     merged = dict[str, str]()
-    for kind, _ in counts.most_common():
-        same = {kind, *other_words_for(kind), *_things_described_by(kind)}
-        merged[kind] = next(
-            (other for other in merged.values() if other in same or kind in _things_described_by(other)), kind
-        )
+    for kind, _ in Counter(kinds.values()).most_common():
+        words = _words_for(kind)
+        merged[kind] = next((other for other in merged.values() if not words.isdisjoint(_words_for(other))), kind)
     return {number: merged[kind] for number, kind in kinds.items()}
+
+
+def _words_for(kind: str) -> frozenset[str]:
+    return frozenset({kind, *other_words_for(kind), *_things_described_by(kind)})
 
 
 def _kinds_of_folders(documents: Sequence[SurveyedDocument], kinds: Mapping[int, str]) -> dict[str, str]:
@@ -174,7 +180,10 @@ def _phrase_of_document(document: SurveyedDocument) -> KindPhrase | None:
     known = [phrase for phrase in document.phrases if phrase.noun]
     names = [*reversed(folder_names_of(document.path)), file_stem_of(document.path)]
     by_path = [phrase for name in names if (phrase := kind_phrase_of_name(name)) is not None]
-    return next(iter((*known, *by_path)), None)
+    if phrase := next(iter((*known, *by_path)), None):
+        return phrase
+    kind = kind_of_correspondence(document.texts)
+    return None if kind is None else KindPhrase(words=kind, noun=kind)
 
 
 def _unknown_headings(documents: Sequence[SurveyedDocument], known: Mapping[int, KindPhrase]) -> dict[int, KindPhrase]:

@@ -38,6 +38,7 @@ _DETERMINERS = frozenset("a an the our this ein eine das die unser unsere le la 
 _WORDS_OF_OTHER_DOCUMENTS = frozenset("your yours ihr ihre ihren votre vos su sus re fw fwd aw dear".split())
 _BANNER_LINES, _MAX_BANNER_WORDS = 8, 4
 _MAX_HEADING_CHARACTERS = 120
+_SECTION_START = re.compile(r"##|\d{1,2}[.)]\s")  # from which headings say what a part is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +128,12 @@ def named_kinds_of_text(document: DocumentText) -> Iterator[NamedKind]:
         yield NamedKind(phrase=phrase)
     filled = 0
     for line in document.lines_from():
-        text = plain_line(document.text[line.start : line.end].strip())
+        written = document.text[line.start : line.end].strip()
+        text = plain_line(written)
         if not text:
             continue
+        if _SECTION_START.match(written):
+            return
         if (filled := filled + 1) > _BANNER_LINES:
             return
         is_short = text.isupper() or len(text.split()) <= _MAX_BANNER_WORDS

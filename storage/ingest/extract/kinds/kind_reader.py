@@ -15,7 +15,7 @@ from storage.ingest.extract.kinds.kind_phrases import (
     named_kinds_of_text,
     singular_phrase_of,
 )
-from storage.ingest.extract.kinds.label_match import kind_by_labels
+from storage.ingest.extract.kinds.label_match import kind_by_labels, kind_of_correspondence
 from storage.ingest.extract.labels.find_labels import find_labelled_texts
 from storage.ingest.extract.labels.kind_labels import WRITTEN_KIND_KEYS
 from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
@@ -62,6 +62,8 @@ class KindReader:
             return reading
         if by_path is not None:
             return KindReading(kind=by_path, confidence=_PATH_CONFIDENCE)
+        if kind := self._kind_by_words.get(kind_of_correspondence(texts) or ""):
+            return KindReading(kind=kind, confidence=_PATH_CONFIDENCE)
         kind = kind_by_labels(self._field_keys_of(texts), self._keys_by_kind)
         return None if kind is None else KindReading(kind=kind, confidence=_LABEL_SET_CONFIDENCE)
 

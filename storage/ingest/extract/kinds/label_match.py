@@ -1,8 +1,13 @@
 """Finds the kind of a document by its labels, where nothing names it."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+from storage.ingest.extract.labels.forms.letter_parts import RECIPIENT_LABEL
+from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
+
+_MAIL_HEAD_KEYS = frozenset({"from", "to", "subject"})
+_MAX_MAIL_HEAD_LABELS = 8
 _MIN_LABELS = 2  # of a kind that a document must have
 _MIN_OWN_SHARE = 0.5  # of the usual labels of the kind
 _MIN_FITTING_SHARE = 0.75  # of the document's labels that belong to some kinds
@@ -29,3 +34,11 @@ def kind_by_labels(keys: Collection[str], keys_by_kind: Mapping[str, Collection[
         and weights[ranked[0]] >= 1
     )
     return ranked[0] if fits else None
+
+
+def kind_of_correspondence(texts: Sequence[LabelledText]) -> str | None:
+    """Returns "email" for a text with the head of a mail, "letter" for one with a salutation; None for all others."""
+    if {labelled.key for labelled in texts[:_MAX_MAIL_HEAD_LABELS]} >= _MAIL_HEAD_KEYS:
+        return "email"
+    is_letter = any(labelled.form is LabelForm.LETTER and labelled.label == RECIPIENT_LABEL for labelled in texts)
+    return "letter" if is_letter else None

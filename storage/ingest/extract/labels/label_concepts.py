@@ -38,6 +38,7 @@ class LabelConcepts:
 
     whole: frozenset[int]
     partial: frozenset[int]
+    is_generic: bool  # whether the label may ask for something more special, as "Date" does
 
 
 @lru_cache(maxsize=10_000)
@@ -52,7 +53,17 @@ def concepts_of(spelling: str, domain: ValueDomain) -> LabelConcepts:
         for first in range(len(head) - length + 1)
     )
     found = next((found for phrase in phrases if (found := _fitting_concepts(phrase, domain))), frozenset[int]())
-    return LabelConcepts(whole=_fitting(whole, domain), partial=found)
+    fitting = _fitting(whole, domain)
+    is_generic = any(_load_concepts()["concepts"][number].get("generic", False) for number in fitting)
+    return LabelConcepts(whole=fitting, partial=found, is_generic=is_generic)
+
+
+def words_of_concept(spelling: str, domain: ValueDomain) -> tuple[str, ...]:
+    """Returns all labels that ask for the same as this one; none if it is general or can ask for several things."""
+    concepts = concepts_of(spelling, domain)
+    if concepts.is_generic or len(concepts.whole) != 1:
+        return ()
+    return tuple(map(label_key_of, _load_concepts()["concepts"][next(iter(concepts.whole))]["words"]))
 
 
 def names_concept(spelling: str) -> bool:

@@ -20,8 +20,9 @@ from storage.ingest.extract.labels.label_joining import (
     stemmed_words_of,
     words_of_label,
 )
-from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
+from storage.ingest.extract.labels.labelled_texts import LabelledText, is_label, label_key_of
 from storage.ingest.extract.labels.plain_values import plain_value_of
+from storage.ingest.extract.labels.prose_values import is_function_word, says_little
 from storage.ingest.extract.labels.recurring_labels import LabelTally, RecurringLabel
 from storage.ingest.extract.labels.template_matching import match_templates
 from storage.ingest.extract.labels.value_members import are_lists_of_people, members_of
@@ -29,6 +30,7 @@ from storage.ingest.schemas.inference import currency_suffix_of, infer_schema
 from storage.ingest.schemas.literals import is_missing_value
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
 from storage.ingest.schemas.values import RawValue, field_name_for
+from storage.quantities.money import parse_money
 from storage.quantities.numbers import parse_number
 from storage.quantities.units import parse_unit
 from storage.search.conditions import RESERVED_FIELDS
@@ -40,6 +42,7 @@ _MIN_COUNT_SHARE = 0.9  # of the values that are a number with the same noun
 _COUNT_WITH_NOUN = re.compile(r"(?P<number>\d{1,6})(?:\s+(?P<noun>[^\W\d_]{3,20}?)s?)?")
 _HEADER_TITLES = {"sender": "Sender", "recipient": "Recipient", "subject": "Subject", "date": "Date"}
 _MAX_FIELDS = 80
+_MIN_TITLE_SHARE = 0.3  # of the documents with the commonest label that must have the one in the title
 _MAX_ACRONYM_LETTERS = 3  # `VAT` stays in capitals
 _SCRATCH_BUCKET = BucketId("labels")
 
@@ -81,6 +84,7 @@ class LabelledFields:
         dropped = {schema_field.currency_field for schema_field in schema.fields if schema_field.currency_field}
         kept = {schema_field.currency_field for schema_field in detailed if schema_field.currency_field}
         generated = dropped - kept - self.profiles.keys()
+        detailed = _with_label_synonyms(detailed)
         names = {label_key_of(word) for each in detailed for word in (each.name, *each.synonyms)}
         nouns = [noun for noun in self.nouns if noun not in schema.synonyms and noun not in names]
         fields = tuple(each for each in detailed if each.name not in generated)
@@ -101,6 +105,22 @@ class LabelledFields:
                 detailed, values={kind: schema_field.values.get(kind, ()) for kind in sorted(profile.samples)}
             )
         return detailed
+
+
+def _with_label_synonyms(fields: Sequence[SchemaField]) -> list[SchemaField]:
+    """Returns the fields with the labels beside their title as synonyms, without words that say too little."""
+    claims = Counter(key for each in fields for key in {label_key_of(label) for label in each.labels})
+    names = Counter(
+        label_key_of(word) for each in fields for word in {each.name, each.label, *map(label_key_of, each.synonyms)}
+    )
+
+    def add_labels(each: SchemaField) -> SchemaField:
+        own = {label_key_of(word) for word in (each.name, each.label, *each.synonyms)}
+        keys = dict.fromkeys(label_key_of(label) for label in each.labels)
+        added = [key for key in keys if key not in own and claims[key] == 1 and not names[key] and not says_little(key)]
+        return replace(each, synonyms=(*each.synonyms, *added)) if added else each
+
+    return list(map(add_labels, fields))
 
 
 def fields_of_labels(
@@ -182,11 +202,18 @@ def _field_of_group(group: Sequence[RecurringLabel], document_count: int) -> Lab
     if not values:
         return None
     header = _HEADER_TITLES.get(header_key_of(group[0]))
-    title = header or _title_of(group[0].spelling)
+    title = header or _title_of(_clearest_label_of(group).spelling)
     labels = tuple(dict.fromkeys(label.spelling for label in group))
     return LabelledField(
         name=field_name_for(title), labels=labels, title=title, values_by_document=values, is_kind=is_kind
     )
+
+
+def _clearest_label_of(group: Sequence[RecurringLabel]) -> RecurringLabel:
+    """Returns the commonest label; of a joined group the commonest that is more than "From", "No." or "Who rents"."""
+    least = _MIN_TITLE_SHARE * len(group[0].texts_by_document)
+    usual = (label for label in group if len(label.texts_by_document) >= least)
+    return next((label for label in usual if not is_function_word(label.key) and is_label(label.spelling)), group[0])
 
 
 def _title_of(spelling: str) -> str:
@@ -245,7 +272,7 @@ def _counts_of_nouns(values: dict[int, RawValue]) -> dict[int, RawValue]:
 
 
 def _is_no_unit(noun: str) -> bool:
-    return parse_unit(noun) is None and parse_unit(f"{noun}s") is None
+    return parse_unit(noun) is None and parse_unit(f"{noun}s") is None and parse_money(f"1 {noun}s") is None
 
 
 def _with_unique_names(fields: Sequence[LabelledField], taken_names: Collection[str]) -> Iterator[LabelledField]:

@@ -55,8 +55,12 @@ def label_key_of(label: str) -> str:
     return " ".join(words_of_phrase(label))
 
 
-def is_label(text: str) -> bool:
-    """Whether the text has the shape of a label: a few words, no sentence."""
+def is_label(text: str, *, may_be_clause: bool = False) -> bool:
+    """Whether the text has the shape of a label: a few words, no sentence.
+
+    `may_be_clause`: also "Who rents" and "How long?", which are labels only where their place shows it.
+    """
+    text = text.rstrip("? ") if may_be_clause else text
     if not 2 <= len(text) <= _MAX_LABEL_CHARACTERS or not _LABEL_START.match(text):
         return False
     bare = _BRACKETED.sub(" ", text)
@@ -65,7 +69,7 @@ def is_label(text: str) -> bool:
         text[-1] not in ",;!?-"
         and 0 < len(words) <= _MAX_LABEL_WORDS
         and not _SENTENCE_MARK.search(bare)
-        and _CLAUSE_WORDS.isdisjoint(words)
+        and (may_be_clause or _CLAUSE_WORDS.isdisjoint(words))
         and bool(words_of_phrase(text))
     )
 

@@ -48,7 +48,9 @@ _LEADING_VALUE = re.compile(
     rf"(?:[^\d\s.,+−-]{{1,4}}\.?\s?)?{NUMBER_PATTERN}(?:\s?(?:%|°\s?[CF]|[^\W\d_°]{{1,10}}[²³23]?(?:/[^\W\d_]{{1,4}})?|{BARE_SIGN_PATTERN}))?"
 )
 _ANGLE_ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>")
-_ROLE = re.compile(r"\s*\([^()]{1,60}\)\s*$|,\s+[a-z][^,;]{2,60}$|(?:,|\s+on|\s+at)\s+[^,;]{0,20}\d[^;]{0,40}$")
+_ROLE = re.compile(
+    r"\s*\([^()]{1,60}\)\s*$|,\s+[a-z][^,;]{2,60}$|(?:,|\s+on|\s+at)\s+(?P<place>[^,;]{0,20}\d[^;]{0,40})$"
+)
 
 
 def plain_value_of(text: str) -> str:
@@ -68,7 +70,9 @@ def plain_value_of(text: str) -> str:
         reduced = bare[about.end() :]
     if reduced is not None:
         return reduced
-    head = _ROLE.sub("", value)
+    role = _ROLE.search(value)
+    is_address = role is not None and role["place"] is not None and not find_dates(fold_characters(role["place"]))
+    head = value[: role.start()] if role is not None and not is_address else value
     return (
         head if head != value and is_person_name(head) else value.removesuffix(".") if value.count(".") == 1 else value
     )

@@ -7,12 +7,19 @@ from functools import lru_cache
 
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.field_patterns import any_phrase_pattern
+from storage.ingest.extract.labels.label_concepts import ValueDomain, words_of_concept
 from storage.ingest.extract.labels.labelled_texts import label_key_of
 from storage.ingest.extract.labels.person_names import PERSON_PATTERN
 from storage.search.schema import FieldType, SchemaField
 from storage.text.snowball_analyser import SnowballAnalyser
 
 _READ_TYPES = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})
+_DOMAINS = {
+    FieldType.NUMBER: ValueDomain.NUMBER,
+    FieldType.MONEY: ValueDomain.MONEY,
+    FieldType.DATE: ValueDomain.DATE,
+    FieldType.CATEGORY: ValueDomain.NAME,
+}
 _PHRASE_CONFIDENCE, _STEM_CONFIDENCE, _PERSON_CONFIDENCE = 0.65, 0.6, 0.6
 _LINK = re.compile(
     r"(?:\s*[:=]|\s+(?:is|are|was|were|be|will|shall|of|amounts?|amounting|equals?|comes?|stands?|set|agreed|fixed|"
@@ -31,7 +38,22 @@ GENERAL_LABEL_WORDS = frozenset(
     "year month".split()
 )
 _SMALL_WORDS = frozenset("date day of on the a an in for to at by our your".split())
-_PERSON = re.compile(rf"\s+(?:is|was|are|will be|:|,)\s+(?P<name>{PERSON_PATTERN})(?=[\s,.;]|$)")
+_PERSON = re.compile(rf"(?:\s+(?:is|was|are|will be|,)|\s*:|(?<=\bby))\s+(?P<name>{PERSON_PATTERN})(?=[\s,.;]|$)")
+
+
+_FUNCTION_WORDS = frozenset(
+    "from to by of on at no nr until till with where when who whom what how which for you need get is as".split()
+)
+
+
+def is_function_word(key: str) -> bool:
+    """Whether a label is "From", "No." or the like, which no sentence can say of a document."""
+    return _FUNCTION_WORDS.issuperset(key.split())
+
+
+def says_little(key: str) -> bool:
+    """Whether a label has only general words, so that in a sentence it need not name its field: "no", "from", "by"."""
+    return (GENERAL_LABEL_WORDS | _FUNCTION_WORDS).issuperset(key.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +76,13 @@ class ProsePattern:
     @classmethod
     def for_field(cls, field: SchemaField) -> "ProsePattern | None":
         """Returns the pattern of a field; None for too general labels and other types of values."""
-        return cls.for_labels(field, (*field.labels, field.title))
+        domain = _DOMAINS.get(field.type)
+        same = words_of_concept(field.labels[0], domain) if field.labels and domain is not None else ()
+        if (
+            domain is not ValueDomain.DATE
+        ):  # "a charge" in a sentence need not be the price; "the basic rent" is the rent
+            same = tuple(words for words in same if " " in words)
+        return cls.for_labels(field, (*field.labels, field.title, *same))
 
     @classmethod
     def for_labels(cls, field: SchemaField, labels: Iterable[str]) -> "ProsePattern | None":

@@ -9,7 +9,7 @@ stand together in a document, never match.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from statistics import median
 
 from storage.ingest.extract.labels.label_concepts import LabelConcepts, ValueDomain, are_opposite, concepts_of
@@ -26,7 +26,7 @@ from storage.search.schema import FieldType, SchemaField
 
 MIN_MATCH_SCORE = 0.8
 _WHOLE_CONCEPT, _PARTIAL_CONCEPT, _SHARED_STEM = 0.8, 0.5, 0.4
-_SHARED_VALUES, _SOME_SHARED_VALUES, _SHARED_SHAPE = 0.4, 0.25, 0.3
+_MOSTLY_SHARED_VALUES, _SHARED_VALUES, _SOME_SHARED_VALUES, _SHARED_SHAPE = 0.5, 0.4, 0.25, 0.3
 _SAME_RANK, _NEIGHBOUR, _ALIGNED = 0.35, 0.15, 0.2
 _MIN_MARGIN = 0.1  # of the score over that of the next best pair
 _MIN_LIKELY_SCORE = 0.5  # of neighbours that count as evidence
@@ -37,9 +37,14 @@ _MIN_CONSISTENT_SHARE = 0.8  # of the documents in which values of a type have t
 _MIN_ALIGNED = 3  # matches from which two templates ask for the same in the same order
 _MIN_ALIGNED_SHARE = 0.4  # of the labels of the smaller template
 _MIN_DOMAIN_SHARE = 0.6  # of the values of a label
-_MIN_SHARED_SHARE, _MIN_SOME_SHARED_SHARE = 0.25, 0.1  # of the distinct values of the label with fewer
+_MIN_MOSTLY_SHARED_SHARE, _MIN_SHARED_SHARE, _MIN_SOME_SHARED_SHARE = (
+    0.6,
+    0.25,
+    0.1,
+)  # of the distinct values of the label with fewer
 _MAX_SIZE_FACTOR = 5.0  # between the medians of numbers that agree
 _MEASURED = (ValueDomain.DATE, ValueDomain.MONEY, ValueDomain.NUMBER)
+_WORDED = {ValueDomain.NAME, ValueDomain.TEXT}  # which names of things are is a matter of chance
 _DECIDED = (*_MEASURED, ValueDomain.NAME)  # domains in which different concepts exclude each other
 
 FieldOfGroup = Callable[[RecurringLabel], SchemaField]
@@ -185,7 +190,11 @@ class _TemplatePair:
     def _base_score(self, first: int, second: int) -> float | None:
         """Returns what meaning, words and values say of a pair; None: they exclude it."""
         mine, other = self._labels[first], self._labels[second]
-        if mine.domain is not other.domain or mine.unit != other.unit or _exclude_each_other(mine, other):
+        if mine.unit != other.unit or _exclude_each_other(mine, other):
+            return None
+        if mine.domain is not other.domain and not (
+            {mine.domain, other.domain} == _WORDED and (_value_score(mine, other) or _word_score(mine, other))
+        ):
             return None
         if mine.domain in (ValueDomain.MONEY, ValueDomain.NUMBER) and not _have_one_size(mine.measures, other.measures):
             return None
@@ -226,7 +235,7 @@ def _best_pairs(scores: Mapping[tuple[int, int], float]) -> Iterator[tuple[float
             for pair, other in scores.items()
             if pair != (first, second) and (pair[0] == first or pair[1] == second)
         )
-        if score >= MIN_MATCH_SCORE and score >= max(rivals, default=0.0) + _MIN_MARGIN:
+        if round(score, 3) >= MIN_MATCH_SCORE and score >= max(rivals, default=0.0) + _MIN_MARGIN:
             yield score, first, second
 
 
@@ -277,15 +286,20 @@ def _value_ranks_of(template: _Template, labels: Sequence[_MatchedLabel]) -> dic
 
 
 def _ordered_by_value(labels: Sequence[_MatchedLabel], documents: Iterable[int]) -> Iterator[tuple[_MatchedLabel, int]]:
-    orders = [
-        sorted(labels, key=lambda label: label.measures[document])
+    """Yields the labels with their ranks if nearly all documents have their values in one order."""
+    measures = [
+        [label.measures[document] for label in labels]
         for document in documents
         if all(document in label.measures for label in labels)
     ]
-    for label in labels:
-        ranks = Counter(next(rank for rank, each in enumerate(order) if each is label) for order in orders)
-        if ranks and ranks.most_common(1)[0][1] >= _MIN_CONSISTENT_SHARE * len(orders):
-            yield label, ranks.most_common(1)[0][0]
+    if not measures:
+        return
+    order = sorted(range(len(labels)), key=lambda place: median(row[place] for row in measures))
+    rows = [[row[place] for place in order] for row in measures]
+    is_ordered = [all(low <= high for low, high in pairwise(row)) for row in rows]
+    is_strict = any(low < high for row in rows for low, high in pairwise(row))
+    if is_strict and sum(is_ordered) >= _MIN_CONSISTENT_SHARE * len(rows):
+        yield from ((labels[place], rank) for rank, place in enumerate(order))
 
 
 # -- pairs of labels
@@ -295,8 +309,8 @@ def _exclude_each_other(label: _MatchedLabel, other: _MatchedLabel) -> bool:
     if are_opposite(label.words, other.words):
         return True
     concepts, others = label.concepts, other.concepts
-    is_decided = label.domain in _DECIDED and concepts.whole and others.whole
-    return bool(is_decided) and concepts.whole.isdisjoint(others.whole)
+    is_decided = label.domain in _DECIDED and not (concepts.is_generic or others.is_generic)
+    return is_decided and bool(concepts.whole and others.whole) and concepts.whole.isdisjoint(others.whole)
 
 
 def _word_score(label: _MatchedLabel, other: _MatchedLabel) -> float:
@@ -313,6 +327,8 @@ def _value_score(label: _MatchedLabel, other: _MatchedLabel) -> float:
     if label.domain in (*_MEASURED, ValueDomain.FLAG):
         return 0.0
     shared, least = len(label.values & other.values), min(len(label.values), len(other.values))
+    if shared > 1 and shared >= _MIN_MOSTLY_SHARED_SHARE * least:
+        return _MOSTLY_SHARED_VALUES
     if shared and shared >= _MIN_SHARED_SHARE * least and least > 1:
         return _SHARED_VALUES
     return _SOME_SHARED_VALUES if shared > 1 and shared >= _MIN_SOME_SHARED_SHARE * least else 0.0

@@ -70,7 +70,7 @@ def _texts_of_pairs_in_row(row: _TableRow) -> Iterator[LabelledText]:
 
 def _text_of_pair(label: str, value: str, span: TextSpan) -> Iterator[LabelledText]:
     bare_label, bare_value = plain_line(label).rstrip(": "), plain_line(value)
-    if is_label(bare_label) and bare_value and len(bare_value) <= MAX_VALUE_CHARACTERS:
+    if is_label(bare_label, may_be_clause=True) and bare_value and len(bare_value) <= MAX_VALUE_CHARACTERS:
         yield LabelledText(label=bare_label, text=bare_value, start=span.start, end=span.end, form=LabelForm.TABLE)
 
 
