@@ -21,10 +21,31 @@ from storage.ingest.documents.titles import add_file_number, title_of
         ("Skipper: Nora\n\nHull: oak", "paper"),
         ("The tide was high that day, and all the boats came in.\n\nThen it fell.", "paper"),
         ("only one line", "paper"),
+        ("ORLO HARBOUR TRUST\nBERTH CARD\n\nBerth: 4", "BERTH CARD"),
+        ("Orlo Harbour Trust * 4 Quay Lane * Orlo\n\nTo: all\nRe: The new crane\n\nDear all,", "The new crane"),
+        (
+            "ORLO HARBOUR TRUST\nMinutes of the pilots\n\nDate: 4 May 2031\nChair: Ann",
+            "Minutes of the pilots, 4 May 2031",
+        ),
+        ("4 May 2031\n\n**The new crane** (to all)\n\nDear all,", "The new crane"),
     ],
 )
 def test_the_title_is_what_the_text_calls_itself(text: str, title: str) -> None:
     assert title_of("", text, Path("paper.txt")) == title
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "expected"),
+    [
+        ("Your berth", "Your berth at the north pier", "Your berth at the north pier"),
+        ("Harbour trust", "Berth card B4", "Berth card B4"),
+        ("Harbour trust", "The north pier", "Harbour trust"),
+    ],
+)
+def test_the_first_heading_is_the_title_if_it_says_more_than_the_property(
+    title: str, heading: str, expected: str
+) -> None:
+    assert title_of(title, f"# {heading}\n\nText.", Path("paper.html")) == expected
 
 
 @pytest.mark.parametrize(
