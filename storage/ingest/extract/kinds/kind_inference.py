@@ -114,7 +114,7 @@ def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str
     counts = Counter(kind_by_document.values())
     kinds = [*(kind for kind, _ in counts.most_common()), *sorted(set(kind_by_table.values()) - counts.keys())]
     if not counts or len(kind_by_document) < _MIN_KNOWN_SHARE * len(documents):
-        return InferredKinds()
+        return InferredKinds(are_of_one_kind=_is_named_by_kind(bucket))
     if len(kinds) < _MIN_KINDS:
         return InferredKinds(are_of_one_kind=True)
     nouns = set(nouns_for_bucket(bucket))
@@ -122,7 +122,7 @@ def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str
     if own_count > _MAX_OWN_SHARE * len(documents):
         return InferredKinds(are_of_one_kind=True)
     if _is_named_by_kind(bucket) and len(kind_by_document) < _MIN_NAMED_SHARE * len(documents):
-        return InferredKinds()
+        return InferredKinds(are_of_one_kind=True)
     synonyms = _synonyms_of(kinds, nouns)
     for folder, kind in kind_by_folder.items():
         is_free = all(folder not in (other, *words) for other, words in synonyms.items())

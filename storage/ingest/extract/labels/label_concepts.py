@@ -59,11 +59,10 @@ def concepts_of(spelling: str, domain: ValueDomain) -> LabelConcepts:
 
 
 def words_of_concept(spelling: str, domain: ValueDomain) -> tuple[str, ...]:
-    """Returns all labels that ask for the same as this one; none if it is general or can ask for several things."""
+    """Returns all labels that can ask for the same as this one; none if it is general."""
     concepts = concepts_of(spelling, domain)
-    if concepts.is_generic or len(concepts.whole) != 1:
-        return ()
-    return tuple(map(label_key_of, _load_concepts()["concepts"][next(iter(concepts.whole))]["words"]))
+    entries = [] if concepts.is_generic else [_load_concepts()["concepts"][each] for each in sorted(concepts.whole)]
+    return tuple(dict.fromkeys(label_key_of(words) for entry in entries for words in entry["words"]))
 
 
 def names_concept(spelling: str) -> bool:
