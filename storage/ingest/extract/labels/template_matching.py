@@ -70,7 +70,7 @@ class _MatchedLabel:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Template:
+class _FormTemplate:
     documents: set[int] = field(default_factory=set[int])
     labels: Counter[int] = field(default_factory=Counter[int])
 
@@ -136,19 +136,19 @@ def _may_be_one_field(
 # -- templates
 
 
-def _templates_of(labels: Sequence[_MatchedLabel]) -> list[_Template]:
+def _templates_of(labels: Sequence[_MatchedLabel]) -> list[_FormTemplate]:
     """Returns the templates, each with two documents or more, in the order of their first document."""
     labels_by_document = defaultdict[int, set[int]](set)
     for label in labels:
         for document in label.documents:
             labels_by_document[document].add(label.number)
-    templates = list[_Template]()
+    templates = list[_FormTemplate]()
     for document, own in sorted(labels_by_document.items()):
         likeness, best = max(
             ((_likeness_of(own, template.core), -rank) for rank, template in enumerate(templates)), default=(0.0, 0)
         )
         if likeness < _MIN_TEMPLATE_LIKENESS:
-            templates.append(_Template())
+            templates.append(_FormTemplate())
         template = templates[-best] if likeness >= _MIN_TEMPLATE_LIKENESS else templates[-1]
         template.documents.add(document)
         template.labels.update(own)
@@ -162,7 +162,7 @@ def _likeness_of(labels: set[int], others: set[int]) -> float:
 class _TemplatePair:
     """The labels of two templates, and how well those of the one match those of the other."""
 
-    def __init__(self, labels: Sequence[_MatchedLabel], first: _Template, second: _Template) -> None:
+    def __init__(self, labels: Sequence[_MatchedLabel], first: _FormTemplate, second: _FormTemplate) -> None:
         self._labels = labels
         self._sequences = [_sequence_of(template, labels) for template in (first, second)]
         self._ranks = [_value_ranks_of(template, labels) for template in (first, second)]
@@ -244,7 +244,7 @@ def _neighbour_of(number: int, sequence: Sequence[int], step: int) -> int | None
     return sequence[place] if 0 <= place < len(sequence) else None
 
 
-def _sequence_of(template: _Template, labels: Sequence[_MatchedLabel]) -> list[int]:
+def _sequence_of(template: _FormTemplate, labels: Sequence[_MatchedLabel]) -> list[int]:
     """Returns the labels of a template in their usual order."""
     ranks = {number: median(_ranks_in(labels[number], template.documents)) for number in template.members}
     return sorted(ranks, key=lambda number: (ranks[number], number))
@@ -266,7 +266,7 @@ def _texts_with_ranks(label: RecurringLabel) -> Iterator[tuple[int, object]]:
             yield document, text
 
 
-def _value_ranks_of(template: _Template, labels: Sequence[_MatchedLabel]) -> dict[int, tuple[int, int]]:
+def _value_ranks_of(template: _FormTemplate, labels: Sequence[_MatchedLabel]) -> dict[int, tuple[int, int]]:
     """Returns, for labels of a type, how many the template has of it, and the rank of the values among them.
 
     Only a rank that nearly all documents agree on counts: the deposit is always more than the rent.
