@@ -92,6 +92,7 @@ class QuestionTranslation:
         ]
         self._folded = [token.folded for token in self._tokens]
         self._written = [token.text.lower() for token in self._tokens]
+        self._cased_question = self._write_names()
         self._fixed_spans = self._find_fixed_spans()
         self._idle_tokens = self._find_idle_tokens()
 
@@ -288,9 +289,7 @@ class QuestionTranslation:
         token = self._tokens[index]
         if token.folded in self._pack.salutations and self._is_name_at(index + 1):
             return self._word_of(index, 1, "", ClauseRole.CLOSED), 1, set()
-        entries = [
-            entry for form in self._pack.spellings_of(token.text) for entry in self._pack.vocabulary.find_entries(form)
-        ]
+        entries = self._find_entries(token.text)
         separated = [
             (entry, last)
             for entry in entries
@@ -301,6 +300,8 @@ class QuestionTranslation:
             role = ClauseRole.PAST if entry.is_past else ClauseRole.VERB
             return self._word_of(index, 1, self._choose_english(entry)[0], role), 1, {last}
         entries = [entry for entry in entries if not entry.particle]
+        if not entries and any(bucket.is_part_of_name(token.text) for bucket in self._buckets):
+            return self._word_of(index, 1, self._spell_unknown(token.text), ClauseRole.NAME), 1, set()
         if not entries and self._pack.content.compounds:
             measured = self._translate_measure(token.text)
             if measured is not None:
@@ -317,6 +318,14 @@ class QuestionTranslation:
         role = {WordClass.NOUN: ClauseRole.NOUN, WordClass.ADJECTIVE: ClauseRole.ADJECTIVE}.get(entry.word_class)
         role = role or (ClauseRole.PAST if entry.is_past else ClauseRole.VERB)
         return self._word_of(index, 1, self._choose_word(token.text, entry), role), 1, set()
+
+    def _find_entries(self, written: str) -> Sequence[VocabularyEntry]:
+        """What the word may mean: with the accents that are written, else without them."""
+        vocabulary = self._pack.vocabulary
+        exact = vocabulary.find_entries(written)
+        if exact and not written.isascii():
+            return exact
+        return [entry for form in self._pack.spellings_of(written) for entry in vocabulary.find_entries(form)]
 
     def _is_name_at(self, index: int) -> bool:
         if index >= len(self._tokens) or not self._tokens[index].text[0].isalpha():
@@ -339,7 +348,9 @@ class QuestionTranslation:
             nouns = [noun for noun in nouns if noun.is_plural is not is_single]
             entries = [entry for entry in entries if entry.word_class is not WordClass.NOUN or entry in nouns]
         if nouns and verbs:
-            return nouns[0] if self._tokens[index].text[0].isupper() or self._follows_article(index) else verbs[0]
+            is_noun = self._tokens[index].text[0].isupper() or self._follows_article(index)
+            names_kind = any(bucket.names_field_or_kind(word) for bucket in self._buckets for word in nouns[0].english)
+            return nouns[0] if is_noun or names_kind else verbs[0]
         if verbs and not nouns:
             has_auxiliary = any(word in self._pack.auxiliaries for word in self._clause_around(index))
             others = [entry for entry in entries if entry.word_class is WordClass.ADJECTIVE and not has_auxiliary]
@@ -349,8 +360,10 @@ class QuestionTranslation:
     def _choose_word(self, written: str, entry: VocabularyEntry) -> str:
         """The word as the buckets know it: in English if that names a field or the documents, else as written."""
         english, names_own = self._choose_english(entry)
-        if names_own or entry.word_class is WordClass.VERB:
+        if names_own:
             return english
+        if entry.word_class is WordClass.VERB:
+            return self._find_related_name(written) or english
         if any(bucket.knows_word(written) for bucket in self._buckets if bucket.language == self._pack.language):
             return written.lower()
         if any(bucket.knows_word(english) for bucket in self._buckets):
@@ -566,7 +579,7 @@ class QuestionTranslation:
         for match in _QUOTATION.finditer(question):
             add_span(match.start(), match.end(), "name", match[0])
         for start, end in self._find_value_spans():
-            add_span(start, end, "name", question[start:end])
+            add_span(start, end, "name", self._cased_question[start:end])
         for match in _DAY_IN_DIGITS.finditer(question):
             day = _iso_day(match[1], match[3], match[4])
             if day:
@@ -585,12 +598,29 @@ class QuestionTranslation:
                     add_span(match.start(), match.end(), "number", text)
         return spans
 
+    def _write_names(self) -> str:
+        """The question with a capital letter in the words that are parts of names, where all nouns would have one."""
+        if not self._pack.content.common_noun_pattern or any(token.text[0].isupper() for token in self._tokens[1:]):
+            return self._question
+        letters = list(self._question)
+        for token in self._tokens:
+            is_content = token.text[0].isalpha() and not self._is_function_word(token.text)
+            if is_content and any(bucket.is_part_of_name(token.text) for bucket in self._own_buckets):
+                letters[token.start] = token.text[0].upper()[:1]
+        return "".join(letters)
+
+    def _is_function_word(self, word: str) -> bool:
+        return self._pack.is_closed_class(word) or self._pack.fold_word(word) in self._pack.function_words
+
     def _find_value_spans(self) -> Iterator[tuple[int, int]]:
         """The values of the documents; words of the language alone are no name."""
         for bucket in self._buckets:
-            for start, end in bucket.find_values(self._question):
+            for start, end in bucket.find_values(self._cased_question):
                 words = [token.text for token in self._tokens if start <= token.start and token.end <= end]
                 is_own = bucket.language == self._pack.language
+                if sum(not self._is_function_word(word) for word in words) > 1:
+                    yield start, end  # several words of a name are no chance
+                    continue
                 names_field = len(words) == 1 and bucket.names_field_or_kind(words[0])
                 if not names_field and not all(self._may_be_translated(word, is_own=is_own) for word in words):
                     yield start, end

@@ -9,6 +9,7 @@ from storage.quantities.days import ENGLISH_MONTHS
 
 _VERBS = frozenset({ClauseRole.VERB, ClauseRole.PAST, ClauseRole.AUXILIARY})
 _TIME_UNITS = frozenset("day days week weeks month months quarter quarters year years hour hours minutes".split())
+_LEAVING_OUT = frozenset({"leave out", "exclude", "not include", "not count"})
 _YES_NO_MARK = "?"  # the English of "est-ce que" in a pack
 _MAX_WORDS_IN_AMOUNT = 3  # between "vor" and the unit: "vor mehr als 3 Jahren"
 _MAX_WORDS_IN_RANGE = 4  # between the two ends of a range
@@ -112,6 +113,10 @@ def order_words(words: Sequence[QuestionWord], pack: LanguagePack) -> list[Quest
 def _order_clause(clause: list[QuestionWord], before: Sequence[QuestionWord], pack: LanguagePack) -> list[QuestionWord]:
     if len(clause) < 2:
         return clause
+    if clause[-1].text in _LEAVING_OUT and clause[0].role is not ClauseRole.QUESTION:
+        start = clause[0].start
+        without = replace(_move_to(clause[-1], start), end=start, text="without", role=ClauseRole.CLOSED)
+        return [without, *(word for word in clause[:-1] if word.text != "please")]
     if pack.content.adjectives_follow:
         clause = _put_adjectives_first(clause)
     if pack.content.verb_final and _opens_relative_clause(clause, before, pack):

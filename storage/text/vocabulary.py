@@ -179,7 +179,8 @@ def list_vocabularies() -> tuple[str, ...]:
 
 def fold_letters(word: str) -> str:
     """`Größe` → `grosse`: small letters without accents; `rendez-vous` → `rendez vous`."""
-    word = re.sub(r"(?<=\w)['’-](?=\w)", " ", word)
+    if "-" in word or "'" in word or "’" in word:
+        word = re.sub(r"(?<=\w)['’-](?=\w)", " ", word)
     if word.isascii():
         return word.lower()
     decomposed = unicodedata.normalize("NFKD", word.casefold())
@@ -204,6 +205,8 @@ def pluralize_noun(noun: str) -> str:
 
 def _participle_of_phrase(phrase: str) -> str:
     verb, separator, rest = phrase.partition(" ")
+    if verb == "be":
+        return f"been{separator}{rest}"
     return past_participle_of(verb) + separator + rest
 
 
@@ -243,6 +246,7 @@ class _WordForms:
         self.writes_compounds = endings.get("compounds") == "yes"
         self.digraphs = dict(pair.split(":") for pair in endings.get("digraphs", "").split())
         self._verbs = {name.split()[1]: rule.split("|") for name, rule in endings.items() if name.startswith("verb ")}
+        self._tenses: dict[str, tuple[Sequence[str], Sequence[str]]] = {}  # by the infinitive
         self._prefix = endings.get("participle prefix", "")
         self._inseparable = tuple(map(fold_letters, endings.get("participle without prefix", "").split()))
 
@@ -278,6 +282,20 @@ class _WordForms:
 
     def forms_of_verb(self, forms: str, english: str) -> Iterator[tuple[str, VocabularyEntry]]:
         words = _list_members(english)
+        present, past = self._tenses_of(forms)
+        for forms_of_tense, is_past in ((present, False), (past, True)):
+            for form in dict.fromkeys(forms_of_tense):
+                verb, _, particle = form.removeprefix("sich ").partition(" ")
+                entry = VocabularyEntry(
+                    english=words, word_class=WordClass.VERB, is_past=is_past, particle=fold_letters(particle)
+                )
+                yield verb, entry
+
+    def _tenses_of(self, forms: str) -> tuple[Sequence[str], Sequence[str]]:
+        """The forms of the present, the infinitive first, and of the past."""
+        particle, separator, base = forms.partition("_")
+        if separator:
+            return self._separable_tenses(particle, base)
         present_text, _, past_text = forms.partition("|")
         present, past = [*_list_members(present_text)], [*_list_members(past_text)]
         infinitive = present[0]
@@ -288,13 +306,19 @@ class _WordForms:
             present += _with(stem, now)
             if not past:
                 past = list(self._regular_past_of(infinitive, stem, then))
-        for forms_of_tense, is_past in ((present, False), (past, True)):
-            for form in dict.fromkeys(forms_of_tense):
-                verb, _, particle = form.removeprefix("sich ").partition(" ")
-                entry = VocabularyEntry(
-                    english=words, word_class=WordClass.VERB, is_past=is_past, particle=fold_letters(particle)
-                )
-                yield verb, entry
+            elif self._prefix:
+                past += _with(past[-1], self.adjective_endings)
+        self._tenses.setdefault(infinitive, (present, past))
+        return present, past
+
+    def _separable_tenses(self, particle: str, base: str) -> tuple[Sequence[str], Sequence[str]]:
+        """ "ab_holen": "abholen", "abzuholen", "abholt", "holt ab", "abgeholt"."""
+        present, past = self._tenses.get(base) or self._tenses_of(base)
+        infinitives = (f"{particle}{base}", f"{particle}zu{base}")
+        joined = tuple(f"{particle}{form}" for form in present[1:])
+        parted = tuple(f"{form} {particle}" for form in present)
+        past_parted = tuple(f"{form} {particle}" for form in past if not form.startswith(self._prefix))
+        return (*infinitives, *joined, *parted), (*(f"{particle}{form}" for form in past), *past_parted)
 
     def _regular_past_of(self, infinitive: str, stem: str, endings: Sequence[str]) -> Iterator[str]:
         yield from _with(stem, endings)

@@ -66,9 +66,10 @@ def load_known_pack(language: str) -> LanguagePack:
         ("Verträge, die der Müller unterschrieben hat", "contracts, that the Müller has signed"),
         ("Verträge, bei denen die Frist abgelaufen ist", "contracts, where the deadline is expired"),
         ("Verträge, deren Preis mehr als 3 Euro beträgt", "contracts, whose price amount to more than 3 EUR"),
+        ("Fotos bitte weglassen", "without photos"),
         ("Hallo, welche Aufträge sind offen?", "hello, which orders are open?"),
         ("welche Geräte müssen heute gewartet werden", "which devices must be serviced today"),
-        ("wer ist als Fahrer eingetragen", "who is as drivers eingetragen"),
+        ("wer ist als Fahrer eingetragen", "who is entered as drivers"),
         ("größer als der Preis", "more than the price"),
         ("Protokolle zum neuen Wagen", "minutes the new cars"),
         ("Ich brauche für die Besprechung alle Rechnungen", "i need all invoices"),
@@ -156,6 +157,7 @@ def test_a_compound_is_read_by_its_parts() -> None:
         ("Gagensumme", "sum of gage"),
         ("lektoriert von Weber", "lektorat of Weber"),
         ("alle aufträge von weber", "all aufträge of Weber"),
+        ("welche auftraege hat weber angenommen", "which auftraege has Weber accepted"),
     ],
 )
 def test_words_are_read_by_the_names_and_values_that_they_contain(question: str, english: str) -> None:

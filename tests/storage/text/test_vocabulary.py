@@ -24,3 +24,21 @@ def german() -> GeneralVocabulary:
 )
 def test_letters_that_are_typed_as_two_are_written_as_one(german: GeneralVocabulary, typed: str, written: str) -> None:
     assert german.write_accents(typed) == written
+
+
+@pytest.mark.parametrize(
+    ("form", "particle", "english"),
+    [
+        ("abgeholt", "", "collect"),
+        ("abzuholen", "", "collect"),
+        ("holte", "ab", "collect"),
+        ("angenommenen", "", "accept"),
+        ("nimmt", "an", "accept"),
+    ],
+)
+def test_a_separable_verb_has_the_forms_of_its_base(
+    german: GeneralVocabulary, form: str, particle: str, english: str
+) -> None:
+    entries = german.find_entries(form)
+
+    assert any(entry.english[0] == english and entry.particle == particle for entry in entries)
