@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,42 +22,59 @@ class _FileNames:
     alternative_text: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureFile:
+    """An image, as Slack shows it."""
+
+    name: str
+    title: str
+    alternative_text: str
+    content: bytes
+
+
 async def share_text_in_thread(api: SlackApi, address: Mapping[str, str], text: str, *, name: str, title: str) -> None:
     """Upload the text as a file. Raises `SlackError` and `OSError`."""
-    await _share_content(api, address, text.encode("utf-8"), _FileNames(name=name, title=title))
+    file = await _upload_content(api, text.encode("utf-8"), _FileNames(name=name, title=title))
+    await _complete_upload(api, address, [file])
 
 
-async def share_picture_in_thread(
-    api: SlackApi, address: Mapping[str, str], content: bytes, *, name: str, title: str, alternative_text: str
-) -> None:
-    """Upload the picture as a file, which Slack shows as an image. Raises `SlackError` and `OSError`."""
-    names = _FileNames(name=name, title=title, alternative_text=alternative_text)
-    await _share_content(api, address, content, names)
+async def share_pictures_in_thread(api: SlackApi, address: Mapping[str, str], pictures: Sequence[PictureFile]) -> None:
+    """Upload the pictures as files of one message, which shows them as images. Raises `SlackError` and `OSError`."""
+    files = [
+        await _upload_content(
+            api,
+            picture.content,
+            _FileNames(name=picture.name, title=picture.title, alternative_text=picture.alternative_text),
+        )
+        for picture in pictures
+    ]
+    await _complete_upload(api, address, files)
 
 
 async def share_file_in_thread(api: SlackApi, address: Mapping[str, str], path: Path, *, name: str, title: str) -> None:
     """Upload the file. Raises `SlackError` and `OSError`."""
-    await _share_file(api, address, path, _FileNames(name=name, title=title))
+    file = await _upload_file(api, path, _FileNames(name=name, title=title))
+    await _complete_upload(api, address, [file])
 
 
-async def _share_content(api: SlackApi, address: Mapping[str, str], content: bytes, names: _FileNames) -> None:
+async def _upload_content(api: SlackApi, content: bytes, names: _FileNames) -> Mapping[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "content"
         await asyncio.to_thread(path.write_bytes, content)
-        await _share_file(api, address, path, names)
+        return await _upload_file(api, path, names)
 
 
-async def _share_file(api: SlackApi, address: Mapping[str, str], path: Path, names: _FileNames) -> None:
-    """The last step is safe to repeat because it names the file."""
-    size = (await asyncio.to_thread(path.stat)).st_size
-    request = {"filename": names.name, "length": size}
+async def _upload_file(api: SlackApi, path: Path, names: _FileNames) -> Mapping[str, str]:
+    """Returns the id and the title of the uploaded file, which nobody sees yet."""
+    request = {"filename": names.name, "length": (await asyncio.to_thread(path.stat)).st_size}
     if names.alternative_text:
         request["alt_txt"] = names.alternative_text[:MAX_ALTERNATIVE_CHARACTERS]
     upload_address = await api.call_method(UploadAddress, "files.getUploadURLExternal", request)
     await api.upload_file(upload_address.upload_url, path)
-    completion = {
-        "files": [{"id": upload_address.file_id, "title": names.title}],
-        "channel_id": address["channel"],
-        "thread_ts": address["thread_ts"],
-    }
+    return {"id": upload_address.file_id, "title": names.title}
+
+
+async def _complete_upload(api: SlackApi, address: Mapping[str, str], files: Sequence[Mapping[str, str]]) -> None:
+    """Share the files in the thread. The call is safe to repeat because it names the files."""
+    completion = {"files": files, "channel_id": address["channel"], "thread_ts": address["thread_ts"]}
     await api.call_method(OkResponse, "files.completeUploadExternal", completion)

@@ -19,7 +19,12 @@ from adapters.slack.payloads.responses import (
 )
 from adapters.slack.posting.api import MAX_ATTEMPTS, SlackApi
 from adapters.slack.posting.channel_queue import ChannelQueue
-from adapters.slack.posting.file_upload import share_file_in_thread, share_picture_in_thread, share_text_in_thread
+from adapters.slack.posting.file_upload import (
+    PictureFile,
+    share_file_in_thread,
+    share_pictures_in_thread,
+    share_text_in_thread,
+)
 from adapters.slack.posting.render import full_text_of, slack_message_for, with_choices_settled
 from adapters.slack.posting.status import ThreadStatus
 from adapters.slack.posting.streams import NOT_STREAMING, STILL_STREAMING, MessageStreams, StreamPace
@@ -420,22 +425,26 @@ class WorkspaceThread:
         try:
             async with asyncio.timeout(PICTURE_BUDGET_S):
                 names_in_thread = await self._list_files_since(ts)
-                for name, picture in missing.items():
-                    if name not in names_in_thread:
-                        await self._share_picture(name, picture)
-                    self._remember_shared_file(key, name)
-        except (PictureFailed, SlackError, TimeoutError, OSError) as exc:
+                drawn = [
+                    await self._draw_picture_file(name, picture, reply.turn)
+                    for name, picture in missing.items()
+                    if name not in names_in_thread
+                ]
+                if files := [file for file in drawn if file is not None]:
+                    await share_pictures_in_thread(self._api, self._address, files)
+        except (SlackError, TimeoutError, OSError) as exc:
             self._log.warning("slack picture not shown", turn_id=reply.turn, reason=type(exc).__name__)
+        else:
+            self._shared_files[key] = self._shared_files.get(key, frozenset()) | missing.keys()
 
-    async def _share_picture(self, name: str, picture: PicturePart) -> None:
-        await share_picture_in_thread(
-            self._api,
-            self._address,
-            await render_picture(picture, CHAT_LOOK),
-            name=name,
-            title=picture.title or name,
-            alternative_text=picture.description,
-        )
+    async def _draw_picture_file(self, name: str, picture: PicturePart, turn: TurnId) -> PictureFile | None:
+        try:
+            content = await render_picture(picture, CHAT_LOOK)
+        except PictureFailed as exc:
+            self._log.warning("slack picture not drawn", turn_id=turn, reason=type(exc.__cause__).__name__)
+            return None
+        title = picture.title or name
+        return PictureFile(name=name, title=title, alternative_text=picture.description, content=content)
 
     async def _file_names_in_thread(self, ts: str, reply: Reply) -> frozenset[str]:
         """Returns the names of files shared since the message: another process may have uploaded them and died."""

@@ -39,12 +39,15 @@ def complete_upload(
     if any(file is None or file.content is None for file in stored):
         raise ApiError("file_not_found")
     clear_status_after_post(caller.workspace, channel_id, thread_ts)
-    for fields, file in zip(files, stored, strict=True):
-        if file is not None and not file.shared:
-            file.title, file.shared = fields.get("title", file.name), True
-            file.channels.append(channel_id)
-            message = add_message(caller.workspace, channel_id, thread_ts, {"text": initial_comment})
-            message.files.append(file.id)
+    unshared = [
+        (fields, file) for fields, file in zip(files, stored, strict=True) if file is not None and not file.shared
+    ]
+    if unshared:
+        message = add_message(caller.workspace, channel_id, thread_ts, {"text": initial_comment})
+        message.files += [file.id for _, file in unshared]
+    for fields, file in unshared:
+        file.title, file.shared = fields.get("title", file.name), True
+        file.channels.append(channel_id)
     return {"files": files}
 
 

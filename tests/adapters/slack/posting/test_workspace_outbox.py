@@ -759,6 +759,18 @@ async def test_a_picture_arrives_in_the_thread_as_an_image_with_its_alternative_
     assert (file.content or b"").startswith(b"\x89PNG")
 
 
+async def test_two_pictures_arrive_in_one_message(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
+) -> None:
+    pictures = (PARTS["picture"], PARTS["picture"])
+
+    await post_with_files(outbox, question, reply_of_turn(TextPart(markdown="By vendor:"), *pictures, turn="turn-01"))
+
+    _, upload = slack.workspace.bot_messages()
+    assert upload.files == list(slack.workspace.files)
+    assert shared_file_names(slack) == ["picture-turn-01-1.png", "picture-turn-01-2.png"]
+
+
 async def test_a_picture_is_uploaded_once_also_by_the_successor_of_a_killed_process(
     slack: SlackServer, api: SlackApi, bot: InboxBot, private: SlackMessage
 ) -> None:
@@ -789,6 +801,7 @@ async def test_the_reply_stands_without_a_picture_that_cannot_be_drawn(
     points = tuple(PicturePoint(label=label, value=math.nan, value_text="?") for label in "ab")
     picture = PicturePart(kind=PictureKind.BARS, title="Sum", points=points, description="Bars")
 
-    await post_with_files(outbox, question, reply_of_turn(TextPart(markdown="Sum:"), picture))
+    await post_with_files(outbox, question, reply_of_turn(TextPart(markdown="Sum:"), picture, PARTS["picture"]))
 
-    assert [answer.visible_text() for answer in slack.workspace.bot_messages()] == ["Sum:"]
+    assert [answer.visible_text() for answer in slack.workspace.bot_messages()] == ["Sum:", ""]
+    assert shared_file_names(slack) == ["picture-turn-1-2.png"]
