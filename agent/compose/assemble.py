@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.answer_combination import JointAnswer
-from agent.assumptions import Assumption
+from agent.assumptions import Assumption, TakenInnerSet
 from agent.compose.compare_sides import compose_comparison
 from agent.compose.composed_leg import ComposedLeg, FactsComposer
-from agent.compose.phrases.assumptions import describe_assumption, describe_kept_condition
+from agent.compose.phrases.assumptions import describe_assumption, describe_kept_condition, describe_taken_set
 from agent.compose.phrases.choice_labels import compose_choice
+from agent.compose.phrases.words import escape_markdown
 from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeKind, SearchTrace
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
@@ -58,7 +59,7 @@ def _assemble_answer(
         pictures=pictures,
         hits=reviewed.hits,
         choices=_choices_of(reviewed),
-        assumptions=_describe_assumptions(reviewed, decisions),
+        assumptions=_describe_assumptions(reviewed, decisions, lines),
         kept_conditions=_describe_kept_conditions(reviewed),
         is_undo=reviewed.planned.is_undo,
         trace=replace(trace, route=decisions[0].route),
@@ -121,7 +122,7 @@ def _assemble_clarification(
         tables=tuple(table for leg in answered for table in leg.composed.tables),
         pictures=tuple(picture for leg in answered for picture in leg.composed.pictures),
         hits=reviewed.hits,
-        assumptions=_describe_assumptions(reviewed, [clarification]),
+        assumptions=_describe_assumptions(reviewed, [clarification], lines),
         kept_conditions=_describe_kept_conditions(reviewed),
         is_undo=reviewed.planned.is_undo,
         clarifications_in_a_row=asked_back + 1,
@@ -155,10 +156,20 @@ def with_described_assumptions(plan: Plan, assumptions: Sequence[Assumption], sc
     return replace(plan, assumptions=tuple(dict.fromkeys((*plan.assumptions, *described))))
 
 
-def _describe_assumptions(reviewed: ReviewedPlan, decisions: Sequence[Enough | LegClarification]) -> tuple[str, ...]:
+def _describe_assumptions(
+    reviewed: ReviewedPlan, decisions: Sequence[Enough | LegClarification], lines: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Returns the remarks, without those that only repeat the set that the reply describes."""
+    text, schemas = "\n".join(lines), _schemas_of(reviewed)
     assumptions = [
-        *reviewed.planned.assumptions,
-        *(assumption for decision in decisions for assumption in decision.assumptions),
+        assumption
+        for assumption in (
+            *reviewed.planned.assumptions,
+            *(assumption for decision in decisions for assumption in decision.assumptions),
+        )
+        if not (
+            isinstance(assumption, TakenInnerSet) and escape_markdown(describe_taken_set(assumption, schemas)) in text
+        )
     ]
     return with_described_assumptions(reviewed.plan, assumptions, _schemas_of(reviewed)).assumptions
 

@@ -12,9 +12,11 @@ from agent.compose.phrases.set_description import (
     qualifier_of,
 )
 from agent.compose.phrases.unstated_values import describe_unstated_values
+from agent.compose.phrases.value_sentences import claim_value
 from agent.compose.phrases.values import format_number, format_value, format_verdict
 from agent.compose.phrases.words import (
     escape_markdown,
+    format_quotation,
     join_all,
     join_alternatives,
     join_by_colon,
@@ -36,7 +38,7 @@ _MAX_NAMED_DOCUMENTS = 5
 def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
     claims = join_all([_describe_claim(claim, facts, review) for claim in facts.claims])
     line = join_by_colon(f"**{format_verdict(holds=facts.holds)}**", claims)
-    quote = f" — “{escape_markdown(facts.support.text[:400])}” [1]" if facts.support is not None else " [1]"
+    quote = f" — “{format_quotation(facts.support.text)}” [1]" if facts.support is not None else " [1]"
     document_citation = cite_quotes(cite_values(facts.document, [None]))[0]
     return ComposedLeg(
         sentences=(f"{line}{quote}",),
@@ -73,7 +75,7 @@ def _describe_claim(claim: Claim, facts: YesNoFacts, review: LegReview) -> str:
     currency = currency_of_value(values, field)
     value = values[field.name]
     shown = format_amount(value, currency, field) if isinstance(value, (str, float)) else format_value(value, field)
-    return _describe_field_value(label, title, escape_markdown(shown))
+    return claim_value(field, title, escape_markdown(shown))
 
 
 def _describe_flag(title: str, label: str, *, is_set: bool, holds: bool) -> str:
@@ -88,10 +90,6 @@ def _describe_flag(title: str, label: str, *, is_set: bool, holds: bool) -> str:
             return translate_message("{title} is not without {label}", title=title, label=label)
 
 
-def _describe_field_value(label: str, title: str, value: str) -> str:
-    return translate_message("{label} of {title} is {value}", label=label, title=title, value=value)
-
-
 def _describe_members(claim: ComparisonCondition) -> str:
     """ "Acme Ltd", "Acme Ltd or Acme Inc": the members that the claim accepts."""
     members = claim.value if isinstance(claim.value, tuple) else (claim.value,)
@@ -104,7 +102,7 @@ def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
     label = escape_markdown(lowercase_label(field.label))
     if name not in facts.document.values:
         return translate_message("no {label} of {title} is on record", label=label, title=title)
-    return _describe_field_value(label, title, escape_markdown(format_value(facts.document.values[name], field)))
+    return claim_value(field, title, escape_markdown(format_value(facts.document.values[name], field)))
 
 
 def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:
@@ -147,9 +145,7 @@ def _describe_values(facts: CountedClaimFacts) -> str:
     names = dict.fromkeys(name for claim in facts.claims for name in sorted(fields_of(claim)))
     fields = [facts.schema.by_name[name] for name in names if name in facts.schema.by_name]
     shown = [
-        _describe_field_value(
-            lowercase_label(field.label), record.title, format_value(record.values[field.name], field)
-        )
+        claim_value(field, record.title, format_value(record.values[field.name], field))
         if field.name in record.values
         else translate_message("{title} has no {label}", title=record.title, label=lowercase_label(field.label))
         for field in fields

@@ -89,10 +89,8 @@ def describe_split(split: FacetSplit) -> str:
 
 
 def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) -> ComposedLeg:
-    count = format_count(review.count, noun_of(review))
-    text = translate_message(
-        "**{count}** fit ({documents}). Which one do you mean?", count=count, documents=describe_leg_set(review)
-    )
+    documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    text = translate_message("{documents} fit. Which one do you mean?", documents=documents)
     return ComposedLeg(sentences=(text,))
 
 

@@ -52,7 +52,9 @@ _MAX_CELL_CHARACTERS = 160
 _SHOWN_VALUES = 3
 _TEXT_ROW_LABEL = mark_message("In the text")
 _MAX_NAMED_ROWS = 6  # rows that the sentence lists
-_MAX_EXTREMES = 3  # rows for which the text says which side has most
+_MAX_EXTREMES = 2  # rows for which the text says which side has most; the table shows more
+_MIN_WHOLE_PERCENT = 10  # smaller ones have two digits
+_PERCENT_UNITS = ("percent", "%")  # their difference is in points, so no percentage of it is given
 _MEASURED_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 
 
@@ -83,7 +85,7 @@ def _compose_side_values(facts: SideValuesFacts, review: LegReview) -> ComposedL
 
 def _describe_value(cell: ValueCell, marker: int) -> str:
     label = escape_markdown(lowercase_label(cell.field.label))
-    quoted = f"“{escape_markdown(cell.sentence.text[:400])}”" if cell.sentence is not None else ""
+    quoted = f"“{format_quotation(cell.sentence.text)}”" if cell.sentence is not None else ""
     if cell.value is None:
         return f"{join_by_colon(label, quoted)} [{marker}]"
     line = f"{label} **{escape_markdown(_format_cell_value(cell))}**"
@@ -242,7 +244,7 @@ def _cell_in_row(column: ComparisonColumn, row_label: str) -> ComparisonCell | N
 
 
 def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequence[ComparisonCell | None]]) -> str:
-    """Lists the rows that differ and those that do not, and says which side has more."""
+    """Says in what the sides differ: the difference itself, if it is one of measured values; the table has the rest."""
     texts = {
         row: {cell.text if cell else "" for cell in sides}
         for row, sides in cells_by_row.items()
@@ -250,33 +252,29 @@ def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequ
     }
     differ = [row for row, values in texts.items() if len(values) > 1]
     same = [row for row, values in texts.items() if len(values) == 1]
-    lines: list[str] = []
-    if len(differ) > _MAX_NAMED_ROWS:
-        lines.append(
-            translate_message(
-                "They differ in {count} of {all_count} rows.", count=len(differ), all_count=len(cells_by_row)
-            )
-        )
-    elif differ:
-        same_suffix = translate_message("; the same: {labels}", labels=_join_row_labels(same)) if same else ""
-        lines.append(translate_message("They differ in {labels}", labels=_join_row_labels(differ)) + f"{same_suffix}.")
-    elif same:
+    if not differ and same:
         first = next(iter(texts[same[0]]))
         value = f": **{escape_markdown(first)}**." if len(same) == 1 else "."
-        lines.append(translate_message("No difference in {labels}", labels=_join_row_labels(same)) + value)
-    extremes = (_describe_extremes(row, titles, cells_by_row[row]) for row in differ)
-    lines += [f"- {words}" for words in extremes if words][:_MAX_EXTREMES]
-    return "\n".join(lines)
+        return translate_message("No difference in {labels}", labels=_join_row_labels(same)) + value
+    extremes = {row: words for row in differ if (words := _describe_extremes(row, titles, cells_by_row[row]))}
+    if len(extremes) == len(differ) <= _MAX_EXTREMES:
+        return "\n".join(extremes.values())
+    if len(differ) > _MAX_NAMED_ROWS:
+        named = _join_row_labels(differ[:_MAX_NAMED_ROWS], is_whole=False)
+        return translate_message("Among other things, they differ in {labels}.", labels=named)
+    same_suffix = translate_message("; the same: {labels}", labels=_join_row_labels(same)) if same else ""
+    return translate_message("They differ in {labels}", labels=_join_row_labels(differ)) + f"{same_suffix}."
 
 
-def _join_row_labels(row_labels: Sequence[str]) -> str:
-    return join_words([escape_markdown(lowercase_label(label)) for label in row_labels])
+def _join_row_labels(row_labels: Sequence[str], *, is_whole: bool = True) -> str:
+    labels = [escape_markdown(lowercase_label(label)) for label in row_labels]
+    return join_words(labels) if is_whole else ", ".join(labels)
 
 
 def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[ComparisonCell | None]) -> str:
     """Says which side has most and which has least; empty for a row without a measure.
 
-    "Notice days: most for A (90 days), least for B (60 days); 30 days apart."
+    "Notice days: more for A (90 days) than for B (60 days), by 30 days (50%)."
     """
     known = [(cell, title) for cell, title in zip(cells, titles, strict=True) if cell is not None]
     measured = [(cell.value, cell, title) for cell, title in known if cell.value is not None]
@@ -285,13 +283,8 @@ def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[Co
         return ""
     low = min(measured, key=lambda side: sort_key_of_value(side[0]))
     high = max(measured, key=lambda side: sort_key_of_value(side[0]))
-    message = (
-        mark_message("{label}: latest for **{high}** ({high_value}), earliest for **{low}** ({low_value})")
-        if isinstance(high[0], str)
-        else mark_message("{label}: most for **{high}** ({high_value}), least for **{low}** ({low_value})")
-    )
     words = translate_message(
-        message,
+        _message_for_extremes(is_date=isinstance(high[0], str), is_pair=len(measured) == 2),
         label=escape_markdown(row_label),
         high=escape_markdown(high[2]),
         high_value=escape_markdown(high[1].text),
@@ -299,9 +292,30 @@ def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[Co
         low_value=escape_markdown(low[1].text),
     )
     if isinstance(high[0], float) and isinstance(low[0], float):
-        difference = escape_markdown(high[1].format_value(round(high[0] - low[0], 9)))
-        words += translate_message("; {difference} apart", difference=difference)
+        words += _describe_gap(high[0], low[0], high[1])
     return words + "."
+
+
+def _message_for_extremes(*, is_date: bool, is_pair: bool) -> str:
+    match is_date, is_pair:
+        case True, True:
+            return mark_message("{label}: later for **{high}** ({high_value}) than for **{low}** ({low_value})")
+        case True, False:
+            return mark_message("{label}: latest for **{high}** ({high_value}), earliest for **{low}** ({low_value})")
+        case False, True:
+            return mark_message("{label}: more for **{high}** ({high_value}) than for **{low}** ({low_value})")
+        case _:
+            return mark_message("{label}: most for **{high}** ({high_value}), least for **{low}** ({low_value})")
+
+
+def _describe_gap(high: float, low: float, cell: ComparisonCell) -> str:
+    """ ", a difference of 30 days (50%)": in percent of the lower value, unless that is zero or negative."""
+    values = {"difference": escape_markdown(cell.format_value(round(high - low, 9)))}
+    if low <= 0 or cell.unit in _PERCENT_UNITS:
+        return translate_message(", a difference of {difference}", **values)
+    percent = 100 * (high - low) / low
+    shown = format_number(round(percent) if percent >= _MIN_WHOLE_PERCENT else float(f"{percent:.2g}"))
+    return translate_message(", a difference of {difference} ({percent}%)", percent=shown, **values)
 
 
 COMPOSERS = (

@@ -6,6 +6,7 @@ from agent.compose.clarifications import describe_split
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import InflectedPhrase, format_count
+from agent.compose.phrases.order_words import describe_end_of_order, is_noun_label, order_by_quoted_label
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.compose.phrases.unstated_values import add_unstated_values
@@ -15,6 +16,7 @@ from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS
 from agent.review.leg_review import LegReview
+from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import mark_message, translate_message
 from storage.search.index import DocumentRecord
 from storage.search.plan import ListDocuments
@@ -62,14 +64,29 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     listed = f"**{documents}**{qualifier_of(review)}"
     if facts.order_field is None:
         return f"{listed}."
+    if is_reply_in_english() and answer_form.limit == facts.total == len(facts.records) == 1:
+        return _describe_extreme(facts.records[0], facts.order_field, review, descending=answer_form.order.descending)
     order = _describe_order(facts.order_field, descending=answer_form.order.descending, is_single=facts.total <= 1)
     named = [describe_ranked_record(record, facts.order_field) for record in facts.records]
     first = join_by_colon("", "; ".join(named)) if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
     return f"{listed}, {order}{first}."
 
 
+def _describe_extreme(record: DocumentRecord, field: SchemaField, review: LegReview, *, descending: bool) -> str:
+    """ "**Pump 5** has the highest price of the **12 pumps** made in 2031: EUR 20.00."."""
+    documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    end = describe_end_of_order(field, descending=descending)
+    title, _, value = describe_ranked_record(record, field).partition("**, ")
+    name = f"{title.removesuffix('**')}**"
+    if review.count == 1:
+        return f"{documents}{join_by_colon('', name)}{f', {value}' if value else ''}."
+    return f"{name} has {end} of the {documents}{join_by_colon('', value) if value else ''}."
+
+
 def _describe_order(field: SchemaField, *, descending: bool, is_single: bool = False) -> str:
     """Names the end of the field that comes first: "highest price first", "latest date first"; "the highest price"."""
+    if is_reply_in_english() and not is_noun_label(field):
+        return order_by_quoted_label(field, descending=descending, is_single=is_single)
     match field.type, descending:
         case ((FieldType.MONEY | FieldType.NUMBER), True):
             message = mark_message("the highest {label}") if is_single else mark_message("highest {label} first")

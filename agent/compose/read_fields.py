@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.value_sentences import state_value
 from agent.compose.phrases.values import format_number, format_value
 from agent.compose.phrases.words import escape_markdown, format_quotation, join_words, lowercase_label
 from agent.forms.find_passages import is_part_of_record
@@ -45,13 +46,7 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int, review: LegRe
     shown = (
         format_amount(value, fact.currency, field) if isinstance(value, (str, float)) else format_value(value, field)
     )
-    label = field.label[:1].upper() + field.label[1:]
-    line = translate_message(
-        "{label} of {title}: **{value}**",
-        label=escape_markdown(label),
-        title=escape_markdown(title),
-        value=escape_markdown(shown),
-    )
+    line = state_value(field, escape_markdown(title), f"**{escape_markdown(shown)}**")
     if sentence is None or is_part_of_record(sentence.text, review):
         return f"{line} [{marker}]"
     return f"{line} — “{format_quotation(sentence.text)}” [{marker}]"

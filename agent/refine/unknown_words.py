@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent.decomposition import LegAlternatives
+from agent.english.state_words import is_unset_until_event
 from agent.refine.candidates import RefinementCandidate
 from agent.refine.choice_labels import (
     AllOfThemLabel,
@@ -62,6 +63,7 @@ def unknown_word_candidates(
     ordered = sorted(facets, key=lambda facet: _priority_of(facet.field, answers[facet], alternatives.suggested_fields))
     like_parts = _parts_by_like_values(fields, {facet.field: answers[facet] for facet in ordered}, likeness or {})
     parts = [part for facet in ordered for part in _parts_by_field(fields[facet.field], answers[facet])]
+    parts += [part for facet in ordered for part in _parts_by_event(fields[facet.field], answers[facet])]
     return [*candidates, *like_parts, *(part for part in parts if part not in like_parts)][
         : len(candidates) + _MAX_PARTS
     ]
@@ -143,12 +145,16 @@ def mentioning_search(search: Search, words: Sequence[str]) -> Search:
 
 
 def _parts_by_field(field: SchemaField, answer: FacetAnswer) -> Iterator[RefinementCandidate]:
-    """Yields the values of a field that sorts the set into a few kinds, and the documents with or without a day."""
+    """Yields the values of a field that sorts the set into a few kinds."""
     if isinstance(answer, ValueFacet) and _sorts_into_kinds(answer):
         for value in answer.values[:_MAX_VALUES_BY_FIELD]:
             yield _value_candidate(field, value.value)
+
+
+def _parts_by_event(field: SchemaField, answer: FacetAnswer) -> Iterator[RefinementCandidate]:
+    """Yields the documents to which an event has come, and the others: "returned", "not returned"."""
     has_value = isinstance(answer, PeriodFacet) and bool(answer.periods)
-    if field.type is FieldType.DATE and answer.missing_count and has_value:
+    if is_unset_until_event(field) and answer.missing_count and has_value:
         yield RefinementCandidate(label=MissingFieldLabel(field=field), refinement=OnlyMissing(field=field.name))
         is_known = NotCondition(MissingCondition(field=field.name))
         label = FieldValueLabel(field=field, value="")

@@ -107,11 +107,17 @@ def _remark_parts(outcome: Answer | Clarify) -> tuple[ReplyPart, ...]:
     """The assumptions, and the conditions that a follow-up kept, with a hint how to drop them."""
     lines: list[str] = []
     if outcome.assumptions:
-        lines.append(f"_{'; '.join(map(escape_markdown, outcome.assumptions))}_")
+        lines.append(f"_{' '.join(map(_close_remark, map(escape_markdown, outcome.assumptions)))}_")
     if outcome.kept_conditions:
         kept = ", ".join(map(escape_markdown, outcome.kept_conditions))
         lines.append(translate_message("_kept: {conditions} · say “start over” to forget it_", conditions=kept))
     return (TextPart(markdown="\n\n".join(lines)),) if lines else ()
+
+
+def _close_remark(remark: str) -> str:
+    """Returns the remark as a sentence: with a capital letter and a full stop."""
+    sentence = f"{remark[:1].upper()}{remark[1:]}"
+    return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
 
 
 def _shown_citation_of(citation: Citation) -> ShownCitation:

@@ -52,11 +52,14 @@ def build_side(title: str, price: float) -> VerifiedLeg:
 @pytest.mark.parametrize(
     ("line", "is_kept"),
     [
-        ("- Price: most for **Lumo** (EUR 12.50), least for **Orlo** (EUR 10.00); EUR 2.50 apart.", True),
+        ("- Price: more for **Lumo** (EUR 12.50) than for **Orlo** (EUR 10.00), a difference of EUR 2.50 (25%).", True),
         ("- Price: Lumo costs EUR 2.50 more than Orlo (+25%).", True),
-        ("- Price: most for **Lumo** (EUR 12.50), least for **Orlo** (EUR 10.00); EUR 3.50 apart.", False),
+        (
+            "- Price: more for **Lumo** (EUR 12.50) than for **Orlo** (EUR 10.00), a difference of EUR 3.50 (25%).",
+            False,
+        ),
         ("- Price: Lumo costs EUR 2.50 more than Orlo (+30%).", False),
-        ("- Price: most for **Lumo** (EUR 12.50), least for **Vesta** (EUR 10.00).", False),
+        ("- Price: more for **Lumo** (EUR 12.50) than for **Vesta** (EUR 10.00).", False),
         ("- Price: Lumo costs USD 2.50 more than Orlo.", False),
     ],
 )

@@ -146,7 +146,7 @@ async def test_a_group_and_a_channel_are_answered_when_parley_is_mentioned(clien
 
     await client.open_place("Plant - Pumps")
     await client.post_in_channel(EMPTY_SET)
-    await client.wait_for_button("starting at any time")
+    await client.wait_for_button("Starting at any time")
     await client.take_picture("channel", height=900)
     counts = [int(title.rpartition(" · ")[2]) for title in await client.list_button_titles() if " · " in title]
 
@@ -155,7 +155,7 @@ async def test_a_group_and_a_channel_are_answered_when_parley_is_mentioned(clien
 
     [question] = [activity for activity in client.office.proxy.activities if activity.get("text", "").endswith("2031")]
     thread = question["conversation"]["id"]
-    await client.click_button("starting at any time")
+    await client.click_button("Starting at any time")
     await client.wait_for_sent(lambda: any("chosen by Ada" in str(call.activity) for call in client.messages_sent()))
 
     in_channel = [call for call in client.messages_sent() if CHANNEL in call.path]

@@ -144,7 +144,7 @@ def _states_groups(groups: Mapping[str, float], tolerance: float, result: Result
 
 
 _RESERVES = (
-    *("took no account of", "did not understand", "nicht berücksichtigt", "nicht verstanden"),
+    *("I took no account of", "I did not understand", "nicht berücksichtigt", "nicht verstanden"),
     *("sans tenir compte", "sin tener en cuenta"),
 )
 

@@ -29,7 +29,7 @@ from agent.assumptions import (
     WordsDecide,
     WordsTakenAsField,
 )
-from agent.compose.phrases.conditions import describe_condition, describe_mention, describe_reading
+from agent.compose.phrases.conditions import describe_condition, describe_label, describe_mention, describe_reading
 from agent.compose.phrases.nouns import document_noun_of, format_count, noun_for_documents
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
@@ -37,7 +37,6 @@ from agent.compose.phrases.words import (
     escape_markdown,
     join_alternatives,
     join_words,
-    lowercase_words,
     quote_alternatives,
 )
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
@@ -46,29 +45,27 @@ from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import language_name_of
 from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.conditions import TEXT_FIELD, Condition, fields_of
-from storage.search.schema import Schema
+from storage.search.schema import FieldType, Schema
 
 
 def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str:
     match assumption:
         case IgnoredWord(word=word):
-            return translate_message("ignored, since no document holds it: “{word}”", word=word)
+            return translate_message("I left out “{word}”: no document holds it", word=word)
         case UnknownWords(words=words):
-            return translate_message("did not understand {words}, so it restricts nothing", words=_quote_words(words))
+            return translate_message("I did not understand {words}, so I left it out", words=_quote_words(words))
         case UnusedWords(words=words):
-            return translate_message("took no account of {words}", words=_quote_words(words))
+            return translate_message("I took no account of {words}", words=_quote_words(words))
         case UnansweredPart(question=question):
-            return translate_message("could not plan “{question}”, so it is not answered", question=question)
-        case RequiredWords(words=words):
-            return translate_plural(
-                "looked for {words} in the texts, since no field is about it",
-                "looked for {words} in the texts, since no field is about them",
-                len(words),
-                words=_quote_words(words),
+            return translate_message(
+                "I did not understand “{question}”, so that part is not answered", question=question
             )
+        case RequiredWords(words=words):
+            return translate_message("I looked for {words} in the texts", words=_quote_words(words))
         case WordsDecide(words=words):
             return translate_message(
-                "went by words in the texts ({words}), so some may be missing or wrong", words=quote_alternatives(words)
+                "I went by words in the texts ({words}), so some may be missing or wrong",
+                words=quote_alternatives(words),
             )
         case DocumentsRead(bucket=bucket):
             return _describe_reading_of_documents(assumption, schemas[bucket])
@@ -77,34 +74,37 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
                 describe_reading(reading, schemas[bucket], schemas) for reading in (conditions, *others)
             )
             quoted = ", ".join(f"“{reading}”" for reading in rejected)
-            return translate_message("took the reading “{taken}”, not {others}", taken=taken, others=quoted)
+            return translate_message("I took this to mean “{taken}”, not {others}", taken=taken, others=quoted)
         case TakenField(field_label=label, other_labels=others):
-            other_labels = join_words([lowercase_words(other) for other in others])
             return translate_message(
-                "went by {label}, not by {other_labels}", label=lowercase_words(label), other_labels=other_labels
+                "I went by {label}, not by {other_labels}",
+                label=describe_label(label),
+                other_labels=_quote_labels(others),
             )
         case UnboundedAdjective(word=word):
-            return translate_message("“{word}” says no limit, so none was set", word=word)
-        case TakenInnerSet(bucket=bucket, conditions=conditions):
+            return translate_message("“{word}” gives no limit, so I set none", word=word)
+        case TakenInnerSet(bucket=bucket):
             return translate_message(
-                "took it to mean the {noun} {qualifier}",
-                noun=document_noun_of(schemas[bucket]).singular,
-                qualifier=describe_reading(conditions, schemas[bucket], schemas),
+                "I took this to be about the {noun} {qualifier}",
+                noun=document_noun_of(schemas[bucket]).plural,
+                qualifier=describe_taken_set(assumption, schemas),
             )
         case CorrectedSpelling(written=written, meant=meant):
-            return translate_message("read “{written}” as “{meant}”", written=written, meant=meant)
+            return translate_message("I read “{written}” as “{meant}”", written=written, meant=meant)
         case FallbackReading(bucket=bucket, conditions=conditions):
             return translate_message(
-                "took it to mean {reading}",
+                "I took this to mean {reading}",
                 reading=_describe_fallback_reading(conditions, schemas[bucket], schemas),
             )
         case FirstOfSeveral(count=count, search=search):
             clauses = search.clauses
             noun = document_noun_of(schemas[clauses[0].bucket]) if len(clauses) == 1 else noun_for_documents()
-            return translate_message("took the first of the {documents} that fit", documents=format_count(count, noun))
+            return translate_message(
+                "I took the first of the {documents} that fit", documents=format_count(count, noun)
+            )
         case AnyTextSearched(search=search):
             return translate_message(
-                "found no {documents}, so any text was searched",
+                "I found no {documents}, so I searched all texts",
                 documents=escape_markdown(describe_set(search, schemas)),
             )
         case BestPassagesListed():
@@ -112,37 +112,43 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case ForeignLanguage(language=language):
             name = translate_message("another language") if language == "und" else language_name_of(language)
             return translate_message(
-                "questions are read in English; this one seems to be in {language}, so the text was searched for its"
+                "Questions are read in English; this one seems to be in {language}, so I searched the texts for its"
                 " words",
                 language=name,
             )
         case WordsTakenAsField(words=words, field_label=label):
-            return translate_message("took “{words}” to mean {label}", words=words, label=label)
+            return translate_message("I took “{words}” to mean {label}", words=words, label=describe_label(label))
         case DateFieldTaken(words=words, field_label=label, other_labels=others):
             return translate_message(
-                "took “{words}” to mean {label}, not {other_labels}",
+                "For “{words}” I went by {label}, not by {other_labels}",
                 words=words,
-                label=label,
-                other_labels=join_alternatives(others),
+                label=describe_label(label, FieldType.DATE),
+                other_labels=_quote_labels(others),
             )
         case MarginTaken(words=words):
-            return translate_message("took “{words}” as 10 % more or less", words=words)
+            return translate_message("I took “{words}” as 10 % more or less", words=words)
         case UnmatchedSuperlative(words=words):
             return translate_message(
-                "found nothing to sort by for “{words}”, so the order is the usual one", words=" ".join(words)
+                "I found nothing to sort by for “{words}”, so the list is in its usual order", words=" ".join(words)
             )
         case IgnoredSuperlative(words=words):
             return translate_message(
-                "“{words}” was left out: a list has one end, so ask for the other by itself", words=" ".join(words)
+                "I left out “{words}”: a list is sorted from one end, so ask for the other by itself",
+                words=" ".join(words),
             )
         case IgnoredGrouping(group_label=label, ignored_label=ignored_label):
             return translate_message(
-                "grouped by {label} alone, not by {ignored_label} as well",
-                label=lowercase_words(label),
-                ignored_label=lowercase_words(ignored_label),
+                "I grouped by {label} alone, not by {ignored_label} as well",
+                label=describe_label(label),
+                ignored_label=describe_label(ignored_label),
             )
         case _:
             assert_never(assumption)
+
+
+def describe_taken_set(taken: TakenInnerSet, schemas: SchemasByBucket) -> str:
+    """Returns what the documents of the set have in common, without their noun."""
+    return describe_reading(taken.conditions, schemas[taken.bucket], schemas)
 
 
 def _describe_reading_of_documents(read: DocumentsRead, schema: Schema) -> str:
@@ -160,14 +166,20 @@ def _describe_reading_of_documents(read: DocumentsRead, schema: Schema) -> str:
     values = {"documents": format_count(read.read_count, document_noun_of(schema)), "result": result}
     if read.has_all:
         return translate_plural(
-            "read {documents}: {result}", "read all {documents}: {result}", read.read_count, **values
+            "I read {documents}: {result}", "I read all {documents}: {result}", read.read_count, **values
         )
     return translate_plural(
-        "read only the {documents} that holds words of it: {result}",
-        "read only the {documents} that hold words of it: {result}",
+        "I read only the {documents} that holds words of it: {result}",
+        "I read only the {documents} that hold words of it: {result}",
         read.read_count,
         **values,
     )
+
+
+def _quote_labels(labels: Sequence[str]) -> str:
+    """ "“Deliver by”, “Delivered on” or “Paid on”"."""
+    quoted = [f"“{label[:1].upper()}{label[1:]}”" for label in labels]
+    return join_alternatives([*filter(None, (", ".join(quoted[:-1]), *quoted[-1:]))])
 
 
 def _quote_words(words: Sequence[str]) -> str:

@@ -3,15 +3,17 @@
 from typing import assert_never
 
 from agent.compose.phrases.conditions import (
+    describe_known_value,
     describe_mention,
-    describe_missing,
+    describe_missing_value,
     describe_qualifier,
     describe_reading,
     describe_value_noun,
     describe_widening,
+    list_conditions,
 )
 from agent.compose.phrases.figures import format_amount
-from agent.compose.phrases.nouns import label_noun_of
+from agent.compose.phrases.nouns import document_noun_of, kind_required_by, label_noun_of
 from agent.compose.phrases.values import (
     format_amount_of_money,
     format_money,
@@ -19,7 +21,7 @@ from agent.compose.phrases.values import (
     format_period,
     format_value,
 )
-from agent.compose.phrases.words import join_all, join_by_colon, join_words, lowercase_words
+from agent.compose.phrases.words import join_by_colon, join_words, lowercase_words
 from agent.outcome import Choice
 from agent.refine.candidates import OfferedChoice
 from agent.refine.choice_labels import (
@@ -54,15 +56,20 @@ from agent.refine.choice_labels import (
 )
 from agent.refine.refinements import SchemasByBucket
 from agent.translation.languages import is_reply_in_english
-from agent.translation.message_catalogues import translate_in_context, translate_message, translate_plural
-from storage.search.conditions import ComparisonCondition, ComparisonOperator, conjuncts_of
+from agent.translation.message_catalogues import translate_message, translate_plural
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, conjuncts_of
 from storage.search.plan import Clause
-from storage.search.schema import FieldType, SchemaField
+from storage.search.schema import FieldType, Schema, SchemaField
 
 
 def compose_choice(offered: OfferedChoice, schemas: SchemasByBucket) -> Choice:
+    label = describe_choice(offered.label, schemas)
+    is_given = isinstance(offered.label, (GivenLabel, PeriodLabel, RangeLabel))
     return Choice(
-        label=describe_choice(offered.label, schemas), count=offered.count, leg=offered.leg, effect=offered.effect
+        label=label if is_given else f"{label[:1].upper()}{label[1:]}",
+        count=offered.count,
+        leg=offered.leg,
+        effect=offered.effect,
     )
 
 
@@ -73,7 +80,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case BucketLabel(bucket=bucket):
             return schemas[bucket].label
         case FlagLabel(field=field, is_set=is_set):
-            return field.label if is_set else translate_in_context("choice", "not {label}", label=field.label)
+            return join_by_colon(_title_of(field), translate_message("yes") if is_set else translate_message("no"))
         case LikelyFieldLabel(field=field):
             return field.label
         case RangeLabel(field=field, low=low, high=high):
@@ -81,7 +88,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case PeriodLabel(first_day=first_day, last_day=last_day):
             return format_period(first_day, last_day)
         case MissingFieldLabel(field=field):
-            return describe_missing(describe_value_noun(field))
+            return describe_missing_value(field)
         case MoreValuesLabel(field=field, count=count):
             noun = label_noun_of(lowercase_words(field.label))
             values = {"label": noun.singular if count == 1 else noun.plural, "count": format_number(count)}
@@ -91,21 +98,22 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return translate_message("none of these {labels}", labels=noun.plural)
         case OtherBucketLabel(clause=clause):
             bucket, conditions = schemas[clause.bucket].label, _describe_clause(clause, schemas)
+            if not conditions:
+                return translate_message("in {bucket}", bucket=bucket)
             return translate_message("in {bucket}: {conditions}", bucket=bucket, conditions=conditions)
         case NearestValueLabel(field=field, condition=condition):
             value = _describe_nearest_condition(condition, field)
-            return translate_message("{label} {value} instead", label=field.label, value=value)
+            return join_by_colon(_title_of(field), value)
         case SpellingLabel(old=old, new=new):
             return translate_message("“{new}” instead of “{old}”", new=new, old=old)
         case WithoutConditionLabel(condition=condition, bucket=bucket):
             return describe_widening(condition, schemas[bucket], schemas)
         case WithoutWordLabel(word=word):
-            return translate_message("with or without “{word}”", word=word)
+            return translate_message("without {words}", words=f"“{word}”")
         case OnlyConditionLabel(condition=condition, bucket=bucket):
-            described = describe_qualifier([condition], schemas[bucket], schemas)
-            return translate_message("only {condition}", condition=described)
+            return _describe_only(condition, schemas[bucket], schemas)
         case AlsoMissingLabel(field=field):
-            return translate_message("also those with no {label}", label=describe_value_noun(field))
+            return translate_message("also those without {label}", label=describe_value_noun(field))
         case AlsoUnclearLabel(count=count):
             return translate_plural(
                 "also the {count} that is unclear",
@@ -123,8 +131,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return translate_message("mention {words}", words=join_words([f"“{word}”" for word in words]))
         case FieldValueLabel(field=field, value=value):
             if value:
-                return join_by_colon(field.label, value)
-            return translate_message("with {label}", label=describe_value_noun(field))
+                return join_by_colon(_title_of(field), value)
+            return describe_known_value(field)
         case OtherDocumentLabel():
             return translate_message("another of them")
         case ExportLabel(question=question):
@@ -137,6 +145,18 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return translate_message("Search by meaning instead")
         case _:
             assert_never(label)
+
+
+def _title_of(field: SchemaField) -> str:
+    return f"{field.label[:1].upper()}{field.label[1:]}"
+
+
+def _describe_only(condition: Condition, schema: Schema, schemas: SchemasByBucket) -> str:
+    """ "only those held in 2025"; of a kind "all invoices"."""
+    if kind_required_by(condition, schema) is not None:
+        return translate_message("all {documents}", documents=document_noun_of(schema, [condition]).plural)
+    described = describe_qualifier([condition], schema, schemas)
+    return translate_message("only those {condition}", condition=described)
 
 
 def _describe_range(field: SchemaField, low: float, high: float | None) -> str:
@@ -156,8 +176,8 @@ def _describe_range(field: SchemaField, low: float, high: float | None) -> str:
 
 def _describe_clause(clause: Clause, schemas: SchemasByBucket) -> str:
     schema = schemas[clause.bucket]
-    qualifier = describe_qualifier(conjuncts_of(clause.condition), schema, schemas)
-    return join_all([*filter(None, (qualifier,)), *map(describe_mention, clause.required_terms)])
+    conditions = list_conditions(conjuncts_of(clause.condition), schema, schemas)
+    return "; ".join([*conditions, *map(describe_mention, clause.required_terms)])
 
 
 def _describe_nearest_condition(condition: ComparisonCondition, field: SchemaField) -> str:

@@ -5,12 +5,20 @@ from typing import TypeAlias, assert_never
 
 from agent.compose.phrases.english_qualifiers import (
     deny_in_english,
+    is_own_name,
+    know_in_english,
+    list_in_english,
+    miss_in_english,
+    predicate_in_english,
     qualify_in_english,
+    relate_in_english,
     value_noun_of,
     widen_in_english,
+    without_id_word,
 )
 from agent.compose.phrases.nouns import document_noun_of, kind_required_by, label_noun_of
 from agent.compose.phrases.translated_qualifiers import (
+    list_in_translation,
     qualify_in_translation,
     state_in_translation,
     value_label_of,
@@ -84,6 +92,13 @@ def describe_qualifier(
     return qualify_in_translation(conditions, schema, _relation_describer_for(schemas), ranks)
 
 
+def list_conditions(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> list[str]:
+    """Returns the conditions as members of a list: "provider Red Cross", "held in 2025"."""
+    if is_reply_in_english():
+        return list_in_english(conditions, schema, _describer_for(schemas))
+    return list_in_translation(conditions, schema, _relation_describer_for(schemas))
+
+
 def describe_denial(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str | None:
     """Returns "No contract with ACME starts in 2031" for conditions that no document meets.
 
@@ -101,6 +116,27 @@ def describe_denial(conditions: Sequence[Condition], schema: Schema, schemas: Sc
 def describe_value_noun(field: SchemaField) -> str:
     """What a document has or lacks: "flash point", "“completed on” date"."""
     return value_noun_of(field) if is_reply_in_english() else value_label_of(field)
+
+
+def describe_missing_value(field: SchemaField) -> str:
+    """The documents without a value, on a button: "no price", "not settled", "nothing under “Runs for”"."""
+    return miss_in_english(field) if is_reply_in_english() else describe_missing(value_label_of(field))
+
+
+def describe_known_value(field: SchemaField) -> str:
+    """The documents with a value, on a button: "with price", "settled"."""
+    if is_reply_in_english():
+        return know_in_english(field)
+    return translate_message("with {label}", label=value_label_of(field))
+
+
+def describe_label(label: str, field_type: FieldType = FieldType.TEXT) -> str:
+    """Names a field of the type in a sentence: "the visit date", "“Settled on”"; in other languages its label."""
+    field = SchemaField(name=FieldName("field"), type=field_type, title=label)
+    if not is_reply_in_english():
+        return value_label_of(field)
+    noun = value_noun_of(field)
+    return noun if noun.startswith("“") else f"the {noun}"
 
 
 def describe_widening(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
@@ -213,6 +249,8 @@ def _describe_semi_join(
     if inner is None:
         return translate_message("{label} is among values of other documents", label=outer)
     is_single = condition.order_by is not None and condition.limit == 1
+    if is_reply_in_english() and (said := _say_relation(condition, schema, inner, schemas, is_negated=is_negated)):
+        return said
     key, keys = _describe_key(condition, inner, schemas)
     positive, negative = _semi_join_messages(condition, schema, inner, is_single=is_single)
     return translate_message(
@@ -224,6 +262,41 @@ def _describe_semi_join(
         count=str(condition.min_count),
         documents=_describe_inner_set(condition, inner, schemas, is_single=is_single),
     )
+
+
+def _say_relation(
+    condition: SemiJoinCondition, schema: Schema, inner: Schema, schemas: SchemasByName, *, is_negated: bool
+) -> str | None:
+    """Says a relation without the name of a key, in English; None: only the general sentence fits.
+
+    "clinic is in Bath", "vehicle has home depot Harbour", "registered at one of the clinics in Bath", "among the
+    drivers of the incidents with vehicle V381".
+    """
+    if condition.op is not ComparisonOperator.EQ or condition.min_count > 1 or condition.order_by is not None:
+        return None
+    field = schema.by_name.get(condition.field)
+    documents = _describe_inner_set(condition, inner, schemas, is_single=False)
+    is_key = condition.key_rows is None and (
+        _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD)
+    )
+    if not is_key:
+        is_own = not schema.is_row_schema and (field is None or is_own_name(field, schema))
+        if not is_own:
+            return None
+        key = inner.by_name.get(condition.key)
+        if key is not None and condition.key_rows is None and value_noun_of(key).startswith("“"):
+            return f"{'not ' * is_negated}named under {value_noun_of(key)} in the {documents}"
+        keys = _describe_key(condition, inner, schemas)[1]
+        return f"{'not ' * is_negated}among the {keys} of the {documents}"
+    if field is None:
+        return None
+    if (related := relate_in_english(field, f"one of the {documents}")) is not None:
+        return f"{'not ' * is_negated}{related}"
+    predicate = predicate_in_english(
+        conjuncts_of(condition.condition), inner, lambda member, own: describe_condition(member, own, schemas)
+    )
+    subject = without_id_word(value_noun_of(field))
+    return f"{subject} {predicate}" if predicate and subject not in predicate and not is_negated else None
 
 
 def _semi_join_messages(

@@ -1,17 +1,31 @@
 """Says conditions as an English speaker would, after the noun: "trainings held in 2025 with provider Red Cross".
 
-The words come from the type of the field and the form of its name. A label such as "held on" or "start date" gives a
-participle; a plural such as "bedrooms" is counted; everything else stands after "with".
+The words come from the type of the field and the part of speech of its label (`label_grammar`): a participle such as
+"held on" stands alone, a plural such as "bedrooms" is counted, other nouns stand after "with", and a label that is none
+of these is quoted after "where". More than two conditions become a list: "trainings (provider Red Cross; result failed;
+held in 2025)".
 """
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from agent.compose.phrases.label_grammar import (
+    PLACE_LABELS,
+    PREPOSITIONS,
+    LabelGrammar,
+    LabelKind,
+    is_participle,
+    parse_label,
+    quote_label,
+    with_article,
+)
+from agent.compose.phrases.nouns import document_noun_of
 from agent.compose.phrases.sentence_patterns import SentencePattern, sentence_pattern_of
 from agent.compose.phrases.values import PeriodKind, format_period, format_value, kind_of_period
 from agent.compose.phrases.words import format_label, join_words, singular_of
+from agent.english.state_words import is_unset_until_event
 from storage.search.conditions import (
     DOC_ID_FIELD,
     TEXT_FIELD,
@@ -24,48 +38,23 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     RowCondition,
+    SemiJoinCondition,
 )
+from storage.search.ids import FieldName
 from storage.search.schema import VALUE_PLACEHOLDER, FieldType, Schema, SchemaField
 
 DescribeCondition: TypeAlias = Callable[[Condition, Schema], str]  # as a statement: "vehicle is one of the vehicles …"
 
 _MAX_NAMED_VALUES: Final = 3  # of a condition that accepts several
 _LONG_VALUE_WORDS: Final = 5  # from which a value is quoted
-_ON_LABEL: Final = re.compile(r"^(?P<verb>[a-z]+(?: [a-z]+)?) (?:on|at)$")
+_ARTICLE: Final = re.compile(r"^an? ")
+_NAME_LABELS: Final = frozenset(("name", "full name", "title"))
+_ID_WORDS: Final = frozenset(("id", "no", "number", "code"))
+MIN_LISTED_CONDITIONS: Final = 3  # from which conditions become a list
 _HEAD_OF_LABEL: Final = re.compile(r" (?:per|of|in|at|on|for|from|to|by|with) ")  # "departures per day"
-_DATE_LABEL: Final = re.compile(r"^(?P<event>[a-z]+) date$")
-_EVENT_PARTICIPLES: Final = {
-    "start": "starting",
-    "begin": "beginning",
-    "end": "ending",
-    "expiry": "expiring",
-    "expiration": "expiring",
-    "effective": "effective",
-    "due": "due",
-}
-_PRESENT_PARTICIPLES: Final = {
-    "starts": "starting",
-    "begins": "beginning",
-    "ends": "ending",
-    "expires": "expiring",
-    "closes": "closing",
-    "opens": "opening",
-    "leaves": "leaving",
-    "arrives": "arriving",
-}
-_INTRANSITIVE_VERBS: Final = frozenset(
-    "occurred happened ended joined left arrived departed expired began died retired resigned".split()
-)
-_IRREGULAR_PARTICIPLES: Final = frozenset("built sold held paid sent made bought written given taken known met".split())
-_PLACE_LABELS: Final = frozenset(
-    "town city country region county village province district island location municipality".split()
-)
-_LABEL_PREPOSITIONS: Final = frozenset("by in at to from for of with".split())
-_ALL_PREPOSITIONS: Final = _LABEL_PREPOSITIONS | frozenset("on since until".split())
-_OPEN_ENDS: Final = (" from", " since", " until", " to")  # of labels such as "valid from"
-_VOWELS: Final = frozenset("aeiou")
 _SIZED_TYPES: Final = frozenset({FieldType.NUMBER, FieldType.MONEY})
 _EQUALITY: Final = frozenset({ComparisonOperator.EQ, ComparisonOperator.HAS})
+_NAMED_TYPES: Final = frozenset({FieldType.CATEGORY, FieldType.TEXT})
 _NAMING: Final = _EQUALITY | {ComparisonOperator.IN}
 _COUNT_WORDS: Final = {
     ComparisonOperator.GT: "more than ",
@@ -100,13 +89,33 @@ class QualifierParts:
     possessions: list[str] = field(default_factory=list[str])  # "provider Red Cross", after "with"
     remarks: list[str] = field(default_factory=list[str])  # "not held in 2025", apart from the others by commas
     clauses: list[str] = field(default_factory=list[str])  # "vehicle is one of the vans", after "whose"
+    equations: list[str] = field(default_factory=list[str])  # "“Runs for” is 12 months", after "where"
+
+    @property
+    def items(self) -> list[str]:
+        """The parts as members of a list: "provider Red Cross", "cost of more than EUR 5.00"."""
+        possessions = [_ARTICLE.sub("", possession) for possession in self.possessions]
+        return [*self.relations, *self.states, *possessions, *self.remarks, *self.clauses, *self.equations]
 
     def join(self) -> str:
-        words = [*self.relations, *([join_words(self.states)] if self.states else [])]
+        relations = sorted(self.relations, key=lambda relation: relation.startswith("to "))  # "from A to B"
+        words = [*relations, *([join_words(self.states)] if self.states else [])]
         words += [f"with {join_words(self.possessions)}"] if self.possessions else []
         said = ", ".join(filter(None, (" ".join(words), *self.remarks)))
         clauses = " and ".join(f"whose {clause}" for clause in self.clauses)
-        return (", " if self.remarks else " ").join(filter(None, (said, clauses)))
+        equations = f"where {join_words(self.equations)}" if self.equations else ""
+        return (", " if self.remarks else " ").join(filter(None, (said, clauses, equations)))
+
+    def as_predicate(self) -> str | None:
+        """Returns what a subject is or has: "is in Bath and has no phone"; None: there is no such sentence."""
+        if self.remarks or self.clauses or self.equations:
+            return None
+        states = [*self.relations, *self.states]
+        if not all(state.partition(" ")[0] in PREPOSITIONS | {"marked", "called"} for state in states):
+            return None
+        verbs = [f"is {join_words(states)}"] if states else []
+        verbs += [f"has {join_words(self.possessions)}"] if self.possessions else []
+        return " and ".join(verbs) or None
 
 
 def qualify_in_english(
@@ -117,6 +126,42 @@ def qualify_in_english(
     `ranks`: nouns such as "the largest area" that the documents have, too.
     """
     return _collect_parts(conditions, schema, describe, ranks).join()
+
+
+def list_in_english(conditions: Sequence[Condition], schema: Schema, describe: DescribeCondition) -> list[str]:
+    """Returns the conditions as members of a list, in their order: "provider Red Cross", "held in 2025"."""
+    items: list[str] = []
+    for condition in conditions:
+        pair = _pair_of(condition, schema)
+        items += [pair] if pair is not None else _collect_parts([condition], schema, describe).items
+    return items
+
+
+def _pair_of(condition: Condition, schema: Schema) -> str | None:
+    """ "provider: Red Cross" for a condition on a named value; None: it is said in another way."""
+    members = condition.members if isinstance(condition, OrCondition) else (condition,)
+    comparisons = _comparisons_of_one_field(members)
+    if comparisons is None and isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.IN:
+        comparisons = [condition]
+    schema_field = schema.by_name.get(comparisons[0].field) if comparisons is not None else None
+    if comparisons is None or schema_field is None or schema_field.type not in _NAMED_TYPES:
+        return None
+    if isinstance(comparisons[0].value, bool) or _pattern_for(comparisons, schema_field, schema) is not None:
+        return None
+    label = format_label(schema_field.label)
+    is_role = parse_label(schema_field).kind is LabelKind.ROLE
+    return None if is_role else f"{label}: {_describe_values(comparisons, schema_field)}"
+
+
+def predicate_in_english(conditions: Sequence[Condition], schema: Schema, describe: DescribeCondition) -> str | None:
+    """Returns what a single document is or has: "is in Bath"; None: the conditions make no such sentence."""
+    return _collect_parts(conditions, schema, describe).as_predicate()
+
+
+def relate_in_english(schema_field: SchemaField, documents: str) -> str | None:
+    """Returns "registered at one of the clinics in Bath" for a field that is no noun; None: it is one."""
+    grammar = parse_label(schema_field)
+    return f"{grammar.words} {documents}" if grammar.kind is LabelKind.ROLE else None
 
 
 def _collect_parts(
@@ -133,46 +178,79 @@ def widen_in_english(condition: Condition, schema: Schema, describe: DescribeCon
     match condition:
         case NotCondition(ComparisonCondition(op=op, value=str(value))) if op in _EQUALITY:
             return f"also {_quote_long_value(value)}"
-        case MissingCondition(field=name) if name in schema.by_name:
+        case NotCondition(ComparisonCondition(field=name) as inner) if name in schema.by_name:
+            return _widen_field(replace(inner, op=ComparisonOperator.EQ), schema.by_name[name], schema)
+        case MissingCondition(field=name) | NotCondition(MissingCondition(field=name)) if name in schema.by_name:
             return f"with or without {value_noun_of(schema.by_name[name])}"
         case ComparisonCondition(field=name, value=value) if name == TEXT_FIELD:
-            return f"with or without “{value}”"
-        case ComparisonCondition(field=name, words=words) if name == DOC_ID_FIELD and words:
-            return f"leaving out “{words}”"
+            return f"without “{value}”"
+        case NotCondition(ComparisonCondition(field=name, value=value)) if name == TEXT_FIELD:
+            return f"also mentioning “{value}”"
+        case ComparisonCondition(field=name, value=value) if name == TITLE_FIELD:
+            return f"without “{value}” in the title"
+        case ComparisonCondition(field=name, words=words) if name == DOC_ID_FIELD:
+            return f"without “{words}”" if words else f"in all {document_noun_of(schema).plural}"
         case OrCondition(members) if (alternatives := _comparisons_of_one_field(members)) is not None:
             return widen_in_english(alternatives[0], schema, describe)
         case ComparisonCondition(field=name) if name in schema.by_name:
             return _widen_field(condition, schema.by_name[name], schema)
+        case RowCondition(rows_field=name) if name in schema.by_name:
+            return f"any {format_label(schema.by_name[name].label)}"
+        case SemiJoinCondition(field=name) | NotCondition(SemiJoinCondition(field=name)):
+            return _widen_relation(name, schema)
         case _:
-            return f"leaving out: {describe(condition, schema)}"
+            return f"without: {describe(condition, schema)}"
+
+
+def _widen_relation(name: FieldName, schema: Schema) -> str:
+    noun = document_noun_of(schema)
+    if name not in schema.by_name or is_own_name(schema.by_name[name], schema):
+        return f"any {noun.singular}"
+    grammar = parse_label(schema.by_name[name])
+    return _widen_role(grammar) if grammar.kind is LabelKind.ROLE else f"any {without_id_word(grammar.words)}"
+
+
+def _widen_role(grammar: LabelGrammar) -> str:
+    """ "registered anywhere", "led by anyone", "from anywhere"."""
+    verb, _, preposition = grammar.words.rpartition(" ")
+    if verb:
+        return f"{verb} anywhere" if preposition in ("in", "at") else f"{grammar.words} anyone"
+    return "anywhere" if preposition in ("in", "at") else f"{preposition} anyone or anywhere"
 
 
 def _widen_field(condition: ComparisonCondition, schema_field: SchemaField, schema: Schema) -> str:
-    label = format_label(schema_field.label)
+    label, grammar = format_label(schema_field.label), parse_label(schema_field)
+    noun = value_noun_of(schema_field)
     state = _state_at_time(schema_field, schema) if schema_field.type is FieldType.DATE else None
     match condition.op:
         case _ if isinstance(condition.value, bool):
-            return f"marked as {label} or not"
+            return f"{label} or not"
         case ComparisonOperator.GT | ComparisonOperator.GTE if schema_field.type is FieldType.DATE:
-            return f"also {_those(state)} earlier" if state else f"also an earlier {label}"
+            return f"also {_those(state)} earlier" if state else f"also earlier: {noun}"
         case ComparisonOperator.LT | ComparisonOperator.LTE if schema_field.type is FieldType.DATE:
-            return f"also {_those(state)} later" if state else f"also a later {label}"
-        case _ if _is_year(schema_field, label):
-            return f"{label} at any time"
+            return f"also {_those(state)} later" if state else f"also later: {noun}"
+        case _ if _is_year(schema_field):
+            return f"{grammar.words} at any time"
         case ComparisonOperator.GT | ComparisonOperator.GTE:
-            return f"no minimum {label}"
+            return f"no minimum {noun}" if grammar.kind is LabelKind.NOUN else f"no minimum for {noun}"
         case ComparisonOperator.LT | ComparisonOperator.LTE:
-            return f"no maximum {label}"
+            return f"no maximum {noun}" if grammar.kind is LabelKind.NOUN else f"no maximum for {noun}"
         case _ if state == "dated":
             return "any date"
         case _ if state is not None:
             return f"{state} at any time"
-        case _ if _is_participle_with_preposition(label):
-            return f"{label} {'anywhere' if label.endswith((' in', ' at')) else 'anyone'}"
+        case _ if grammar.kind is LabelKind.OPEN_END:
+            return f"{grammar.words} any day"
+        case _ if grammar.kind is LabelKind.ROLE and label in PLACE_LABELS:
+            return f"any {label}"
+        case _ if grammar.kind is LabelKind.ROLE and label.rpartition(" ")[2] in PLACE_LABELS:
+            return f"{grammar.words} anywhere"
+        case _ if grammar.kind is LabelKind.ROLE:
+            return _widen_role(grammar)
         case _ if _is_counted(schema_field, label):
             return f"any number of {label}"
         case _:
-            return f"any {singular_of(label)}" if schema_field.type is FieldType.LIST else f"any {label}"
+            return f"any {singular_of(noun)}" if schema_field.type is FieldType.LIST else f"any {noun}"
 
 
 def deny_in_english(
@@ -187,8 +265,11 @@ def deny_in_english(
         if predicate is not None:
             others = [*conditions[:index], *conditions[index + 1 :]]
             parts = _collect_parts(others, schema, describe)
+            if len(parts.items) >= MIN_LISTED_CONDITIONS:
+                return None
             subject = " ".join(filter(None, ("No", noun, parts.join())))
-            return f"{subject}, {predicate}" if parts.remarks or parts.clauses else f"{subject} {predicate}"
+            is_long = bool(parts.remarks or parts.clauses or parts.equations)
+            return f"{subject}, {predicate}" if is_long else f"{subject} {predicate}"
     return None
 
 
@@ -230,7 +311,10 @@ def _state_at_time(schema_field: SchemaField, schema: Schema) -> str | None:
     """What the documents are at the time of a date field: "starting", "held". None: the field is a noun."""
     pattern = sentence_pattern_of(schema_field, schema)
     state, placeholder, rest = pattern.qualifier.partition(VALUE_PLACEHOLDER) if pattern is not None else ("", "", "")
-    return state.rstrip() if placeholder and state and not rest else _state_of_label(format_label(schema_field.label))
+    if placeholder and state and not rest:
+        return state.rstrip()
+    grammar = parse_label(schema_field)
+    return grammar.words if grammar.kind is LabelKind.STATE else None
 
 
 def _those(state: str) -> str:
@@ -256,10 +340,9 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
         case ComparisonCondition(field=name) if name in schema.by_name:
             _add_comparison([condition], parts, schema.by_name[name], schema)
         case MissingCondition(field=name) if name in schema.by_name:
-            parts.possessions.append(f"no {value_noun_of(schema.by_name[name])}")
+            _add_absence(schema.by_name[name], parts)
         case NotCondition(MissingCondition(field=name)) if name in schema.by_name:
-            noun = value_noun_of(schema.by_name[name])
-            parts.possessions.append(f"known {noun}" if _looks_plural(noun) else f"a known {noun}")
+            _add_presence(schema.by_name[name], parts)
         case NotCondition(ComparisonCondition(field=name, value=value)) if name == TEXT_FIELD:
             parts.remarks.append(f"not mentioning “{value}”")
         case NotCondition(ComparisonCondition(field=name, value=value)) if name == TITLE_FIELD:
@@ -275,8 +358,61 @@ def _add_condition(condition: Condition, parts: QualifierParts, schema: Schema, 
             inside := qualify_in_english([inner], schema, describe)
         ):
             parts.remarks.append(f"except those {inside}")
+        case SemiJoinCondition() | NotCondition(SemiJoinCondition()):
+            _add_relation(describe(condition, schema), parts)
         case _:
             parts.clauses.append(describe(condition, schema))
+
+
+def _add_relation(relation: str, parts: QualifierParts) -> None:
+    """Adds "registered at one of the clinics in Bath" as a state, "clinic is in Bath" after "whose"."""
+    first = relation.removeprefix("not ").partition(" ")[0]
+    if first in ("among", "named") or first in PREPOSITIONS or (is_participle(first) and " one of the " in relation):
+        (parts.remarks if relation.startswith("not ") else parts.states).append(relation)
+    else:
+        parts.clauses.append(relation)
+
+
+def _add_absence(schema_field: SchemaField, parts: QualifierParts) -> None:
+    """ "no price", "not settled", "no entry for “From”"."""
+    grammar = parse_label(schema_field)
+    if grammar.kind is LabelKind.NOUN:
+        parts.possessions.append(f"no {grammar.words}")
+    elif _is_event(schema_field, grammar):
+        parts.remarks.append(f"not {grammar.words}")
+    else:
+        parts.possessions.append(f"no entry for {quote_label(schema_field)}")
+
+
+def _add_presence(schema_field: SchemaField, parts: QualifierParts) -> None:
+    grammar = parse_label(schema_field)
+    if grammar.kind is LabelKind.NOUN:
+        plural = _looks_plural(grammar.words)
+        parts.possessions.append(f"known {grammar.words}" if plural else f"a known {grammar.words}")
+    elif _is_event(schema_field, grammar):
+        parts.states.append(grammar.words)
+    else:
+        parts.possessions.append(f"an entry for {quote_label(schema_field)}")
+
+
+def miss_in_english(schema_field: SchemaField) -> str:
+    """Names the documents without a value: "no price", "not settled", "nothing under “From”"."""
+    grammar = parse_label(schema_field)
+    if grammar.kind is LabelKind.NOUN:
+        return f"no {grammar.words}"
+    return f"not {grammar.words}" if _is_event(schema_field, grammar) else f"nothing under {quote_label(schema_field)}"
+
+
+def know_in_english(schema_field: SchemaField) -> str:
+    """Names the documents with a value: "with price", "settled"."""
+    grammar = parse_label(schema_field)
+    return grammar.words if _is_event(schema_field, grammar) else f"with {value_noun_of(schema_field)}"
+
+
+def _is_event(schema_field: SchemaField, grammar: LabelGrammar) -> bool:
+    """Whether a document without the date is one that the event has not come to: "settled", "returned"."""
+    is_adjective = grammar.kind is LabelKind.STATE and not grammar.words.startswith("that ")
+    return is_adjective and is_unset_until_event(schema_field)
 
 
 def _add_alternatives(
@@ -332,65 +468,90 @@ def _add_comparison(
     comparisons: Sequence[ComparisonCondition], parts: QualifierParts, schema_field: SchemaField, schema: Schema
 ) -> None:
     """Adds what the field must be; several comparisons are alternatives of one kind."""
-    first, label = comparisons[0], format_label(schema_field.label)
+    first, label, grammar = comparisons[0], format_label(schema_field.label), parse_label(schema_field)
     if isinstance(first.value, bool):
         parts.states.append(f"marked as {label}" if first.value else f"not marked as {label}")
     elif (pattern := _pattern_for(comparisons, schema_field, schema)) is not None:
         place = parts.relations if pattern.is_relation else parts.states
         place.append(pattern.fill_qualifier(_describe_value_in_pattern(comparisons, schema_field)))
     elif schema_field.type is FieldType.DATE:
-        _add_time(_join_times([_time_of(comparison, schema_field) for comparison in comparisons]), label, parts)
-    elif _is_year(schema_field, label) and first.op in _YEAR_WORDS:
-        parts.states.append(f"{label} {_YEAR_WORDS[first.op]} {_describe_values(comparisons, schema_field)}")
-    elif (state := _state_of_values(comparisons, schema_field, label)) is not None:
-        parts.states.append(state)
+        _add_time(_join_times([_time_of(comparison, schema_field) for comparison in comparisons]), grammar, parts)
+    elif _is_year(schema_field) and first.op in _YEAR_WORDS:
+        parts.states.append(f"{grammar.words} {_YEAR_WORDS[first.op]} {_describe_values(comparisons, schema_field)}")
+    elif grammar.kind is LabelKind.ROLE and first.op in _NAMING:
+        place = parts.relations if grammar.words in PREPOSITIONS else parts.states
+        place.append(f"{grammar.words} {_describe_values(comparisons, schema_field)}")
+    elif first.op is ComparisonOperator.CONTAINS:
+        parts.possessions.append(_describe_contained_words(str(first.value), schema_field, grammar))
+    elif grammar.kind is not LabelKind.NOUN:
+        verb = "includes" if schema_field.type is FieldType.LIST else "is"
+        parts.equations.append(_equate(comparisons, schema_field, verb))
+    elif first.op in _EQUALITY and is_own_name(schema_field, schema):
+        parts.states.append(f"called {_describe_values(comparisons, schema_field)}")
     else:
         parts.possessions.append(_describe_possession(comparisons, schema_field, label))
 
 
-def _state_of_values(comparisons: Sequence[ComparisonCondition], schema_field: SchemaField, label: str) -> str | None:
-    """ "in Belk", "surveyed by Ada Finch"; None: the label is a noun that the documents have."""
-    if not {comparison.op for comparison in comparisons} <= _NAMING or schema_field.type in _SIZED_TYPES:
-        return None
-    values = _describe_values(comparisons, schema_field)
-    if label in _PLACE_LABELS:
-        return f"in {values}"
-    preposition, _, place = label.partition(" ")
-    if preposition in _LABEL_PREPOSITIONS and place in _PLACE_LABELS:
-        return f"{preposition} {values}"
-    return f"{label} {values}" if _is_participle_with_preposition(label) else None
+def _describe_contained_words(words: str, schema_field: SchemaField, grammar: LabelGrammar) -> str:
+    """ "“wide” in the remarks", "“parents” under “For”"."""
+    place = f"in the {grammar.words}" if grammar.kind is LabelKind.NOUN else f"under {quote_label(schema_field)}"
+    return f"“{words}” {place}"
 
 
-def _is_participle_with_preposition(label: str) -> bool:
-    verb, _, preposition = label.rpartition(" ")
-    return preposition in _LABEL_PREPOSITIONS and _is_participle(verb.rpartition(" ")[2])
+def _equate(comparisons: Sequence[ComparisonCondition], schema_field: SchemaField, verb: str) -> str:
+    """ "“Runs for” is more than 12 months", "“Absent” includes Ada Finch"."""
+    size = _SIZE_WORDS.get(comparisons[0].op, "") if schema_field.type in _SIZED_TYPES else ""
+    return f"{quote_label(schema_field)} {verb} {size}{_describe_values(comparisons, schema_field)}"
+
+
+def is_own_name(schema_field: SchemaField, schema: Schema) -> bool:
+    """Whether the value is what a document is called: "name", "mine" in a bucket of mines."""
+    if schema.is_row_schema:
+        return False
+    label = format_label(schema_field.label).lower()
+    return label in _NAME_LABELS or label == document_noun_of(schema).singular.lower()
+
+
+def without_id_word(label: str) -> str:
+    """ "clinic" of "clinic id": what the value refers to."""
+    head, _, last = label.rpartition(" ")
+    return head if head and last in _ID_WORDS else label
 
 
 def _add_negation(inner: ComparisonCondition, parts: QualifierParts, schema_field: SchemaField, schema: Schema) -> None:
-    label = format_label(schema_field.label)
+    label, grammar = format_label(schema_field.label), parse_label(schema_field)
     if isinstance(inner.value, bool):
         parts.states.append(f"not marked as {label}" if inner.value else f"marked as {label}")
+    elif grammar.kind is LabelKind.QUOTED and schema_field.type is not FieldType.DATE and not schema_field.says:
+        verb = "does not include" if schema_field.type is FieldType.LIST else "is not"
+        parts.equations.append(_equate([inner], schema_field, verb))
     elif schema_field.type is FieldType.LIST and not schema_field.says:
         parts.remarks.append(f"without {_describe_values([inner], schema_field)} among the {label}")
     elif (pattern := _pattern_for([inner], schema_field, schema)) is not None:
         parts.remarks.append(f"not {pattern.fill_qualifier(_describe_value_in_pattern([inner], schema_field))}")
     elif schema_field.type is FieldType.DATE:
-        times = QualifierParts()
-        _add_time(_time_of(inner, schema_field), label, times)
-        parts.remarks.append(f"not {times.join()}")
-    elif (state := _state_of_values([inner], schema_field, label)) is not None:
-        parts.remarks.append(f"not {state}")
+        _add_other_time(_time_of(inner, schema_field), grammar, schema_field, parts)
+    elif grammar.kind is LabelKind.ROLE and inner.op in _NAMING:
+        parts.remarks.append(f"not {grammar.words} {_describe_values([inner], schema_field)}")
     elif inner.op in _NAMING:
         parts.possessions.append(f"{label} other than {_describe_values([inner], schema_field)}")
     else:
         parts.remarks.append(f"not with {_describe_possession([inner], schema_field, label)}")
 
 
+def _add_other_time(time: str, grammar: LabelGrammar, schema_field: SchemaField, parts: QualifierParts) -> None:
+    """Adds that the day is not at that time: "not held in 2025", "“From” is not in 2025"."""
+    if grammar.kind is LabelKind.QUOTED:
+        parts.equations.append(f"{quote_label(schema_field)} is not {time}")
+        return
+    times = QualifierParts()
+    _add_time(time, grammar, times)
+    parts.remarks.append(f"not {times.join()}")
+
+
 def _describe_possession(comparisons: Sequence[ComparisonCondition], schema_field: SchemaField, label: str) -> str:
     """ "vendor Acme or Bolt", "rent of more than EUR 900.00", "at least 3 bedrooms"."""
     first = comparisons[0]
-    if first.op is ComparisonOperator.CONTAINS:
-        return f"“{first.value}” in the {label}"
     values = _describe_values(comparisons, schema_field)
     if _is_counted(schema_field, label):
         return f"{_COUNT_WORDS.get(first.op, '')}{values} {label}"
@@ -398,8 +559,6 @@ def _describe_possession(comparisons: Sequence[ComparisonCondition], schema_fiel
         is_name = first.op in _EQUALITY and not schema_field.unit and schema_field.type is FieldType.NUMBER
         return f"{label} {values}" if is_name else f"{_with_article(label)} of {_SIZE_WORDS.get(first.op, '')}{values}"
     is_member = schema_field.type is FieldType.LIST
-    if not is_member and _looks_plural(label):
-        return f"{values} as {label}"
     return f"{singular_of(label) if is_member else label} {values}"
 
 
@@ -451,49 +610,33 @@ def _join_times(times: Sequence[str]) -> str:
     return f"{prepositions.pop()} {_join_or([time.partition(' ')[2] for time in times])}"
 
 
-def _add_time(time: str, label: str, parts: QualifierParts) -> None:
-    state = _state_of_label(label)
-    if state == "dated":
-        parts.states.append(f"dated {time.removeprefix('in ').removeprefix('on ') if ' or ' not in time else time}")
-    elif state is not None:
-        parts.states.append(f"{state} {time}")
-    elif label.endswith(_OPEN_ENDS):
-        day = time.removeprefix("on ")
-        parts.states.append(f"{label} {day}" if day != time and day[:1].isdigit() else f"{label} a day {time}")
-    else:
-        parts.possessions.append(f"{_with_article(label)} {time}")
-
-
-def _state_of_label(label: str) -> str | None:
-    """What the documents are at that time: "held" of "held on", "starting" of "start date". None: it is a noun."""
-    if label in ("date", "day"):
-        return "dated"
-    if (event := _DATE_LABEL.match(label)) is not None:
-        return _EVENT_PARTICIPLES.get(event["event"])
-    on_label = _ON_LABEL.match(label)
-    verb = on_label["verb"] if on_label is not None else label
-    last_word = verb.rpartition(" ")[2]
-    if last_word in _INTRANSITIVE_VERBS:
-        return f"that {verb}"
-    if last_word in _PRESENT_PARTICIPLES:
-        return _PRESENT_PARTICIPLES[last_word]
-    return verb if _is_participle(last_word) else None
-
-
-def _is_participle(word: str) -> bool:
-    return word.endswith("ed") or word in _IRREGULAR_PARTICIPLES
+def _add_time(time: str, grammar: LabelGrammar, parts: QualifierParts) -> None:
+    match grammar:
+        case LabelGrammar(LabelKind.STATE, "dated"):
+            parts.states.append(f"dated {time.removeprefix('in ').removeprefix('on ') if ' or ' not in time else time}")
+        case LabelGrammar(LabelKind.STATE, words):
+            parts.states.append(f"{words} {time}")
+        case LabelGrammar(LabelKind.OPEN_END, words):
+            day = time.removeprefix("on ").removeprefix("in ") if words.endswith(" for") else time.removeprefix("on ")
+            parts.states.append(f"{words} {day}" if day != time else f"{words} a day {time}")
+        case LabelGrammar(LabelKind.NOUN, words):
+            parts.possessions.append(f"{_with_article(words)} {time}")
+        case LabelGrammar(words=words):
+            parts.equations.append(f"{words} is {time}")
 
 
 # -- labels and values
 
 
 def value_noun_of(schema_field: SchemaField) -> str:
-    """What a document has or lacks: "flash point"; "“completed on” date" where the label is no noun."""
+    """What a document has or lacks: "flash point"; "“Completed on”" where the label is no noun."""
+    grammar = parse_label(schema_field)
     label = format_label(schema_field.label)
-    if label.rpartition(" ")[2] in _ALL_PREPOSITIONS and schema_field.type is not FieldType.DATE:
-        return f"“{label}”"
-    is_noun = label.endswith(("date", "day")) or (_state_of_label(label) is None and label not in _ALL_PREPOSITIONS)
-    return label if is_noun or schema_field.type is not FieldType.DATE else f"“{label}” date"
+    is_noun = grammar.kind is LabelKind.NOUN or label in PLACE_LABELS or label.endswith(("date", "day"))
+    is_place = grammar.kind is LabelKind.ROLE and label.rpartition(" ")[2] in PLACE_LABELS
+    if is_noun or is_place:
+        return grammar.words if grammar.kind is LabelKind.NOUN else label
+    return quote_label(schema_field)
 
 
 def _is_counted(schema_field: SchemaField, label: str) -> bool:
@@ -502,9 +645,9 @@ def _is_counted(schema_field: SchemaField, label: str) -> bool:
     return is_plain_number and _looks_plural(_HEAD_OF_LABEL.split(label, maxsplit=1)[0])
 
 
-def _is_year(schema_field: SchemaField, label: str) -> bool:
+def _is_year(schema_field: SchemaField) -> bool:
     """Whether a number says when something was done: "founded", "built"."""
-    return schema_field.type is FieldType.NUMBER and not schema_field.unit and _is_participle(label)
+    return schema_field.type is FieldType.NUMBER and parse_label(schema_field).kind is LabelKind.STATE
 
 
 def _looks_plural(label: str) -> bool:
@@ -514,7 +657,7 @@ def _looks_plural(label: str) -> bool:
 def _with_article(label: str) -> str:
     if _looks_plural(label):
         return label
-    return f"an {label}" if label[:1].lower() in _VOWELS else f"a {label}"
+    return with_article(label)
 
 
 def _quote_long_value(value: str) -> str:

@@ -7,10 +7,10 @@ from agent.compose.phrases.values import format_money, format_number, format_val
 from agent.compose.phrases.words import (
     capitalize_words,
     escape_markdown,
+    format_label,
     join_by_colon,
     join_words,
     lowercase_label,
-    lowercase_words,
 )
 from agent.outcome import ComputedFigure
 from agent.retrieval.answer_type import AnswerType, find_values_in
@@ -43,7 +43,8 @@ def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, quali
     `qualifier` follows the noun and is already escaped.
     """
     field = schema.by_name.get(figure.field) if figure.field is not None else None
-    counted = f"({format_count(figure.count, noun)}{qualifier})"
+    listed = qualifier.removeprefix(" (").removesuffix(")") if qualifier.startswith(" (") else ""
+    counted = f"({format_count(figure.count, noun)}{f': {listed}' if listed else qualifier})"
     if figure.function is AggregateFunction.COUNT:
         return f"**{format_count(figure.count, noun)}**{qualifier}"
     if figure.function is AggregateFunction.DISTINCT and field is not None:
@@ -72,7 +73,7 @@ def _describe_distinct_values(count: int, label: str) -> str:
 
 
 def _label_of_measure(field: SchemaField) -> str:
-    return lowercase_words(field.label) if field.label.istitle() else field.label
+    return format_label(field.label) if is_reply_in_english() or field.label.istitle() else field.label
 
 
 def describe_functions(functions: Sequence[AggregateFunction], field: SchemaField) -> str:

@@ -69,6 +69,11 @@ def sentence_pattern_of(field: SchemaField, schema: Schema) -> SentencePattern |
     return SentencePattern("", f"{preposition} {VALUE_PLACEHOLDER}")
 
 
+def present_verb_of(field: SchemaField) -> str | None:
+    """Returns "starts" for "start date", "expires" for "expires on"; None: the label of a date names no such event."""
+    return _verb_of_date(format_label(field.label)) if field.type is FieldType.DATE else None
+
+
 def _parse_pattern(text: str, *, is_date: bool) -> SentencePattern:
     before, _, after = text.partition(VALUE_PLACEHOLDER)
     before = before.rstrip()

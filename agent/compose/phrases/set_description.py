@@ -1,8 +1,9 @@
 """Describes sets of documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from agent.compose.phrases.conditions import describe_denial, describe_qualifier
+from agent.compose.phrases.conditions import describe_denial, describe_mention, describe_qualifier, list_conditions
+from agent.compose.phrases.english_qualifiers import MIN_LISTED_CONDITIONS
 from agent.compose.phrases.nouns import NounForms, document_noun_of, kind_required_by, noun_for_documents
 from agent.compose.phrases.words import escape_markdown, join_words
 from agent.refine.implied_conditions import drop_implied_conditions
@@ -79,6 +80,10 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
         )
     ]
     fitting = [word for word in map(_words_of_selection, conditions) if word]
+    mentioned = dict.fromkeys([*(str(condition.value) for condition in text_conditions), *clause.required_terms])
+    listed = _list_set_conditions([*where, *lacks], fitting, mentioned, schema, schemas)
+    if len(listed) >= MIN_LISTED_CONDITIONS:
+        return f" ({'; '.join(listed)})"
     is_selected = any(map(_selects_by_id, conditions)) and not fitting
     words = translate_message(_OF_THESE) if is_selected else ""
     words += _describe_field_conditions(where, lacks, schema, schemas)
@@ -90,7 +95,7 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
             if words
             else translate_plural(" that fits {words}", " that fit {words}", number, words=quoted)
         )
-    if mentioned := dict.fromkeys([*(str(condition.value) for condition in text_conditions), *clause.required_terms]):
+    if mentioned:
         quoted = join_words([f"“{word}”" for word in mentioned])
         words += (
             translate_plural(", that mentions {words}", ", that mention {words}", number, words=quoted)
@@ -98,6 +103,19 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
             else translate_plural(" that mentions {words}", " that mention {words}", number, words=quoted)
         )
     return words
+
+
+def _list_set_conditions(
+    conditions: Sequence[Condition],
+    fitting: Iterable[str],
+    mentioned: Iterable[str],
+    schema: Schema,
+    schemas: Mapping[BucketId, Schema],
+) -> list[str]:
+    """Returns the conditions of a set one by one: "provider Red Cross", "held in 2025", "mentions “rim”"."""
+    listed = list_conditions(conditions, schema, schemas)
+    fits = [translate_message("fits “{words}”", words=words) for words in dict.fromkeys(fitting)]
+    return [*listed, *fits, *map(describe_mention, mentioned)]
 
 
 def _describe_field_conditions(

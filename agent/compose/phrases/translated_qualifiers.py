@@ -87,6 +87,11 @@ def state_in_translation(condition: Condition, schema: Schema, describe: Describ
     return join_all(possessions) if is_plain else parts.join()
 
 
+def list_in_translation(conditions: Sequence[Condition], schema: Schema, describe: DescribeRelation) -> list[str]:
+    """Returns the conditions as members of a list, in their order: "Partei Acme", "ohne Frist"."""
+    return [state_in_translation(condition, schema, describe) for condition in conditions]
+
+
 def widen_in_translation(condition: Condition, schema: Schema, describe: DescribeRelation) -> str:
     """Returns the label of a button that drops the condition: "Partei: beliebig"."""
     match condition:
@@ -95,7 +100,7 @@ def widen_in_translation(condition: Condition, schema: Schema, describe: Describ
         case MissingCondition(field=name) if name in schema.by_name:
             return translate_message("with or without {label}", label=value_label_of(schema.by_name[name]))
         case ComparisonCondition(field=name, value=value) if name == TEXT_FIELD:
-            return translate_message("with or without “{word}”", word=value)
+            return translate_message("without {words}", words=f"“{value}”")
         case OrCondition((ComparisonCondition() as first, *_)) if _are_alternatives(condition):
             return widen_in_translation(first, schema, describe)
         case ComparisonCondition(field=name) if name in schema.by_name:

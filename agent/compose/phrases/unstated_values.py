@@ -11,6 +11,7 @@ from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.conditions import MATCH_ALL
 from storage.search.ids import FieldName
+from storage.search.schema import FieldOrigin, SchemaField
 
 
 def add_unstated_values(text: str, review: LegReview, *, scope_count: int | None = None) -> str:
@@ -32,11 +33,16 @@ def describe_unstated_values(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the sentences on fields that hardly any document states, and those on other fields."""
     scarce = [values for values in review.unstated_values if values.is_scarce and len(values.fields) == 1]
-    others = [values for values in review.unstated_values if values not in scarce]
+    others = [values for values in review.unstated_values if values not in scarce and _is_remarkable(values, review)]
     return (
         tuple(_warn_of_scarce_field(values, review) for values in scarce),
         tuple(_describe_remaining(values, review, scope_count) for values in others),
     )
+
+
+def _is_remarkable(unstated: UnstatedValues, review: LegReview) -> bool:
+    """Whether readers should know of it. That some documents are of no kind says nothing about the answer."""
+    return bool(_fields_of(unstated.fields, review))
 
 
 def _warn_of_scarce_field(unstated: UnstatedValues, review: LegReview) -> str:
@@ -77,14 +83,14 @@ def _describe_remaining(unstated: UnstatedValues, review: LegReview, scope_count
         return _describe_share(unstated, values, found)
     if found:
         return translate_plural(
-            "{count} more may fit: it does not state {label}.",
-            "{count} more may fit: they do not state {label}.",
+            "{count} more may fit, but does not state {label}.",
+            "{count} more may fit, but do not state {label}.",
             count,
             **values,
         )
     return translate_plural(
-        "{count} may fit: it does not state {label}.",
-        "{count} may fit: they do not state {label}.",
+        "{count} may fit, but does not state {label}.",
+        "{count} may fit, but do not state {label}.",
         count,
         **values,
     )
@@ -121,8 +127,14 @@ def _is_whole_bucket(unstated: UnstatedValues, review: LegReview) -> bool:
 
 def _label_of(names: tuple[FieldName, ...], review: LegReview) -> str:
     """Names the fields: "price", "pets or price". Markdown."""
+    nouns = [describe_value_noun(field) for field in _fields_of(names, review)]
+    if is_reply_in_english():
+        nouns = [noun if noun.startswith("“") else f"the {noun}" for noun in nouns]
+    return escape_markdown(join_alternatives(nouns))
+
+
+def _fields_of(names: tuple[FieldName, ...], review: LegReview) -> list[SchemaField]:
+    """The fields that documents state: not the kind, which is inferred."""
     schemas = [review.question_context.schemas[bucket] for bucket in review.leg.search.buckets]
     fields = [next(filter(None, (schema.by_name.get(name) for schema in schemas)), None) for name in names]
-    nouns = [describe_value_noun(field) for field in fields if field is not None]
-    nouns = [f"the {noun}" if noun.startswith("“") and is_reply_in_english() else noun for noun in nouns]
-    return escape_markdown(join_alternatives(nouns))
+    return [field for field in fields if field is not None and field.origin is not FieldOrigin.KIND]

@@ -16,6 +16,10 @@ _LINE_MARK = re.compile(r"^(?:#{1,6}\s+|[-*+•>]\s+(?!\d))+")  # "> 5 V" and "-
 _MAX_QUOTED_CHARACTERS: Final = 400
 _SHOWN_MENTIONS: Final = 3
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
+_ABBREVIATIONS: Final = {"vat": "VAT", "excl": "excl.", "incl": "incl."}
+_ABBREVIATION = re.compile(r"\b(?:vat|excl|incl)\b(?!\.)", re.IGNORECASE)
+_LEADER = re.compile(r"\s*(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*")  # between a label and its value
+_MAX_LABEL_CHARACTERS: Final = 40  # of the first of two cells
 _OWN_PLURALS: Final = frozenset("species series news".split())
 
 
@@ -28,7 +32,14 @@ def label_of_field(field_name: FieldName, schema: Schema) -> str:
 
 def format_label(label: str) -> str:
     """Returns the label for use within a sentence: "notice period" for "Notice Period", but "CAS number" as it is."""
-    return label.lower() if is_reply_in_english() and label.istitle() else lowercase_label(label)
+    if not is_reply_in_english():
+        return lowercase_label(label)
+    return spell_out_label(label.lower() if label.istitle() else lowercase_label(label))
+
+
+def spell_out_label(label: str) -> str:
+    """Returns an English label with its abbreviations as people write them: "total excl. VAT"."""
+    return _ABBREVIATION.sub(lambda match: _ABBREVIATIONS[match[0].lower()], label)
 
 
 def lowercase_label(label: str) -> str:
@@ -82,9 +93,11 @@ def join_by_colon(label: str, text: str) -> str:
 def clean_quotation(text: str) -> str:
     """Returns a quoted line without the marks of Markdown: headings, bullets, emphasis, code, and bars of tables."""
     line = _LINE_MARK.sub("", text.strip())
+    line = _LEADER.sub(": ", line).removesuffix(": ").replace(":: ", ": ")
     if line.count("|") > 1 or (line.count("|") == 1 and " | " in line):
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        line = " · ".join(cell for cell in cells if cell.strip(":-"))
+        cells = [cell.strip() for cell in line.strip("|").split("|") if cell.strip(" :-")]
+        is_pair = len(cells) == 2 and len(cells[0]) <= _MAX_LABEL_CHARACTERS
+        line = f"{cells[0].rstrip(':')}: {cells[1]}" if is_pair else " · ".join(cells)
     return _EMPHASIS.sub(r"\2", line)
 
 

@@ -6,7 +6,18 @@ from dataclasses import replace
 
 from agent.assumptions import UnusedWords
 from agent.decomposition import PlannedQuestion
-from agent.english.function_words import EMPTY_WORDS, EVERYDAY_WORDS, FILLER_WORDS, RELATING_VERBS, SHORT_FORMS
+from agent.english.function_words import (
+    COURTESY_WORDS,
+    EMPTY_WORDS,
+    EVERYDAY_WORDS,
+    FILLER_WORDS,
+    LIST_VERBS,
+    QUANTIFIERS,
+    RELATING_VERBS,
+    REQUEST_VERBS,
+    SHORT_FORMS,
+    STOP_WORDS,
+)
 from agent.english.light_words import is_light_word
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.word_coverage import find_uncovered_words
@@ -17,6 +28,7 @@ _ASKING_WORDS = frozenset({"which", "what"})
 _MIN_UNUSED_WORDS = 2  # a single word is usually the verb of a field: "how heavy is it", "who won the race"
 _MAX_NAMED_WORDS = 4
 _WORDS_THAT_TELL_LITTLE = EVERYDAY_WORDS | EMPTY_WORDS | FILLER_WORDS | RELATING_VERBS | SHORT_FORMS.keys()
+_WORDS_BEFORE_HEAD = STOP_WORDS | FILLER_WORDS | LIST_VERBS | QUANTIFIERS | REQUEST_VERBS | COURTESY_WORDS
 _WORDS_BEFORE_ASKED_NOUN = frozenset({"many", "which", "what", "whose"})
 
 
@@ -61,11 +73,17 @@ def name_unused_words(planned: PlannedQuestion, lexicons: Mapping[BucketId, Buck
 def _holds_asked_noun(
     words: Sequence[str], planned: PlannedQuestion, lexicons: Mapping[BucketId, BucketLexicon]
 ) -> bool:
-    """ "How many *passengers* did line 14 carry": whether one of the words is what the question asks for."""
+    """Whether one of the words is what the question asks for.
+
+    "How many *passengers* did line 14 carry", "*nurses* who speak Polish".
+    """
     buckets = [bucket for bucket in planned.plan.read_buckets if bucket in lexicons]
     if not words or not buckets:
         return False
     tokens = tokenize_question(planned.plan.question, lexicons[buckets[0]].analyser)
+    head = next((token.word for token in tokens if token.word not in _WORDS_BEFORE_HEAD), "")
+    if head in words and head.endswith("s") and not head.endswith("ss"):
+        return True
     return any(
         token.word in words and before.word in _WORDS_BEFORE_ASKED_NOUN for before, token in itertools.pairwise(tokens)
     )

@@ -46,12 +46,12 @@ def describe_documents(
     [
         (MATCH_ALL, "deeds"),
         (IN_OSLO, "deeds with town of record Oslo"),
-        (MissingCondition(field=SIGNED), "deeds with no “signed” date"),
+        (MissingCondition(field=SIGNED), "deeds with no entry for “Signed”"),
         (
             AndCondition((IN_OSLO, MissingCondition(field=SIGNED))),
-            "deeds with town of record Oslo and no “signed” date",
+            "deeds with town of record Oslo and no entry for “Signed”",
         ),
-        (NotCondition(MissingCondition(field=SIGNED)), "deeds with a known “signed” date"),
+        (NotCondition(MissingCondition(field=SIGNED)), "deeds with an entry for “Signed”"),
         (ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.EQ, value="a"), "deeds of these"),
     ],
 )
@@ -152,7 +152,8 @@ ORDERED_BEER = SemiJoinCondition(
         (ORDERED_BEER, "town of record is among the beers in the lines of the sales orders"),
         (
             replace(ORDERED_BEER, condition=AndCondition((MANY_CRATES, MissingCondition(field=SIGNED)))),
-            "town of record is among the beers in the lines with crates > 10 of the sales orders with no “signed” date",
+            "town of record is among the beers in the lines with crates > 10 of the sales orders with no entry for"
+            " “Signed”",
         ),
         (
             replace(ORDERED_BEER, order_by=SIGNED),

@@ -184,7 +184,7 @@ async def test_without_asking_back_the_field_that_was_taken_is_said(context: Age
     outcome = await resume(clarified.plan, replace(context, just_answer=True))
 
     assert isinstance(outcome, Answer)
-    assert any("went by length, not by cabins" in assumption for assumption in outcome.assumptions)
+    assert any("I went by the length, not by “Cabins”" in assumption for assumption in outcome.assumptions)
 
 
 async def test_a_vague_adjective_asks_from_where_on(context: AgentContext) -> None:
@@ -271,4 +271,4 @@ async def test_two_roles_of_a_name_are_asked_about(context: AgentContext) -> Non
     outcome = await ask(context, "barges of Ada Finch")
 
     assert isinstance(outcome, Clarify)
-    assert labels_of(outcome) == {"with skipper Ada Finch": 2, "surveyed by Ada Finch": 2}
+    assert labels_of(outcome) == {"With skipper Ada Finch": 2, "Surveyed by Ada Finch": 2}

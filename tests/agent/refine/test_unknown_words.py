@@ -51,7 +51,7 @@ async def test_each_word_that_was_not_understood_is_offered_with_the_documents_t
     outcome = await ask_about(home, "list the kits from Elder Yard where hinges were mended")
 
     labels = labels_of(outcome)
-    assert labels["mention “hinges”"] == 2
+    assert labels["Mention “hinges”"] == 2
 
 
 async def test_the_question_says_how_many_documents_there_are_and_how_many_mention_the_word(home: MiningHome) -> None:

@@ -74,7 +74,7 @@ async def _ask(context: AgentContext, question: str) -> Answer | Clarify:
 async def test_a_single_choice_is_a_sentence_with_a_button_and_no_question(context: AgentContext) -> None:
     outcome = await _ask(context, "list the dented blue kayaks")
 
-    assert [(choice.label, choice.count) for choice in outcome.choices] == [("without “dented”", 1)]
+    assert [(choice.label, choice.count) for choice in outcome.choices] == [("Without “dented”", 1)]
     assert "“dented”" in outcome.text
     assert "?" not in outcome.text
 

@@ -40,7 +40,9 @@ def test_messages_are_translated_only_within_the_block() -> None:
         assert translate_message("Which do you mean?") == "Was ist gemeint?"
         with use_language("en"):
             assert translate_message("Which do you mean?") == "Which do you mean?"
-        assert translate_message("{label} {value} instead", label="a{b}", value="{c}") == "stattdessen a{b}: {c}"
+        assert (
+            translate_message("{label} of {title}: {value}", label="a", title="a{b}", value="{c}") == "a von a{b}: {c}"
+        )
     assert translate_message("Which do you mean?") == "Which do you mean?"
 
 

@@ -81,7 +81,7 @@ async def play_tires(dialogue: ModelDialogue, corpus: DemoCorpus) -> None:
     count = len(records_of(corpus, "receipts", tires, in_2024))
     assert (narrowed["outcome"], narrowed["count"]) == ("overload", count)
     undated = len(records_of(corpus, "receipts", tires, absent("date")))
-    assert labels_of(narrowed, "missing")[-1] == ("also those with no date", count + undated)
+    assert labels_of(narrowed, "missing")[-1] == ("Also those without date", count + undated)
 
     of_redwood = records_of(corpus, "receipts", tires, in_2024, equal("vendor", redwood))
     clicked = await dialogue.click(redwood)
@@ -145,11 +145,11 @@ async def play_alphasolar(dialogue: ModelDialogue, corpus: DemoCorpus) -> None:
     widest = max(record["width"] for record in panels)
     assert (wider["outcome"], wider["count"]) == ("no_results", 0)
     assert labels_of(wider) == [
-        (f"Width from {widest:,} mm instead", len([record for record in panels if record["width"] >= widest])),
-        ("no minimum width", len(panels)),
+        (f"Width: from {widest:,} mm", len([record for record in panels if record["width"] >= widest])),
+        ("No minimum width", len(panels)),
     ]
     assert wider["attempts"][0]["documents"] == 0
-    widened = await dialogue.click("no minimum width")
+    widened = await dialogue.click("No minimum width")
     assert (widened["outcome"], widened["count"]) == ("answer", len(panels))
 
 
@@ -207,12 +207,12 @@ async def play_long_manual(dialogue: ModelDialogue, corpus: DemoCorpus) -> None:
     )  # fmt: skip
     assert (undated["outcome"], undated["count"]) == ("no_results", 0)
     assert labels_of(undated) == [
-        ("any product", len(records_of(corpus, "manuals", during("revised", "2025")))),
-        ("revised at any time", 1),
+        ("Any product", len(records_of(corpus, "manuals", during("revised", "2025")))),
+        ("Revised at any time", 1),
     ]
     # The click searches at once; the model writes the summary from what it finds.
     again = await dialogue.click(
-        "revised at any time",
+        "Revised at any time",
         WrittenReply(
             question="Summarise the safety part of the B-120 manual of 2025",
             sentences=(ScriptedSentence(text=facts[0][0], proof=facts[0][1]),),
@@ -307,7 +307,7 @@ async def play_transistors(dialogue: ModelDialogue, corpus: DemoCorpus) -> None:
     )
     unrated = len(records_of(corpus, "parts", npn, absent("power")))
     assert (listed["outcome"], listed["count"]) == ("overload", len(rated))
-    assert ("also those with no power dissipation", len(rated) + unrated) in labels_of(listed)
+    assert ("Also those without power dissipation", len(rated) + unrated) in labels_of(listed)
     assert labels_of(listed, "export") == [("Export all as CSV", len(rated))]
 
     in_metal = [record for record in rated if record.get("package") == "TO-3"]
@@ -355,11 +355,11 @@ async def play_solvents(dialogue: ModelDialogue, corpus: DemoCorpus) -> None:
     )  # fmt: skip
     assert vague["outcome"] == "ambiguous"
     assert labels_of(vague, "reading") == [
-        ("without toxic among the hazards", len(untoxic)),
-        ("with no hazards", len(harmless)),
+        ("Without toxic among the hazards", len(untoxic)),
+        ("With no hazards", len(harmless)),
     ]
 
-    chosen = await dialogue.click("without toxic among the hazards")
+    chosen = await dialogue.click("Without toxic among the hazards")
     assert (chosen["outcome"], chosen["count"]) == ("overload", len(untoxic))
     mixing = records_meeting(untoxic, [has_flag("water_miscible")])
     narrowed = await dialogue.say(

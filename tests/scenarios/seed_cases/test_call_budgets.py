@@ -146,7 +146,7 @@ async def test_a_german_question_is_asked_back_and_answered_in_german(
     )
     assert f"Ich finde **{len(tires):,} Receipts**".replace(",", ".") in asked_back["text"]
     labels = labels_of(asked_back)
-    assert ("ohne Vendor", no_vendor) in labels
+    assert ("Ohne Vendor", no_vendor) in labels
     assert ("Alle als CSV exportieren", len(tires)) in labels
     assert [label for label, count in labels if count is None] == ["Einfach antworten"]
     assert sum(count or 0 for _, count in labels_of(asked_back, "filter", "more", "missing")) == len(tires)

@@ -97,7 +97,7 @@ async def test_what_is_unclear_is_a_way_on_with_its_count(desk: LetterDesk) -> N
     clicked = an_answer(await desk.click(choice, outcome.plan, model))
 
     assert outcome.assumptions == ("read all 5 letters: 2 fit, 1 is unclear",)
-    assert (choice.label, choice.count) == ("also the 1 that is unclear", 3)
+    assert (choice.label, choice.count) == ("Also the 1 that is unclear", 3)
     assert await find_set(desk, clicked) == ["berg", "holt", "krug"]
     assert clicked.text.startswith("**3 letters**: ")
     assert model.requests == []
@@ -124,8 +124,8 @@ async def test_an_empty_set_is_told_plainly_with_the_usual_ways_on(desk: LetterD
     assert outcome.text.startswith(f"I found no letters with clerk Bea, that fit “{ASKED}”.")
     assert outcome.assumptions == ("read all 2 letters: none fits, 1 is unclear",)
     labels = {choice.label: choice.count for choice in outcome.choices}
-    assert labels[f"leaving out “{ASKED}”"] == 2
-    assert labels["also the 1 that is unclear"] == 1
+    assert labels[f"Without “{ASKED}”"] == 2
+    assert labels["Also the 1 that is unclear"] == 1
     assert len(model.requests) == 2  # no text elsewhere is taken for an answer
 
 
@@ -227,7 +227,7 @@ async def test_the_reply_is_german_where_the_question_is(desk: LetterDesk) -> No
     assert len(outcome.assumptions) == 1
     assert outcome.assumptions[0].startswith("alle 5 ")
     assert outcome.assumptions[0].endswith(" gelesen: 2 passen, 1 ist unklar")
-    assert [choice.label for choice in outcome.choices if "unklar" in choice.label] == ["auch 1 unklares Dokument"]
+    assert [choice.label for choice in outcome.choices if "unklar" in choice.label] == ["Auch 1 unklares Dokument"]
 
 
 # -- sets that are not read
@@ -259,7 +259,7 @@ async def test_of_too_many_documents_with_the_words_none_is_read(desk: LetterDes
     assert len(model.requests) == 1
     assert len(await find_set(desk, outcome)) == MAX_READ_DOCUMENTS + 2
     assert outcome.assumptions == (
-        "went by words in the texts (“refuse” or “declined”), so some may be missing or wrong",
+        "I went by words in the texts (“refuse” or “declined”), so some may be missing or wrong",
     )
 
 
@@ -280,7 +280,7 @@ async def test_the_words_stand_where_the_model_fails(
     assert await find_set(desk, outcome) == ["krug", "lund"]
     assert list(desk.log.fallbacks) == [STAGE]
     assert [stage.fallback for stage in outcome.trace.stages if stage.name == STAGE] == [desk.log.fallbacks[STAGE]]
-    assert any(text.startswith("went by words in the texts") for text in outcome.assumptions)
+    assert any(text.startswith("I went by words in the texts") for text in outcome.assumptions)
 
 
 async def test_a_reply_is_repaired_once(desk: LetterDesk) -> None:

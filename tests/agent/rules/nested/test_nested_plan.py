@@ -63,7 +63,7 @@ async def test_a_field_is_read_through_a_reference(home: MiningHome) -> None:
     leg = planned.plan.legs[0]
 
     assert [describe_assumption(assumption, home.context.schemas) for assumption in planned.assumptions] == [
-        "took it to mean the worker whose name is among the foremans of the mines with mine Coldvein"
+        "I took this to be about the workers among the foremans of the mines called Coldvein"
     ]
     assert isinstance(leg.answer_form, ReadFields)
     assert [name for _, name in leg.answer_form.fields] == ["wage_eur"]
@@ -94,7 +94,7 @@ async def test_the_set_is_described_in_words(home: MiningHome) -> None:
     leg = (await home.plan_question("workers in mines in regions larger than 3000 km2")).plan.legs[0]
 
     assert describe_set(leg.search, home.context.schemas) == (
-        "workers whose mine is one of the mines whose region is one of the regions with an area of more than 3,000 km²"
+        "workers whose mine is in one of the regions with an area of more than 3,000 km²"
     )
 
 
@@ -116,7 +116,7 @@ async def test_an_empty_inner_set_offers_its_nearest_values(home: MiningHome) ->
         if isinstance(candidate.refinement, UseNearest)
     ]
     assert [describe_set(search, home.context.schemas) for search in relaxed] == [
-        "loads whose mine is one of the mines with a depth of at least 655 m"
+        "loads whose mine has a depth of at least 655 m"
     ]
 
 
