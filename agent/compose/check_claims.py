@@ -135,7 +135,8 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
         )
         line = join_by_colon(f"**{answer}**", true_of)
     warnings, remarks = describe_unstated_values(review, scope_count=facts.scope_count)
-    unstated = (*warnings, *remarks) if facts.scope_count != 1 else ()  # the values of a single document are named
+    is_settled = facts.scope_count == 1 or (facts.scope is None and facts.verdict is True)  # whatever others state
+    unstated = () if is_settled else (*warnings, *remarks)
     return ComposedLeg(sentences=(" ".join((f"{line}{_describe_titles(facts)}.", *unstated)),))
 
 

@@ -43,6 +43,7 @@ _FACET_PARTS = 6
 _MAX_FACETS = 12
 _KIND_WORTH = 100.0
 _RANGE_WEIGHT = 0.6  # ranges are cut to equal counts, so their entropy is high whatever the field says
+_PLACE_OF_FILE_WEIGHT = 0.5  # people know what they look for better than where its file is
 _FACETABLE_TYPES = (
     FieldType.CATEGORY,
     FieldType.DATE,
@@ -124,6 +125,8 @@ def _worth_of(answer: FacetAnswer, field: SchemaField) -> float:
     entropy = _entropy_of(answer)
     if field.origin is FieldOrigin.KIND:
         return _KIND_WORTH * entropy
+    if field.origin in (FieldOrigin.FOLDER, FieldOrigin.SHEET):
+        return entropy * _PLACE_OF_FILE_WEIGHT
     return entropy * (_RANGE_WEIGHT if isinstance(answer, RangeFacet) else 1.0)
 
 

@@ -31,8 +31,11 @@ _ITEM_NOUNS: Final = {
     "mail": "message",
     "feedback": "comment",
     "minutes": "set of minutes",
+    "minute": "set of minutes",
 }
 _COMMON_LETTERS: Final = 4  # of the singular and of a label that is its plural
+_MAX_NOUN_WORDS: Final = 4
+_WORDS_BEFORE_NOUNS: Final = frozenset("a an the your our my his her their this that of to for in on from re".split())
 _IRREGULAR_PLURALS: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
@@ -100,11 +103,20 @@ def kind_required_by(condition: Condition, schema: Schema) -> str | None:
 
 def _noun_of_kind(kind: str, schema: Schema) -> NounForms:
     """The noun of a kind. Its first synonym is taken as the plural if it begins like the kind: `Protokolle`."""
+    if not _is_plain_noun(kind):
+        return noun_for_documents()
     synonyms = schema.kind_field.values.get(kind, ()) if schema.kind_field is not None else ()
     if not synonyms or fold_text(synonyms[0])[:_COMMON_LETTERS] != fold_text(kind)[:_COMMON_LETTERS]:
         singular = _ITEM_NOUNS.get(kind, kind)
         return _capitalize_forms(NounForms(singular, plural_of(singular)), get_reply_language())
     return _capitalize_forms(NounForms(kind, synonyms[0]), get_reply_language())
+
+
+def _is_plain_noun(kind: str) -> bool:
+    """Whether the name of a kind can stand after a number: not "a claims", "your letter", "form 27b"."""
+    words = kind.casefold().split()
+    is_short = 0 < len(words) <= _MAX_NOUN_WORDS
+    return is_short and words[0] not in _WORDS_BEFORE_NOUNS and not any(map(str.isdigit, kind))
 
 
 def _noun_in_other_language(noun: str, schema: Schema) -> NounForms:

@@ -52,7 +52,8 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
         nouns.setdefault(_describe_clause(clause, schemas, singular_verb=singular_verb), []).append(noun)
     if len(nouns) == 1 and len(search.clauses) > 1:
         return f"{noun_for_documents().plural}{next(iter(nouns))}"
-    return "; ".join(f"{join_words(own)}{words}" for words, own in nouns.items())
+    sets = "; ".join(f"{join_words(own)}{words}" for words, own in nouns.items())
+    return f"{noun_for_documents().plural} ({sets})" if len(nouns) > 1 else sets
 
 
 def _noun_of_clause(clause: Clause, schemas: Mapping[BucketId, Schema]) -> NounForms:
