@@ -23,11 +23,13 @@ from agent.compose.phrases.words import (
     join_words,
     lowercase_label,
 )
+from agent.english.function_words import STOP_WORDS
 from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.forms.figures import currency_of_value
 from agent.retrieval.quotations import cite_values
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import mark_message, translate_message
+from agent.verification.claimed_names import words_of_text
 from storage.search.conditions import ComparisonCondition, FieldComparisonCondition, RowCondition, fields_of
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
@@ -123,6 +125,8 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
         denial = describe_absence(review)
         nothing = denial or translate_message("I found no {documents}", documents=describe_leg_set(review))
         line = join_by_colon(f"**{answer}**", found or nothing)
+    elif facts.scope_count == 1 and facts.records and not _is_named(facts.records[0].title, review.leg.question):
+        line = f"**{answer}**"
     elif facts.scope_count == 1 and facts.records:
         line = join_by_colon(f"**{answer}**", _describe_values(facts))
     else:
@@ -138,6 +142,11 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
     is_settled = facts.scope_count == 1 or (facts.scope is None and facts.verdict is True)  # whatever others state
     unstated = () if is_settled else (*warnings, *remarks)
     return ComposedLeg(sentences=(" ".join((f"{line}{_describe_titles(facts)}.", *unstated)),))
+
+
+def _is_named(title: str, question: str) -> bool:
+    """Whether the question speaks of the document: the values of another one explain nothing."""
+    return bool(words_of_text(title) & words_of_text(question) - STOP_WORDS)
 
 
 def _describe_values(facts: CountedClaimFacts) -> str:

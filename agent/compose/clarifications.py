@@ -89,8 +89,12 @@ def describe_split(split: FacetSplit) -> str:
 
 
 def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) -> ComposedLeg:
-    documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
-    text = translate_message("{documents} fit. Which one do you mean?", documents=documents)
+    count, qualifier = format_count(review.count, noun_of(review)), qualifier_of(review)
+    text = (
+        translate_message("{documents} fit. Which one do you mean?", documents=f"**{count}**{qualifier}")
+        if qualifier
+        else translate_message("I cannot tell which of the **{documents}** you mean.", documents=count)
+    )
     return ComposedLeg(sentences=(text,))
 
 

@@ -83,8 +83,8 @@ async def ask_in_turn(context: AgentContext, *questions: str) -> Answer | Clarif
         ("Is the kennel Maple heated?", "**Yes**: Maple kennel is marked heated"),
         ("Is the kennel Willow heated?", "**No**: Willow kennel is not marked heated"),
         ("Does the kennel Maple take cats?", "**No**: Cats is not among the guests of Maple kennel"),
-        ("Is Maple still open?", "**Yes**: status of Maple kennel is open"),
-        ("Is Willow still open?", "**No**: status of Willow kennel is closed"),
+        ("Is Maple still open?", "**Yes**: the status of Maple kennel is open"),
+        ("Is Willow still open?", "**No**: the status of Willow kennel is closed"),
     ],
 )
 async def test_a_value_of_the_named_document_decides(context: AgentContext, question: str, expected: str) -> None:

@@ -106,7 +106,7 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
         ("Are all guides in Belk trained?", "**Yes**: trained is true of **2** of the **2** guides"),
         ("Does anybody in Belk work at the castle?", "**Yes**: **2 guides**"),
         ("Is there a guide in Belk at the museum?", "**No**: I found no guides"),
-        ("Is Ida Berg still with us?", "**No**: left on of Ida Berg is 2029-03-01"),
+        ("Is Ida Berg still with us?", "**No**: Ida Berg left on 2029-03-01"),
         ("Is Siri Holm still on the team?", "**Yes**: Siri Holm has no left on"),
     ],
 )
