@@ -127,3 +127,20 @@ AVERAGE_WORDS = frozenset("average mean".split())
 SUM_WORDS = frozenset("total combined altogether sum together overall".split())
 DISTINCT_WORDS_OF_ROWS = frozenset("different distinct unique separate various".split())
 EXCEPT_PHRASES = (("other", "than"), ("besides",), ("apart", "from"), ("aside", "from"), ("except",), ("excluding",))
+# Words that make a question another one: a reading that makes no use of them does not answer the question.
+OPERATOR_WORDS = (
+    frozenset(
+        """consecutive consecutively straight difference between besides except excluding without no not never only
+        both same than percent percentage half increase increased decrease decreased change changed average mean per
+        either neither nor least""".split()
+    )
+    | FIRST_WORDS
+    | LAST_WORDS
+    | NEXT_WORDS
+    | PREVIOUS_WORDS
+    | frozenset(SUPERLATIVES)
+    | frozenset(BEST_WORDS)
+)
+RUN_WORDS = frozenset("consecutive consecutively straight".split())
+QUESTION_VERBS = frozenset("is are was were do does did has have had can could will would".split())  # of yes or no
+YES_WORD, NO_WORD = "Yes", "No"

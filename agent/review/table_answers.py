@@ -12,8 +12,15 @@ from itertools import islice
 from agent.evidence.question_words import WordStems
 from agent.evidence.word_meanings import Likeness, WordMeanings
 from agent.forms.clarifications import UnknownWordsFacts
-from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts, rank_leg_passages
+from agent.forms.find_passages import (
+    NoAnswerFacts,
+    NoMentionFacts,
+    QuotationsFacts,
+    rank_leg_passages,
+    report_no_answer,
+)
 from agent.outcome import ComputedFigure, FoundPassage, OutcomeKind, SearchRoute
+from agent.refine.refinements import document_candidates
 from agent.retrieval.full_text_fallback import search_all_text
 from agent.retrieval.quotations import CitedQuote, DocumentQuote
 from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
@@ -22,6 +29,7 @@ from agent.tables.row_queries import AnswerKind, RowSelection
 from agent.tables.table_choice import ScoredReading, choose_readings, rank_readings
 from agent.tables.text_tables import find_tables, looks_like_table
 from agent.tables.typed_tables import TypedTable, type_table
+from storage.search.conditions import DOC_ID_FIELD, ComparisonCondition, conjuncts_of
 from storage.search.documents import Document
 from storage.search.ids import DocId, FieldName
 from storage.search.index import DocumentRecord, DocumentRequest
@@ -78,6 +86,13 @@ class SeveralTableAnswersFacts(LegFacts):
         return tuple(quote for answer in self.answers for quote in answer.quotes)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralTablesFacts(LegFacts):
+    """Several tables answer the question, each in its way: it is asked which one is meant."""
+
+    table_count: int
+
+
 async def answer_from_tables(
     review: LegReview, decision: Enough | LegClarification, meanings: WordMeanings
 ) -> Enough | LegClarification:
@@ -100,10 +115,39 @@ async def answer_from_tables(
         tables,
         stems,
         await _compare_names(question, tables, meanings),
-        [1 - places[table.document.doc_id] / _MAX_DOCUMENTS for table in tables],
+        [1 / (1 + places[table.document.doc_id]) for table in tables],
     )
     chosen = choose_readings(readings)
-    return _answer_with(review, decision, chosen) if chosen else decision
+    if len(chosen) > 1 and review.may_ask_back:
+        return _ask_which_table(review, chosen)
+    if chosen:
+        return _answer_with(review, decision, chosen)
+    if isinstance(decision, Enough) and _quotes_only_rows(decision, tables):
+        return report_no_answer(review, NoAnswerFacts(), decision.hits)
+    return decision
+
+
+def _quotes_only_rows(decision: Enough, tables: Sequence[TypedTable]) -> bool:
+    """Whether all quotations are rows of documents that are tables: rows as they are written answer nothing."""
+    if not isinstance(decision.facts, QuotationsFacts):
+        return False
+    whole = {table.document.doc_id: table for table in tables if not table.is_embedded}
+    return all(
+        (table := whole.get(cited.document.doc_id)) is not None and cited.quote.start >= table.table.start
+        for cited in decision.facts.quotes
+    )
+
+
+def _ask_which_table(review: LegReview, chosen: Sequence[ScoredReading]) -> LegClarification:
+    """Offers the documents whose tables explain the question equally well, and answer it differently."""
+    records = [reading.table.document for reading in chosen]
+    return LegClarification(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+        facts=SeveralTablesFacts(table_count=len(records)),
+        candidates=tuple(document_candidates(records, has_more=False)),
+        route=SearchRoute.HYBRID,
+    )
 
 
 def _may_be_answered_by_table(review: LegReview, decision: Enough | LegClarification) -> bool:
@@ -120,7 +164,9 @@ async def _find_table_documents(review: LegReview) -> Sequence[tuple[DocumentRec
     """Returns the documents whose best passages have rows of tables, best first."""
     reads_text = review.leg.answer_form.reads_text and bool(review.requests.passage_requests)
     text_review = review if reads_text else await search_all_text(review)
-    requests = text_review.requests.fallback_requests or text_review.requests.passage_requests
+    requests = text_review.requests.passage_requests
+    if not _is_document_chosen(review):
+        requests = text_review.requests.fallback_requests or requests
     _, ranked = await rank_leg_passages(text_review, requests, include_naming_terms=True, use_reranker=False)
     records = _documents_with_tables(ranked)
     if not records:
@@ -134,6 +180,12 @@ async def _find_table_documents(review: LegReview) -> Sequence[tuple[DocumentRec
             break
         kept.append((records[document.doc_id], document))
     return kept
+
+
+def _is_document_chosen(review: LegReview) -> bool:
+    """Whether the search is for a document that somebody chose: other documents do not count then."""
+    conditions = (condition for clause in review.leg.search.clauses for condition in conjuncts_of(clause.condition))
+    return any(isinstance(each, ComparisonCondition) and each.field == DOC_ID_FIELD for each in conditions)
 
 
 def _documents_with_tables(passages: Sequence[FoundPassage]) -> Mapping[DocId, DocumentRecord]:

@@ -19,6 +19,7 @@ from agent.tables.typed_tables import ColumnKind, TableColumn, TypedTable
 from storage.quantities.days import MONTH_NUMBERS
 
 _MAX_DISTANCE = 8  # tokens between a comparison and the name of its column
+_MIN_EMPTY_STRENGTH = 0.8  # of the name of a column that is asked to be empty
 _MAX_OUTCOMES = 6  # different first words of a column of results
 _DECADE_YEARS, _CENTURY_YEARS = 10, 100
 
@@ -237,6 +238,23 @@ def outcome_conditions(question: TableQuestion, table: TypedTable, links: TableL
                 break
 
 
+def empty_conditions(question: TableQuestion, table: TypedTable, links: TableLinks) -> Iterator[CellCondition]:
+    """Yields conditions on empty cells: "have no photograph", "without a venue"."""
+    for token in question.tokens:
+        if token.word not in ("no", "without"):
+            continue
+        for index in range(token.index + 1, min(token.index + 4, len(question.tokens))):
+            named = links.columns_at(index)
+            column = max(named, key=lambda column: named[column], default=None)
+            if column is None or named[column] < _MIN_EMPTY_STRENGTH:
+                continue
+            rows = frozenset(row for row, value in enumerate(table.columns[column].values) if value.is_empty)
+            if rows:
+                tokens = frozenset((token.index, index))
+                yield CellCondition(column=column, rows=rows, words=_words_of(question, tokens), tokens=tokens)
+            break
+
+
 def position_conditions(question: TableQuestion, table: TypedTable, links: TableLinks) -> Iterator[CellCondition]:
     """Yields conditions on the order of the rows: "finished before Webber", "ranked above Canada"."""
     for link in links.values:
@@ -256,6 +274,25 @@ def position_conditions(question: TableQuestion, table: TypedTable, links: Table
             words=_words_of(question, link.tokens | {link.start - 1}),
             tokens=link.tokens | {link.start - 1},
         )
+
+
+def between_conditions(question: TableQuestion, table: TypedTable, links: TableLinks) -> Iterator[CellCondition]:
+    """Yields conditions on the rows between two others: "between Frank Tripucka and Dale Armstrong"."""
+    start = question.find_phrase("between")
+    if start is None:
+        return
+    for first in links.values:
+        for second in links.values:
+            is_pair = first.column == second.column and question.words[first.end : second.start] == ("and",)
+            if first.start - start not in (1, 2) or not is_pair or len(first.rows) != 1 or len(second.rows) != 1:
+                continue
+            low, high = sorted((min(first.rows), min(second.rows)))
+            rows = frozenset(range(low + 1, high))
+            tokens = frozenset(range(start, second.end))
+            if table.columns[first.column].kind is ColumnKind.WORDS and rows:
+                yield CellCondition(
+                    column=-1 - first.column, rows=rows, words=_words_of(question, tokens), tokens=tokens
+                )
 
 
 def _words_of(question: TableQuestion, tokens: frozenset[int]) -> str:

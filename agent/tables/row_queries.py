@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from agent.english.table_words import NO_WORD, YES_WORD
 from agent.tables.cell_values import CellValue
 from agent.tables.typed_tables import ColumnKind, TableColumn, TypedTable
 
@@ -74,9 +75,10 @@ class RowSelection:
             rows = pick_rows(table, rows, self.pick)
         if not self.shift:
             return rows
-        anchor = rows[0] if rows else None
-        moved = [anchor + self.shift] if anchor is not None else []
-        return [row for row in moved if 0 <= row < len(table.rows)]
+        if not rows:
+            return []
+        moved = (rows[-1] if self.shift > 0 else rows[0]) + self.shift
+        return [moved] if 0 <= moved < len(table.rows) else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +105,12 @@ class CountQuery:
     selection: RowSelection
     distinct_column: int | None = None
     unit: str = ""
+    is_longest_run: bool = False  # only the longest run of rows that follow one another counts
 
     def run_query(self, table: TypedTable) -> TableAnswer | None:
         rows = self.selection.select_rows(table)
+        if self.is_longest_run:
+            rows = longest_run_of(rows)
         count = len(rows)
         if self.distinct_column is not None:
             values = table.columns[self.distinct_column].values
@@ -246,8 +251,31 @@ class VerdictQuery:
         return TableAnswer(kind=AnswerKind.VERDICT, values=(word,), rows=(*first, *second), column=self.column)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckQuery:
+    """Whether the selected row meets a condition: yes or no."""
+
+    selection: RowSelection
+    condition: CellCondition
+
+    def run_query(self, table: TypedTable) -> TableAnswer | None:
+        rows = self.selection.select_rows(table)
+        if len(rows) != 1 or table.columns[self.condition.column].values[rows[0]].is_empty:
+            return None
+        word = YES_WORD if rows[0] in self.condition.rows else NO_WORD
+        return TableAnswer(kind=AnswerKind.VERDICT, values=(word,), rows=tuple(rows), column=self.condition.column)
+
+
 RowQuery: TypeAlias = (
-    CellsQuery | CountQuery | NumberQuery | DifferenceQuery | SideQuery | GroupQuery | SpanQuery | VerdictQuery
+    CellsQuery
+    | CountQuery
+    | NumberQuery
+    | DifferenceQuery
+    | SideQuery
+    | GroupQuery
+    | SpanQuery
+    | VerdictQuery
+    | CheckQuery
 )
 
 
@@ -292,6 +320,15 @@ def pick_rows(table: TypedTable, rows: Sequence[int], pick: RowPick) -> list[int
     if pick.rank > len(distinct):
         return []
     return sorted(row for key, row in ordered if key == distinct[pick.rank - 1])
+
+
+def longest_run_of(rows: Sequence[int]) -> list[int]:
+    """Returns the first of the longest runs of rows that follow one another."""
+    best, run = list[int](), list[int]()
+    for row in rows:
+        run = [*run, row] if run and row == run[-1] + 1 else [row]
+        best = run if len(run) > len(best) else best
+    return best
 
 
 def format_number(number: float) -> str:

@@ -2,27 +2,39 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from agent.english.table_words import VERBS_OF_ROWS
 from agent.evidence.question_words import WordStems
 from agent.evidence.word_meanings import Likeness
 from agent.tables.asked_tokens import AskedToken, TableQuestion
+from agent.tables.cell_values import words_of_text
+from agent.tables.query_columns import columns_of_query, count_ignored_operators
 from agent.tables.readings.table_reading import TableReading
-from agent.tables.row_queries import TableAnswer
+from agent.tables.row_queries import AnswerKind, TableAnswer
 from agent.tables.table_links import TableLinks, link_question
 from agent.tables.table_readings import find_readings
 from agent.tables.typed_tables import TypedTable
+from storage.search.analyser import fold_text
 
 _QUALITY_WEIGHT = 0.55  # of a reading's quality, beside the share of the question that it explains
-_PRIOR_WEIGHT = 0.25  # of the place of the table's document in the ranking of documents
+_PRIOR_WEIGHT = 0.7  # of the place of the table's document in the ranking of documents
 _ROW_NOUN_WEIGHT = 0.35  # of a content word that names no column and stands in no cell
+_VERB_WEIGHT = 0.5  # of a verb of any row: "won", "played"
 _MIN_EXPLAINED, _MIN_QUALITY = 0.5, 0.5  # of a reading that is claimed
 _MIN_EXPLAINED_OF_EMBEDDED = 0.6  # of a table beside other text
 _MAX_LEFT_OVER = 1  # "which club does Tom Hale *belong* to"
+_OPERATOR_PENALTY = 0.3  # for each word that turns the question into another one, if the reading ignores it
+_MIN_NAMED_STRENGTH, _NAMED_CREDIT = 0.8, 0.9  # of a word that names a column of the reading
 _MIN_MARGIN = 0.03  # of its score over other answers from the same table
-_TABLE_MARGIN = 0.12  # within which the reading of another table may be meant as well
-_MAX_TABLES = 3  # that are answered from side by side
+_TABLE_MARGIN = 0.45  # of score, within which the reading of another table may be meant as well
+_MAX_TABLES = 5  # that are offered
+_MIN_EXPLAINED_OF_CHOICE = 0.8  # of readings that are offered
+_MIN_CONFIDENCE = 0.5
+_CLEAR_MARGIN = 0.7  # over other documents
+_BIAS, _EXPLAINED_FACTOR, _LEFT_OVER_FACTOR, _QUALITY_FACTOR = -3.48, 0.85, -0.1, 0.66
+_OWN_MARGIN_FACTOR, _MARGIN_FACTOR = 1.51, 2.64
 _MAX_ROWS_SHOWN_AS_CELLS = 60
 
 
@@ -60,26 +72,56 @@ def rank_readings(
 
 
 def choose_readings(readings: Sequence[ScoredReading]) -> list[ScoredReading]:
-    """Returns the best reading of the table that is meant, or of each of a few tables that may be meant as well.
+    """Returns the reading that answers; several, of different tables, if it depends on which table is meant.
 
     Returns none if the best reading leaves too much of the question over or is hardly surer than another of its table,
-    or if many tables may be meant.
+    or if many tables may be meant. Tables with the same answer do not compete.
     """
     best = next(iter(readings), None)
-    if best is None or not _is_sure(best):
+    if best is None or not _explains_enough(best):
         return []
-    rivals = [reading for reading in readings if reading.table is best.table]
-    if any(best.score - rival.score < _MIN_MARGIN for rival in rivals if rival.answer.values != best.answer.values):
+    others = [reading for reading in readings if reading.answer.values != best.answer.values]
+    own_margin = min((best.score - other.score for other in others if other.table is best.table), default=1.0)
+    if own_margin < _MIN_MARGIN:
         return []
-    by_table = dict[int, ScoredReading]()
-    for reading in readings:
-        if best.score - reading.score < _TABLE_MARGIN:
-            by_table.setdefault(id(reading.table), reading)
-    may_be_several = len(by_table) <= 1 or not best.table.is_embedded
-    return [*by_table.values()] if len(by_table) <= _MAX_TABLES and may_be_several else []
+    elsewhere = [other for other in others if other.table.document.doc_id != best.table.document.doc_id]
+    margin = min((best.score - other.score for other in elsewhere), default=1.0)
+    if _confidence_of(best, own_margin, margin) >= _MIN_CONFIDENCE:
+        return [best]
+    meant = _tables_that_may_be_meant(best, elsewhere)
+    is_choice = 1 < len(meant) <= _MAX_TABLES and not any(reading.table.is_embedded for reading in meant)
+    is_clear = best.explained >= _MIN_EXPLAINED_OF_CHOICE and best.left_over_count == 0
+    is_sure_of_question = _confidence_of(best, own_margin, _CLEAR_MARGIN) >= _MIN_CONFIDENCE
+    return meant if is_choice and is_clear and is_sure_of_question else []
 
 
-def _is_sure(reading: ScoredReading) -> bool:
+def _tables_that_may_be_meant(best: ScoredReading, elsewhere: Sequence[ScoredReading]) -> list[ScoredReading]:
+    """Returns the best reading and, of every other document, the best one if it explains as much and scores near it."""
+    by_document = {best.table.document.doc_id: best}
+    for reading in elsewhere:
+        if best.score - reading.score < _TABLE_MARGIN and _explains_enough(reading):
+            by_document.setdefault(reading.table.document.doc_id, reading)
+    return [*by_document.values()]
+
+
+def _confidence_of(reading: ScoredReading, own_margin: float, margin: float) -> float:
+    """Estimates how probably the reading is right (0 to 1).
+
+    `own_margin`, `margin`: of its score over other answers from its table and from other documents. The logistic
+    regression is fitted on questions about 75 tables.
+    """
+    logit = (
+        _BIAS
+        + _EXPLAINED_FACTOR * reading.explained
+        + _LEFT_OVER_FACTOR * min(reading.left_over_count, 4)
+        + _QUALITY_FACTOR * reading.reading.quality
+        + _OWN_MARGIN_FACTOR * min(own_margin, 0.6)
+        + _MARGIN_FACTOR * min(margin, 1.0)
+    )
+    return 1 / (1 + math.exp(-logit))
+
+
+def _explains_enough(reading: ScoredReading) -> bool:
     """Whether enough is explained; of a table beside other text, every word of the question but its verb."""
     is_too_little = reading.explained < _MIN_EXPLAINED_OF_EMBEDDED or reading.left_over_count > _MAX_LEFT_OVER
     if reading.table.is_embedded and is_too_little:
@@ -105,6 +147,8 @@ def _weigh_tokens(question: TableQuestion, links: Sequence[TableLinks]) -> Mappi
 
 
 def _weight_of(token: AskedToken) -> float:
+    if token.word in VERBS_OF_ROWS and not token.is_name:
+        return _VERB_WEIGHT
     return 1.3 if token.is_name or token.number is not None else 1.0
 
 
@@ -116,28 +160,48 @@ def _score_readings(
     linked = _linked_share(links, weights, total)
     for reading in find_readings(question, table, links):
         answer = reading.query.run_query(table)
-        if answer is None or len(answer.values) > _MAX_ROWS_SHOWN_AS_CELLS:
+        if answer is None or len(answer.values) > _MAX_ROWS_SHOWN_AS_CELLS or _repeats_question(question, answer):
             continue
-        explained = (
-            sum(
-                weight * (1.0 if token in context else links.strength_at(token) or 1.0)
-                for token, weight in weights.items()
-                if token in reading.tokens or token in context
-            )
-            / total
-        )
+        columns = columns_of_query(reading.query) | {table.subject.index}
+        credit_by_token = {token: _credit_of(token, reading, links, context, columns) for token in weights}
+        quality = reading.quality - _OPERATOR_PENALTY * count_ignored_operators(question, reading, answer)
+        explained = sum(weight * credit_by_token[token] for token, weight in weights.items()) / total
         yield ScoredReading(
             table=table,
-            reading=reading,
+            reading=replace(reading, quality=quality),
             answer=answer,
             explained=explained,
             left_over_count=sum(
                 1 + (token.is_name or token.number is not None)
                 for token in question.tokens
-                if token.index in weights and token.index not in reading.tokens and token.index not in context
+                if credit_by_token.get(token.index, 1.0) == 0.0 and token.word not in VERBS_OF_ROWS
             ),
-            score=explained + 0.3 * linked + _QUALITY_WEIGHT * reading.quality + _PRIOR_WEIGHT * prior,
+            score=explained + 0.3 * linked + _QUALITY_WEIGHT * quality + _PRIOR_WEIGHT * prior,
         )
+
+
+def _credit_of(
+    token: int, reading: TableReading, links: TableLinks, context: Collection[int], columns: Collection[int]
+) -> float:
+    """Returns how surely the reading explains the token (0 to 1): by what it does, or by the name of its columns."""
+    if token in context:
+        return 1.0
+    if token in reading.tokens:
+        return links.strength_at(token) or 1.0
+    named = links.columns_at(token)
+    strength = max((named[column] for column in named if column in columns), default=0.0)
+    if strength >= _MIN_NAMED_STRENGTH:
+        return _NAMED_CREDIT * strength
+    return 0.0
+
+
+def _repeats_question(question: TableQuestion, answer: TableAnswer) -> bool:
+    """Whether the answer only says what the question says itself, which offers no choice with "or"."""
+    if answer.kind is not AnswerKind.CELLS or "or" in question.words:
+        return False
+    said = {*question.words}
+    words = {word for value in answer.values for word in words_of_text(fold_text(value))}
+    return bool(words) and words <= said
 
 
 def _linked_share(links: TableLinks, weights: Mapping[int, float], total: float) -> float:

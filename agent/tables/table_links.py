@@ -14,6 +14,8 @@ _MIN_SHARED_LETTERS = 3  # of two words, before their stems are compared
 _MIN_LIKENESS = 0.45  # of a word of the question and a word of a column's name
 _MAX_PART_SHARE = 0.6  # of the rows, in which a single word may stand and still tell rows apart
 _RANK_STRENGTH = 0.75  # of "place", "position", "rank" and any column of ranks
+_QUALIFIER_STARTS = frozenset(("of", "per", "in", "for", "as", "from", "over", "above"))
+_QUALIFIER_STRENGTH = 0.6  # of a word behind one of these in a column's name, relative to the name's noun
 _PART_STRENGTH = 0.8  # of words that are only a part of a cell, relative to a whole cell
 
 
@@ -71,10 +73,16 @@ def _link_headers(
 ) -> Mapping[int, Mapping[int, float]]:
     by_token = dict[int, dict[int, float]]()
     for token in question.tokens:
-        if token.word in QUESTION_FRAME or token.word[0].isdigit():
+        if token.word in QUESTION_FRAME:
             continue
         for column in table.columns:
-            strength = max((_name_strength(token, word, stems, likeness) for word in column.words), default=0.0)
+            strength = max(
+                (
+                    _name_strength(token, word, stems, likeness) * (_QUALIFIER_STRENGTH if is_qualifier else 1.0)
+                    for word, is_qualifier in _split_name(column)
+                ),
+                default=0.0,
+            )
             if token.word in RANK_WORDS and column.is_rank:
                 strength = max(strength, _RANK_STRENGTH)
             if strength >= _MIN_LIKENESS:
@@ -82,17 +90,25 @@ def _link_headers(
     return by_token
 
 
+def _split_name(column: TableColumn) -> Iterator[tuple[str, bool]]:
+    """Yields the words of the column's name, and whether each only qualifies it: "pylons" in "height of pylons"."""
+    is_qualifier = False
+    for place, word in enumerate(column.words):
+        is_qualifier = is_qualifier or (place > 0 and word in _QUALIFIER_STARTS)
+        yield word, is_qualifier
+
+
 def _name_strength(token: AskedToken, word: str, stems: WordStems, likeness: Likeness) -> float:
     if token.word == word:
         return 1.0
-    if word in QUESTION_FRAME:
+    if word in QUESTION_FRAME or token.word[0].isdigit() or word[0].isdigit():
         return 0.0
     if stems.stem_of(word) == token.stem:
         return 0.98
     if len(word) >= 3 and token.word.startswith(word) and len(token.word) <= len(word) + 5 and word not in TABLE_WORDS:
         return 0.8  # "pos" of "position"
-    if len(token.word) >= 4 and word.startswith(token.word):
-        return 0.8
+    if len(token.stem) >= 4 and word.startswith(token.stem):
+        return 0.8  # "weighs" of "weight"
     return 0.9 * likeness.get(token.word, {}).get(word, 0.0)
 
 
@@ -170,6 +186,7 @@ def _select_links(
         return content * (1.0 if link.is_whole else _PART_STRENGTH)
 
     kept = list[ValueLink]()
+    links = [link for link in links if not _is_part_of_name(link, headers)]
     for link in sorted(links, key=weigh_link, reverse=True):
         rivals = [other for other in kept if other.start < link.end and link.start < other.end]
         if any((other.start, other.end) != (link.start, link.end) for other in rivals):
@@ -182,6 +199,18 @@ def _select_links(
             continue
         kept.append(link)
     return sorted(kept, key=lambda link: (link.start, not link.is_whole, link.column))
+
+
+def _is_part_of_name(link: ValueLink, headers: Mapping[int, Mapping[int, float]]) -> bool:
+    """Whether all tokens of the link name a column together with a token beside them: "3" of "3-dart average"."""
+    if link.is_whole and link.end - link.start > 1:
+        return False
+    return any(
+        all(headers.get(token, {}).get(column, 0.0) == 1.0 for token in (*link.tokens, neighbour))
+        for neighbour in (link.start - 1, link.end)
+        for column in headers.get(neighbour, {})
+        if column != link.column
+    )
 
 
 def _is_weak_part(link: ValueLink, question: TableQuestion, headers: Mapping[int, Mapping[int, float]]) -> bool:

@@ -3,7 +3,7 @@
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.words import escape_markdown
 from agent.review.leg_review import LegReview
-from agent.review.table_answers import QuotedRow, SeveralTableAnswersFacts, TableAnswerFacts
+from agent.review.table_answers import QuotedRow, SeveralTableAnswersFacts, SeveralTablesFacts, TableAnswerFacts
 from agent.tables.row_queries import AnswerKind
 from agent.translation.message_catalogues import mark_message, translate_message
 
@@ -17,7 +17,7 @@ _SENTENCES = {
     AnswerKind.DIFFERENCE: mark_message("**{value}** – the difference between rows of {title}{conditions}."),
     AnswerKind.SPAN: mark_message("**{value}** – from the first to the last year in {title}{conditions}."),
     AnswerKind.GROUP: mark_message("{column}: **{value}** – compared by number of rows in {title}{conditions}."),
-    AnswerKind.VERDICT: mark_message("**{value}** – by the rows of {title}{conditions}."),
+    AnswerKind.VERDICT: mark_message("**{value}**: by the rows of {title}{conditions}."),
 }
 
 
@@ -34,6 +34,13 @@ def _compose_several_answers(facts: SeveralTableAnswersFacts, review: LegReview)
         marker += len(answer.rows)
         sentences.append(f"- {_format_answer(answer)} {markers}".rstrip())
     return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
+
+
+def _compose_choice(facts: SeveralTablesFacts, review: LegReview) -> ComposedLeg:
+    text = translate_message(
+        "{count} tables answer this, each in its own way. Which one do you mean?", count=facts.table_count
+    )
+    return ComposedLeg(sentences=(text,))
 
 
 def _format_answer(facts: TableAnswerFacts) -> str:
@@ -62,4 +69,5 @@ def _format_row(row: QuotedRow) -> str:
 COMPOSERS = (
     LegComposer(TableAnswerFacts, _compose_table_answer),
     LegComposer(SeveralTableAnswersFacts, _compose_several_answers),
+    LegComposer(SeveralTablesFacts, _compose_choice),
 )

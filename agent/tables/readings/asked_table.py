@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.english.table_words import VERBS_OF_ROWS, ScaleWord
+from agent.english.table_words import QUESTION_VERBS, VERBS_OF_ROWS, ScaleWord
 from agent.tables.asked_tokens import TableQuestion
 from agent.tables.row_conditions import NumberComparison, find_comparisons
 from agent.tables.table_links import TableLinks
@@ -29,6 +29,11 @@ class AskedTable:
     def words(self) -> tuple[str, ...]:
         return self.question.words
 
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether the question wants yes or no: it begins with a verb."""
+        return self.words[:1] != () and self.words[0] in QUESTION_VERBS
+
     def columns_after(self, index: int) -> Iterator[tuple[TableColumn, frozenset[int], float]]:
         """Yields the columns of numbers or days that the words behind a superlative name, best first."""
         scores, tokens = dict[int, float](), dict[int, set[int]]()
@@ -42,7 +47,8 @@ class AskedTable:
                     tokens.setdefault(column, set()).add(token)
         for token in range(max(index - 3, 0), index):  # "who lost the least"
             for column, strength in self.links.columns_at(token).items():
-                if self.can_sum(self.table.columns[column]) and strength >= 0.95 and self.words[token] in VERBS_OF_ROWS:
+                names_verb = strength >= 0.95 and self.words[token] in VERBS_OF_ROWS
+                if self.can_sum(self.table.columns[column]) and (names_verb or index - token <= 2):
                     scores[column] = scores.get(column, 0.0) + 0.8
                     tokens.setdefault(column, set()).add(token)
         ranked = sorted(scores, key=lambda column: scores[column], reverse=True)

@@ -29,7 +29,7 @@ def read_cells(asked: AskedTable, conditions: ConditionSet, picks: Sequence[Pick
                 (-0.35 if repeats else 0.0) - (0.25 if picks else 0.0) - (0.5 if not conditions.conditions else 0.0),
             )
         for picked in picks:
-            penalty = 0.35 if repeats else 0.0
+            penalty = 0.5 if repeats else 0.0
             if target.column.index == picked.pick.column and target.column.kind is not ColumnKind.DAY:
                 penalty += 0.0 if target.tokens & picked.tokens and len(asked.targets) == 1 else 0.1
             yield _build_cells_reading(

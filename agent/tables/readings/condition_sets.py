@@ -7,9 +7,11 @@ from itertools import islice, product
 from agent.english.table_words import EXCEPT_PHRASES
 from agent.tables.readings.asked_table import AskedTable
 from agent.tables.row_conditions import (
+    between_conditions,
     condition_of_link,
     conditions_of_comparison,
     day_conditions,
+    empty_conditions,
     ordinal_conditions,
     outcome_conditions,
     position_conditions,
@@ -19,15 +21,20 @@ from agent.tables.table_links import ValueLink
 from agent.tables.typed_tables import ColumnKind
 
 _MAX_PRODUCT = 400  # combinations that are looked at
+_PLACE_PENALTY = 0.05  # for each place behind the likeliest column of a phrase
 _MAX_ALTERNATIVES = 12  # combinations of conditions that are tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionSet:
-    """A combination of conditions, and the tokens that they explain."""
+    """A combination of conditions, and the tokens that they explain.
+
+    `penalty`: of the quality of readings with it, for conditions on columns that are less likely meant.
+    """
 
     conditions: tuple[CellCondition, ...]
     tokens: frozenset[int]
+    penalty: float
 
 
 def combine_conditions(asked: AskedTable, exclude: frozenset[int] = frozenset()) -> Iterator[ConditionSet]:
@@ -41,7 +48,13 @@ def combine_conditions(asked: AskedTable, exclude: frozenset[int] = frozenset())
         left = rows.intersection(*(condition.rows for condition in merged)) if merged else rows
         if left:
             tokens = frozenset[int]().union(*(condition.tokens for condition in merged))
-            found.append(ConditionSet(conditions=tuple(merged), tokens=tokens))
+            places = [
+                group.index(condition)
+                for group, condition in zip(groups, combination, strict=True)
+                if condition is not None
+            ]
+            penalty = _PLACE_PENALTY * sum(places)
+            found.append(ConditionSet(conditions=tuple(merged), tokens=tokens, penalty=penalty))
     found.sort(key=lambda conditions: -sum(asked.question.tokens[token].is_value for token in conditions.tokens))
     yield from found[:_MAX_ALTERNATIVES]
     if found and found[-1] not in found[:_MAX_ALTERNATIVES]:
@@ -58,6 +71,9 @@ def _condition_groups(asked: AskedTable) -> list[list[CellCondition]]:
             groups.append(found[:2])
         else:
             compared -= comparison.tokens
+    for condition in list(between_conditions(asked.question, asked.table, asked.links))[:1]:
+        groups.append([condition])
+        compared |= condition.tokens
     by_span = dict[tuple[int, int], list[ValueLink]]()
     for link in asked.links.values:
         if not link.tokens & compared and not _is_part_of_day(asked, link):
@@ -74,6 +90,7 @@ def _condition_groups(asked: AskedTable) -> list[list[CellCondition]]:
         *day_conditions(asked.question, asked.table, asked.links),
         *ordinal_conditions(asked.question, asked.table, asked.links),
         *outcome_conditions(asked.question, asked.table, asked.links),
+        *empty_conditions(asked.question, asked.table, asked.links),
     ):
         if not condition.tokens & linked:
             groups.append([_negate(asked, condition)])

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.english.table_words import COUNT_NOUNS_OF_ROWS, DISTINCT_WORDS_OF_ROWS, SUM_WORDS, VERBS_OF_ROWS
+from agent.english.table_words import COUNT_NOUNS_OF_ROWS, DISTINCT_WORDS_OF_ROWS, RUN_WORDS, SUM_WORDS, VERBS_OF_ROWS
 from agent.tables.readings.asked_table import AskedTable
 from agent.tables.readings.condition_sets import ConditionSet
 from agent.tables.readings.row_picks import PickedRows
 from agent.tables.readings.table_reading import TableReading
 from agent.tables.row_queries import AnswerKind, CellsQuery, CountQuery, NumberQuery, RowSelection, SpanQuery
-from agent.tables.typed_tables import ColumnKind
+from agent.tables.typed_tables import ColumnKind, TableColumn
 
 _COUNTED_ENDS = frozenset(
     """is are was were be did does do has have had can could will would in of for with that who whose where when from by
@@ -34,7 +34,7 @@ def read_counts(asked: AskedTable, conditions: ConditionSet, picks: Sequence[Pic
     phrase = _counted_phrase(asked)
     cue = frozenset({asked.count_index or 0, (asked.count_index or 0) + 1})
     measures = list(asked.columns_in(phrase))
-    numeric = [measured for measured in asked.columns_with_total(measures) if asked.can_sum(measured[0])]
+    numeric = [measured for measured in asked.columns_with_total(measures) if _measures_noun(asked, *measured[:2])]
     wants_sum = bool(SUM_WORDS & {*asked.words})
     selections = [(RowSelection(conditions=conditions.conditions), conditions.tokens, 0.0)]
     for picked in picks:
@@ -58,7 +58,9 @@ def read_counts(asked: AskedTable, conditions: ConditionSet, picks: Sequence[Pic
                 quality=quality,
             )
     is_measure = any(asked.words[token] in ("much", "long") for token in cue)
-    nouns = [(column, tokens, strength) for column, tokens, strength in measures if not asked.can_sum(column)]
+    nouns = [
+        (column, tokens, strength) for column, tokens, strength in measures if not _measures_noun(asked, column, tokens)
+    ]
     distinct = bool(DISTINCT_WORDS_OF_ROWS & {*asked.words})
     rows_named = {token for token in phrase if asked.words[token] in COUNT_NOUNS_OF_ROWS}
     for selection, covered, bonus in selections[:1]:
@@ -69,14 +71,47 @@ def read_counts(asked: AskedTable, conditions: ConditionSet, picks: Sequence[Pic
             yield TableReading(
                 query=CountQuery(selection=selection, distinct_column=column.index if is_distinct else None),
                 tokens=covered | tokens | cue | rows_named,
-                quality=0.75 + 0.1 * strength + bonus - 0.4 * is_measure,
+                quality=0.75
+                + 0.1 * strength
+                + bonus
+                - 0.4 * is_measure
+                - 0.3 * (_is_part_of_counted(asked, conditions, column)),
             )
+        runs = frozenset(asked.question.indices_of(RUN_WORDS)) if conditions.conditions else frozenset[int]()
         yield TableReading(
-            query=CountQuery(selection=selection),
-            tokens=covered | cue | rows_named,
-            quality=0.7 + bonus - 0.4 * is_measure - 0.3 * _names_single_row(asked, conditions),
+            query=CountQuery(selection=selection, is_longest_run=bool(runs)),
+            tokens=covered | cue | rows_named | runs,
+            quality=0.7
+            + 0.1 * bool(runs)
+            + bonus
+            - 0.4 * is_measure
+            - 0.3 * _names_single_row(asked, conditions)
+            - 0.3 * any(_is_part_of_counted(asked, conditions, column) for column, _, _ in nouns[:1]),
         )
     yield from _read_measure_of_row(asked, conditions, phrase, cue)
+
+
+def _is_part_of_counted(asked: AskedTable, conditions: ConditionSet, counted: TableColumn) -> bool:
+    """Whether words only stand in some of the names that are counted: "how many cities are in Wisconsin"."""
+    return any(
+        condition.column == counted.index
+        and condition.tokens <= link.tokens
+        and not link.is_whole
+        and "contain" not in " ".join(asked.words)
+        for condition in conditions.conditions
+        for link in asked.links.values
+        if link.column == condition.column
+    )
+
+
+def _measures_noun(asked: AskedTable, column: TableColumn, tokens: frozenset[int]) -> bool:
+    """Whether the column holds how many there are: not a "Car" of every row where cars are counted."""
+    is_name_of_row = any(
+        asked.words[token] not in column.words and f"{word}s" == asked.words[token]
+        for token in tokens
+        for word in column.words
+    )
+    return asked.can_sum(column) and not is_name_of_row
 
 
 def _names_single_row(asked: AskedTable, conditions: ConditionSet) -> bool:

@@ -100,20 +100,30 @@ def _picks_by_position(asked: AskedTable, index: int, *, is_first: bool) -> Iter
     count = _count_after(asked, index)
     rank = 2 if asked.words[max(index - 2, 0) : index] in (("second", "to"), ("next", "to")) else 1
     cue = {index} if rank == 1 else {index, index - 1, index - 2}
-    if asked.words[index + 1 : index + 2] in (("place",), ("position",), ("rank",), ("ranked",)):
+    is_place = asked.words[index + 1 : index + 2] in (("place",), ("position",), ("rank",), ("ranked",))
+    if is_place or asked.words[max(index - 1, 0) : index] in (("placed",), ("ranked",), ("finished",), ("came",)):
         for column in [column for column in asked.table.columns if column.is_rank][:1]:
             yield PickedRows(
                 pick=RowPick(column=column.index, largest=not is_first, rank=rank),
-                tokens=frozenset({*cue, index + 1}),
+                tokens=frozenset({*cue, index + 1 if is_place else index - 1}),
                 quality=0.75,
             )
+    if asked.words[index] in ("top", "bottom"):  # "the top time"
+        for column in (asked.table.columns[named] for named in asked.links.columns_at(index + 1)):
+            if asked.can_sum(column):
+                is_time = 2 * sum(value.is_clock for value in column.values) > len(column.values)
+                yield PickedRows(
+                    pick=RowPick(column=column.index, largest=is_first != is_time, count=count, rank=rank),
+                    tokens=frozenset({*cue, index + 1}),
+                    quality=0.8,
+                )
     days = [column for column in asked.table.columns if column.kind is ColumnKind.DAY and column.has_years]
     for column in days[:1]:
         yield PickedRows(
             pick=RowPick(column=column.index, largest=not is_first, count=count, rank=rank),
             tokens=frozenset(cue),
-            quality=0.6 if asked.words[index] not in ("top", "bottom") else 0.3,
+            quality=0.75 if asked.words[index] not in ("top", "bottom") else 0.3,
         )
     yield PickedRows(
-        pick=RowPick(column=None, largest=not is_first, count=count, rank=rank), tokens=frozenset(cue), quality=0.58
+        pick=RowPick(column=None, largest=not is_first, count=count, rank=rank), tokens=frozenset(cue), quality=0.65
     )

@@ -8,12 +8,12 @@ from agent.tables.readings.asked_table import AskedTable
 from agent.tables.readings.condition_sets import combine_conditions
 from agent.tables.readings.table_reading import TableReading
 from agent.tables.row_conditions import condition_of_link
-from agent.tables.row_queries import CellCondition, DifferenceQuery, RowSelection, SideQuery, VerdictQuery
+from agent.tables.row_queries import CellCondition, CellsQuery, DifferenceQuery, RowSelection, SideQuery, VerdictQuery
 from agent.tables.table_links import ValueLink
 from agent.tables.typed_tables import ColumnKind, TableColumn
 
 
-def _find_pairs(asked: AskedTable) -> Iterator[tuple[ValueLink, ValueLink]]:
+def find_pairs(asked: AskedTable) -> Iterator[tuple[ValueLink, ValueLink]]:
     """Yields two values of one column that are set beside each other."""
     links = asked.links.values
     for first, second in product(links, links):
@@ -21,7 +21,7 @@ def _find_pairs(asked: AskedTable) -> Iterator[tuple[ValueLink, ValueLink]]:
             yield first, second
 
 
-def _select_side(asked: AskedTable, link: ValueLink, others: tuple[CellCondition, ...]) -> RowSelection:
+def select_side(asked: AskedTable, link: ValueLink, others: tuple[CellCondition, ...]) -> RowSelection:
     return RowSelection(conditions=(condition_of_link(link, asked.question), *others))
 
 
@@ -46,15 +46,15 @@ def read_sides(asked: AskedTable) -> Iterator[TableReading]:
         scale = COMPARATIVES.get(word)
         if scale is None and word not in BEST_WORDS:
             continue
-        for first, second in _find_pairs(asked):
+        for first, second in find_pairs(asked):
             if "or" not in asked.words[first.end : second.start]:
                 continue
             others = _other_conditions(asked, first, second)
             base = frozenset({index}) | first.tokens | second.tokens
             base |= frozenset[int]().union(*(condition.tokens for condition in others))
-            sides = (_select_side(asked, first, others), _select_side(asked, second, others))
+            sides = (select_side(asked, first, others), select_side(asked, second, others))
             labels = tuple(_label_of(asked, link) for link in (first, second))
-            for column, tokens, strength in _measures_of(asked, index, scale):
+            for column, tokens, strength in measures_of(asked, index, scale):
                 largest = BEST_WORDS[word] if scale is None else scale.largest
                 yield TableReading(
                     query=SideQuery(
@@ -68,7 +68,30 @@ def read_sides(asked: AskedTable) -> Iterator[TableReading]:
                 )
 
 
-def _measures_of(
+def read_alternatives(asked: AskedTable) -> Iterator[TableReading]:
+    """ "Which model is a diesel, the Tour or the Aspect": the side whose row meets the other conditions."""
+    if "or" not in asked.words or asked.comparisons:
+        return
+    for first, second in find_pairs(asked):
+        if asked.words[second.start - 1] != "or" and asked.words[second.start - 2] != "or":
+            continue
+        used = first.tokens | second.tokens
+        rows = first.rows | second.rows
+        for combined in combine_conditions(asked, exclude=used):
+            others = tuple(condition for condition in combined.conditions if condition.column != first.column)
+            if not others:
+                continue
+            either = CellCondition(column=first.column, rows=rows, words="", tokens=used)
+            tokens = used.union(*(condition.tokens for condition in others))
+            named = frozenset(token for token in range(first.start) if first.column in asked.links.columns_at(token))
+            yield TableReading(
+                query=CellsQuery(selection=RowSelection(conditions=(either, *others)), column=first.column),
+                tokens=tokens | named,
+                quality=0.75,
+            )
+
+
+def measures_of(
     asked: AskedTable, index: int, scale: ScaleWord | None
 ) -> Iterator[tuple[TableColumn | None, frozenset[int], float]]:
     """Yields the columns that a comparative may compare; None: the number of rows."""
@@ -93,11 +116,11 @@ def read_differences(asked: AskedTable) -> Iterator[TableReading]:
     cues = _difference_cues(asked)
     if not cues:
         return
-    for first, second in _find_pairs(asked):
+    for first, second in find_pairs(asked):
         others = _other_conditions(asked, first, second)
         base = cues | first.tokens | second.tokens
         base |= frozenset[int]().union(*(condition.tokens for condition in others))
-        sides = (_select_side(asked, first, others), _select_side(asked, second, others))
+        sides = (select_side(asked, first, others), select_side(asked, second, others))
         measures = [
             measured
             for measured in asked.columns_in(range(len(asked.words)))
@@ -133,13 +156,13 @@ def read_verdicts(asked: AskedTable) -> Iterator[TableReading]:
         if index is None:
             continue
         days = [column.index for column in asked.table.columns if column.kind is ColumnKind.DAY]
-        for first, second in _find_pairs(asked):
+        for first, second in find_pairs(asked):
             if first.end > index or second.start < index:
                 continue
             yield TableReading(
                 query=VerdictQuery(
-                    first=_select_side(asked, first, ()),
-                    second=_select_side(asked, second, ()),
+                    first=select_side(asked, first, ()),
+                    second=select_side(asked, second, ()),
                     column=days[0] if by_day and days else None,
                     lower_word=lower,
                     higher_word=higher,
@@ -147,3 +170,28 @@ def read_verdicts(asked: AskedTable) -> Iterator[TableReading]:
                 tokens=first.tokens | second.tokens | {index, index + 1, index + 2},
                 quality=0.85,
             )
+    yield from _read_more_or_less(asked)
+
+
+def _read_more_or_less(asked: AskedTable) -> Iterator[TableReading]:
+    """ "Does the Malaysia Open pay more or less than the French one"."""
+    for first_word, second_word in (("more", "less"), ("more", "fewer"), ("higher", "lower"), ("longer", "shorter")):
+        index = asked.question.find_phrase(first_word, "or", second_word)
+        if index is None:
+            continue
+        for first, second in find_pairs(asked):
+            if first.end > index or second.start < index:
+                continue
+            measures = [*asked.columns_after(index), *asked.columns_in(range(len(asked.words)))]
+            for column, tokens, strength in [each for each in measures if asked.can_sum(each[0])][:2]:
+                yield TableReading(
+                    query=VerdictQuery(
+                        first=select_side(asked, first, ()),
+                        second=select_side(asked, second, ()),
+                        column=column.index,
+                        lower_word=second_word,
+                        higher_word=first_word,
+                    ),
+                    tokens=first.tokens | second.tokens | tokens | {index, index + 1, index + 2},
+                    quality=0.5 + 0.35 * strength,
+                )
