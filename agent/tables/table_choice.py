@@ -12,7 +12,7 @@ from agent.tables.asked_tokens import AskedToken, TableQuestion
 from agent.tables.cell_values import words_of_text
 from agent.tables.query_columns import columns_of_query, count_ignored_operators
 from agent.tables.readings.table_reading import TableReading
-from agent.tables.row_queries import AnswerKind, TableAnswer
+from agent.tables.row_queries import AnswerKind, CountQuery, RowQuery, TableAnswer
 from agent.tables.table_links import TableLinks, link_question
 from agent.tables.table_readings import find_readings
 from agent.tables.typed_tables import TypedTable
@@ -26,6 +26,7 @@ _MIN_EXPLAINED, _MIN_QUALITY = 0.5, 0.5  # of a reading that is claimed
 _MIN_EXPLAINED_OF_EMBEDDED = 0.6  # of a table beside other text
 _MAX_LEFT_OVER = 1  # "which club does Tom Hale *belong* to"
 _OPERATOR_PENALTY = 0.3  # for each word that turns the question into another one, if the reading ignores it
+_ALL_ROWS_PENALTY = 0.3  # for counting all rows, if a word of the question is not explained
 _MIN_NAMED_STRENGTH, _NAMED_CREDIT = 0.8, 0.9  # of a word that names a column of the reading
 _MIN_MARGIN = 0.03  # of its score over other answers from the same table
 _TABLE_MARGIN = 0.45  # of score, within which the reading of another table may be meant as well
@@ -166,16 +167,19 @@ def _score_readings(
         credit_by_token = {token: _credit_of(token, reading, links, context, columns) for token in weights}
         quality = reading.quality - _OPERATOR_PENALTY * count_ignored_operators(question, reading, answer)
         explained = sum(weight * credit_by_token[token] for token, weight in weights.items()) / total
+        left_over_count = sum(
+            1 + (token.is_name or token.number is not None)
+            for token in question.tokens
+            if credit_by_token.get(token.index, 1.0) == 0.0 and token.word not in VERBS_OF_ROWS
+        )
+        if left_over_count and _counts_all_rows(reading.query):
+            quality -= _ALL_ROWS_PENALTY
         yield ScoredReading(
             table=table,
             reading=replace(reading, quality=quality),
             answer=answer,
             explained=explained,
-            left_over_count=sum(
-                1 + (token.is_name or token.number is not None)
-                for token in question.tokens
-                if credit_by_token.get(token.index, 1.0) == 0.0 and token.word not in VERBS_OF_ROWS
-            ),
+            left_over_count=left_over_count,
             score=explained + 0.3 * linked + _QUALITY_WEIGHT * quality + _PRIOR_WEIGHT * prior,
         )
 
@@ -193,6 +197,11 @@ def _credit_of(
     if strength >= _MIN_NAMED_STRENGTH:
         return _NAMED_CREDIT * strength
     return 0.0
+
+
+def _counts_all_rows(query: RowQuery) -> bool:
+    """Whether the query counts a whole table, although a word may ask for some of its rows."""
+    return isinstance(query, CountQuery) and not query.selection.conditions
 
 
 def _repeats_question(question: TableQuestion, answer: TableAnswer) -> bool:

@@ -27,7 +27,7 @@ def _counted_phrase(asked: AskedTable) -> range:
         if end > start and asked.words[end] in VERBS_OF_ROWS and not named:
             break
         end += 1
-    return range(start, end)
+    return range(start, end if end > start else len(asked.words))  # "how many are enrolled in …"
 
 
 def read_counts(asked: AskedTable, conditions: ConditionSet, picks: Sequence[PickedRows]) -> Iterator[TableReading]:

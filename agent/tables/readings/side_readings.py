@@ -106,7 +106,8 @@ def measures_of(
 
 def _label_of(asked: AskedTable, link: ValueLink) -> str:
     cell = asked.table.columns[link.column].values[min(link.rows)]
-    if link.is_whole or len(link.rows) == 1:
+    values = asked.table.columns[link.column].values
+    if link.is_whole or len({values[row].folded for row in link.rows}) == 1:
         return cell.text
     return " ".join(asked.words[link.start : link.end])
 
