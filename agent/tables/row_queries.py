@@ -77,7 +77,10 @@ class RowSelection:
             return rows
         if not rows:
             return []
-        moved = (rows[-1] if self.shift > 0 else rows[0]) + self.shift
+        anchor = rows[0]
+        while self.shift > 0 and anchor + 1 in rows:
+            anchor += 1
+        moved = anchor + self.shift
         return [moved] if 0 <= moved < len(table.rows) else []
 
 

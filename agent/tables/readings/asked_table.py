@@ -88,7 +88,8 @@ class AskedTable:
         return {token.index for token in following if token.is_content}
 
     def columns_of_scale(self, scale: ScaleWord) -> list[TableColumn]:
-        named = [column for column in self.table.columns if column.has_numbers and scale.columns & {*column.words}]
+        kinds = {ColumnKind.NUMBER, ColumnKind.DAY} if scale.is_day else {ColumnKind.NUMBER}
+        named = [column for column in self.table.columns if column.kind in kinds and scale.columns & {*column.words}]
         days = [column for column in self.table.columns if scale.is_day and column.kind is ColumnKind.DAY]
         clocks = [
             column

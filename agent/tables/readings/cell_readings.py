@@ -53,6 +53,8 @@ def _build_cells_reading(
 
 def read_neighbours(asked: AskedTable) -> Iterator[TableReading]:
     """ "Which artist came after Oasis", "the nation before Mexico", "what comes next after"."""
+    if asked.count_index is not None:
+        return
     for index, word in enumerate(asked.words):
         step = 1 if word in NEXT_WORDS else -1 if word in PREVIOUS_WORDS else 0
         if not step or asked.is_in_comparison(index):

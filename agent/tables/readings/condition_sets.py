@@ -74,9 +74,10 @@ def _condition_groups(asked: AskedTable) -> list[list[CellCondition]]:
     for condition in list(between_conditions(asked.question, asked.table, asked.links))[:1]:
         groups.append([condition])
         compared |= condition.tokens
+    cue = frozenset[int]() if asked.count_index is None else frozenset((asked.count_index, asked.count_index + 1))
     by_span = dict[tuple[int, int], list[ValueLink]]()
     for link in asked.links.values:
-        if not link.tokens & compared and not _is_part_of_day(asked, link):
+        if not link.tokens & (compared | cue) and not _is_part_of_day(asked, link):
             by_span.setdefault((link.start, link.end), []).append(link)
     linked = set(compared)
     for links in by_span.values():

@@ -166,6 +166,7 @@ async def test_tables_that_answer_alike_give_one_answer(tmp_path: Path) -> None:
         "Which skipper came directly after the winner of the 1988 regatta?",
         "What is the percentage of points of Tom Hale?",
         "Which skipper had neither points nor a club?",
+        "How many minutes before Tom Hale did Ida Berg arrive?",
     ],
 )
 async def test_nothing_is_claimed_where_a_word_that_changes_the_question_is_not_used(
