@@ -70,6 +70,13 @@ ENDED_STATUSES = frozenset(
 )
 
 
+# Statuses of what will never happen; "still not delivered" does not speak of it.
+CALLED_OFF_STATUSES = frozenset(
+    "cancelled canceled withdrawn rejected declined abandoned aborted void voided revoked refused".split()
+)
+WORDS_OF_THE_PENDING = frozenset("still yet have has".split())  # "not delivered *yet*", "*have* not been delivered"
+
+
 def _phrases_of(text: str) -> list[Phrase]:
     return [tuple(phrase.split()) for phrase in text.split(",")]
 

@@ -37,10 +37,12 @@ Birk,customer,Ovra,2020-03-01
 Corda,supplier,Sund,2018-04-01
 Dunn,supplier,Ovra,2025-05-01
 """
-SALES_ORDERS = """number,customer,ordered_on,delivered_on,material_eur,tax_eur,total_incl_vat_eur
-S-1,Acme,2025-01-10,2025-02-01,100,300,900
-S-2,Birk,2025-02-11,2025-02-20,700,80,800
-S-3,Acme,2026-03-12,2026-04-01,50,20,200
+SALES_ORDERS = """number,customer,ordered_on,delivered_on,paid_on,status,material_eur,tax_eur,total_incl_vat_eur
+S-1,Acme,2025-01-10,2025-02-01,,delivered,100,300,900
+S-2,Birk,2025-02-11,2025-02-20,2025-03-01,delivered,700,80,800
+S-3,Acme,2026-03-12,,,open,50,20,200
+S-4,Birk,2026-05-13,,,cancelled,60,30,300
+S-5,Acme,2026-06-14,2026-07-01,2026-08-01,delivered,60,30,400
 """
 PURCHASE_ORDERS = """number,supplier,ordered_on,received_on,total_incl_vat_eur
 P-1,Corda,2025-01-03,2025-01-20,1000
@@ -58,7 +60,11 @@ REPLIES = {
     "who skippers the cheapest barge": "Minimum of price of **3 boats** with type barge, by skipper: **Cai Munk**",
     "fastest crossing": "**1 of 4 crossings**, the lowest duration: **C-2**",
     "yards opened before the year 1800": "**1 yard** opened before 1800",
-    "most expensive sales order": "**1 of 3 sales orders**, the highest total incl vat: **S-1**, EUR 900.00.",
+    "most expensive sales order": "**1 of 5 sales orders**, the highest total incl vat: **S-1**, EUR 900.00.",
+    "which sales orders of 2025 have not been paid": "**1 sales order** ordered in 2025 with no “paid on” date: ",
+    "unpaid sales orders from 2026": "**2 sales orders** ordered in 2026 with no “paid on” date",
+    "sales orders in 2026, cancelled stuff doesnt count": "**2 sales orders** ordered in 2026 with status other than",
+    "purchase orders from 2025": "**2 purchase orders** ordered in 2025",
     "largest purchase order in 2025": "**1 of 2 purchase orders** ordered in 2025, the highest total incl vat: **P-2**",
     "orders from customers in Sund in 2025": "**1 sales order** ordered in 2025 whose customer is one of the partners",
     "orders from suppliers in Ovra": "**1 purchase order** whose supplier is one of the partners",

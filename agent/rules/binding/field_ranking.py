@@ -135,6 +135,21 @@ def mention_nearness(
         if isinstance(link.meaning, FieldMention) and (link.meaning.field, link.meaning.column) == field_key_of(
             field, row_field
         ):
+            if lacks_day(selection, link, first):
+                continue
             distance = first - link.last if link.last <= first else link.first - last + 0.5
             best = max(best, 4.0 / (1.0 + 0.35 * max(distance, 0)))
     return best
+
+
+def lacks_day(selection: SpanSelection, link: SpanLink, literal_first: int) -> bool:
+    """ "Orders from 2026 that were *not paid*": whether a negated mention says that there is no day at all.
+
+    Where a day follows, it is that of the mention: "not paid in 2026", but not in "*unpaid* orders from 2026".
+    """
+    meaning = link.meaning
+    is_negated = isinstance(meaning, FieldMention) and meaning.is_negated
+    if link.first < literal_first and not (is_negated and link.last - link.first == 1):
+        return False
+    is_negated = is_negated or link.first in selection.negated_tokens
+    return is_negated and not any(0 <= first - link.last <= 1 for _, first, _ in selection.literal_spans)

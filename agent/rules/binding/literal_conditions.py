@@ -9,7 +9,13 @@ from agent.assumptions import DateFieldTaken, MarginTaken, WordsTakenAsField
 from agent.english.function_words import COMPARATORS, FILLER_WORDS, STOP_WORDS
 from agent.rules.binding.contradictions import are_contradictory
 from agent.rules.binding.field_fit import FieldKey, field_key_of, is_within_field_range
-from agent.rules.binding.field_ranking import MAX_MENTION_DISTANCE, mention_nearness, precedes_value, rank_fields
+from agent.rules.binding.field_ranking import (
+    MAX_MENTION_DISTANCE,
+    lacks_day,
+    mention_nearness,
+    precedes_value,
+    rank_fields,
+)
 from agent.rules.binding.literal_comparison import condition_for_literal
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention, SpanLink
@@ -363,6 +369,8 @@ def _use_nearby_mentions(
     for index, link in enumerate(selection.links):
         is_own = isinstance(link.meaning, FieldMention) and (link.meaning.field, link.meaning.column) == key
         is_shared = (link.first, link.last) in shared_spans and isinstance(link.meaning, FieldMention)
+        if lacks_day(selection, link, first):
+            continue
         if (is_own or is_shared) and min(abs(first - link.last), abs(link.first - last)) <= MAX_MENTION_DISTANCE:
             selection.usage.links.add(index)
             is_named = is_named or (is_own and not is_shared and not _is_hint(link))

@@ -57,6 +57,7 @@ _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | fr
 )
 _DISTINCT_PEOPLE_WEIGHT = 2.1  # more than a number of persons: "different people" have names
 _COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
+_MIN_NAME_LENGTH, _WHOLE_NOUN_WEIGHT = 2, 2.7  # content words of a noun, and the weight of each
 _TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes before those that mention the name
 
 
@@ -387,7 +388,8 @@ def _link_weight(meaning: LinkMeaning, tokens: Sequence[QuestionToken], document
     frequency_bonus = 0.01 * min(math.log10(1 + document_count), 5)
     match meaning:
         case BucketNoun():
-            return 1.6 * content_length
+            is_whole_name = content_length >= _MIN_NAME_LENGTH  # "purchase orders" are no orders by some purchaser
+            return (_WHOLE_NOUN_WEIGHT if is_whole_name else 1.6) * content_length
         case ValueMatch():
             is_number = all(token.word.isdigit() for token in tokens)
             frequency_bonus += _TITLE_BONUS * (meaning.field == TITLE_FIELD)

@@ -28,6 +28,8 @@ _EXCLUDING_PHRASES = _phrases_of(
 )
 _FOLLOWING_PHRASES = _phrases_of(
     """don t matter, doesn t matter, do not matter, does not matter, don t count, doesn t count, do not count,
+    does not count, dont count, doesnt count, dont matter, doesnt matter, isn t counted, is not counted,
+    shouldn t count, should not count, must not count, don t belong here, can stay out, stay out,
     don t interest me, do not interest me, don t interest us, not counted, not included, not needed, not wanted,
     not required, not relevant, not of interest, aside, excluded, excepted, left out, left aside, can be ignored,
     can be left out, can be skipped, are irrelevant, aren t needed, aren t relevant, aren t counted, aren t included"""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from itertools import pairwise, zip_longest
 
-from agent.english.function_words import ORDINALS
+from agent.english.function_words import ORDINALS, SMALL_NUMBERS
 from agent.rules.literals.clock_periods import calendar_period_of, find_clock_periods
 from agent.rules.literals.literal_types import DateLiteral
 from storage.quantities.calendar_arithmetic import shift_months
@@ -26,7 +26,8 @@ _PART_BEFORE = re.compile(
     r"\b(?:(?P<third>early|mid|late)|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of|(?P<rest>rest|remainder)\s+of"
     r"|(?:the\s+)?(?P<nth>first|second|third|fourth|last|final|1st|2nd|3rd|4th)\s+(?P<part>half|third|quarter|week|month)"
     r"\s+(?:of|in)|(?:the\s+)?week\s+(?P<week>of|commencing|beginning|starting|ending)"
-    r"|the\s+day\s+(?P<day>before|after))"
+    r"|(?:the\s+)?(?P<side>first|last|final)\s+(?P<many>[1-9]\d?|" + "|".join(SMALL_NUMBERS) + r")"
+    r"\s+(?P<parts>months|weeks|days|quarters)\s+(?:of|in)|the\s+day\s+(?P<day>before|after))"
     r"[\s-]+(?:the\s+)?(?:(?:month|year)\s+(?:of\s+)?)?$",
     re.IGNORECASE,
 )
@@ -126,11 +127,29 @@ def _bounds_of_part(match: re.Match[str], period: DateLiteral, today: date) -> t
     if match["day"]:
         day = period.first_day - timedelta(1) if match["day"].lower() == "before" else period.last_day + timedelta(1)
         return day, day
+    if match["many"]:
+        return _several_parts(match["side"].lower() == "first", match["many"].lower(), match["parts"].lower(), period)
     if match["week"]:
         return _week_about(match["week"].lower(), period)
     if match["third"] or match["edge"]:
         return _split_period(period, 3)[_THIRDS[(match["third"] or match["edge"]).lower()]]
     return _numbered_part(match["nth"].lower(), match["part"].lower(), period)
+
+
+def _several_parts(is_first: bool, number: str, unit: str, period: DateLiteral) -> tuple[date, date]:
+    """ "The first three months": returns these parts; the whole period if it is not so long."""
+    count = SMALL_NUMBERS.get(number) or int(number)
+    if unit in ("months", "quarters"):
+        months = count * (3 if unit == "quarters" else 1)
+        first_end = shift_months(period.first_day, months) - timedelta(1)
+        last_start = shift_months(period.last_day + timedelta(1), -months)
+    else:
+        days = count * (7 if unit == "weeks" else 1)
+        first_end = period.first_day + timedelta(days - 1)
+        last_start = period.last_day - timedelta(days - 1)
+    if is_first:
+        return period.first_day, min(first_end, period.last_day)
+    return max(last_start, period.first_day), period.last_day
 
 
 def _week_about(word: str, period: DateLiteral) -> tuple[date, date]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from agent.english.date_roles import END_WORDS
 from agent.english.function_words import (
@@ -17,7 +18,9 @@ from agent.english.function_words import (
     YES_NO_VERBS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
+from agent.english.state_words import CALLED_OFF_STATUSES, WORDS_OF_THE_PENDING
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.end_fields import is_status
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
@@ -40,6 +43,7 @@ from storage.search.schema import FieldType, SchemaField
 from storage.text.irregular_verbs import base_form_of
 
 _MAX_LISTED_VALUES = 50
+_MAX_PENDING_DISTANCE = 4  # tokens from "still" to the status that is not reached
 
 
 def build_value_conditions(selection: SpanSelection) -> Iterator[Condition]:
@@ -52,7 +56,32 @@ def build_value_conditions(selection: SpanSelection) -> Iterator[Condition]:
             _use_mentions_of_field(selection, link, meaning)
     for (name, column, is_negated), links in groups.items():
         condition = _group_condition(selection, name, column, links, is_negated=is_negated)
+        if is_negated and column is None and isinstance(condition, ComparisonCondition):
+            condition = _with_called_off(selection, condition, links)
         yield NotCondition(condition) if is_negated else condition
+
+
+def _with_called_off(
+    selection: SpanSelection, condition: ComparisonCondition, links: Sequence[SpanLink]
+) -> ComparisonCondition:
+    """ "*Still* not delivered", "not delivered *yet*": returns the condition with the statuses of what was called off.
+
+    That is neither done nor pending.
+    """
+    field, vocabulary = selection.lexicon.get_field(condition.field), selection.lexicon.vocabulary_of(condition.field)
+    near = {
+        token.word
+        for link in links
+        for token in selection.tokens[max(link.first - _MAX_PENDING_DISTANCE, 0) : link.last + 1]
+    }
+    named = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    if vocabulary is None or not is_status(field) or not near & WORDS_OF_THE_PENDING:
+        return condition
+    if CALLED_OFF_STATUSES & {fold_text(str(value)) for value in named}:
+        return condition
+    called_off = (value.value for value in vocabulary.values if fold_text(value.value) in CALLED_OFF_STATUSES)
+    values = tuple(dict.fromkeys((*map(str, named), *called_off)))
+    return replace(condition, op=ComparisonOperator.IN, value=values) if len(values) > len(named) else condition
 
 
 def _use_mentions_of_field(selection: SpanSelection, link: SpanLink, meaning: ValueMatch | PartialMatch) -> None:

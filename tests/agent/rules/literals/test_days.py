@@ -34,6 +34,8 @@ def read_date(text: str) -> DateLiteral:
         ("loans in the first half of April 2024", "2024-04-01", "2024-04-15"),
         ("loans of the last quarter of 2023", "2023-10-01", "2023-12-31"),
         ("loans in the first week of March 2024", "2024-03-01", "2024-03-07"),
+        ("loans in the first three months of 2026", "2026-01-01", "2026-03-31"),
+        ("loans of the last two weeks of June 2025", "2025-06-17", "2025-06-30"),
         ("the week of 15 May 2024", "2024-05-13", "2024-05-19"),
         ("the day before 1 March 2024", "2024-02-29", "2024-02-29"),
         ("tools of the nineties", "1990-01-01", "1999-12-31"),
@@ -126,3 +128,8 @@ def test_a_year_after_a_comparator_of_numbers_may_be_a_number(text: str) -> None
 
     assert not isinstance(literal, DateLiteral)
     assert literal.may_be_year
+
+
+@pytest.mark.parametrize("text", ["tools from before the year 2013", "tools before 2013", "tools from before 1300"])
+def test_the_word_year_and_early_centuries_leave_a_bound_a_bound(text: str) -> None:
+    assert read_date(text).op is ComparisonOperator.LT
