@@ -39,6 +39,8 @@ from tests.storage.ingest.extract.forms.form_layouts import (
     schema_of_kind,
 )
 
+_DAYS_BY_UNIT = {"day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}  # as contracts count them
+_DURATION_TOLERANCE = 0.02  # between days counted in these ways and in exact months
 _CONFIDENCE_STEPS = (0.0, 0.5, 0.7, 0.9)
 
 
@@ -146,7 +148,7 @@ def measure_forms(kinds: Iterable[FormKind], seed: int, *, is_held_out: bool, is
         documents = asyncio.run(read_values(schema, [(str(i), form.document) for i, form in enumerate(forms)]))
         names = _names_by_field(kind, schema) if is_inferred else {each.name: [each.name] for each in kind.fields}
         for form, document in zip(forms, documents, strict=True):
-            _score_form(kind, form, document, names, scores)
+            _score_form(kind, form, document, schema, names, scores)
     return scores
 
 
@@ -160,17 +162,39 @@ def _names_by_field(kind: FormKind, schema: Schema) -> Mapping[str, list[str]]:
 
 
 def _score_form(
-    kind: FormKind, form: FormDocument, document: Document, names: Mapping[str, list[str]], scores: ExtractionScores
+    kind: FormKind,
+    form: FormDocument,
+    document: Document,
+    schema: Schema,
+    names: Mapping[str, list[str]],
+    scores: ExtractionScores,
 ) -> None:
     for each in kind.fields:
         given = [name for name in names[each.name] if FieldName(name) in document.values]
+        read_unit = schema.by_name[FieldName(given[0])].unit if given else ""
         value = document.values[FieldName(given[0])] if given else None
         gold = form.gold.get(each.name)
+        value = _in_unit_of_gold(value, read_unit, gold, each.unit)
         where = f"{kind.noun} {document.doc_id} {each.name}"
-        scores.add_value(each.type.value, form.layout, gold, value, where)
+        scores.add_value(_type_name_of(each.type, each.unit), form.layout, gold, value, where)
         for annotation in document.annotations:
             if annotation.field in names[each.name]:
-                scores.add_confidence(annotation.confidence, is_right=_is_right(gold, annotation.value))
+                unit = schema.by_name[annotation.field].unit
+                stated = _in_unit_of_gold(annotation.value, unit, gold, each.unit)
+                scores.add_confidence(annotation.confidence, is_right=_is_right(gold, stated))
+
+
+def _type_name_of(kind: FieldType, unit: str) -> str:
+    return "duration" if unit in _DAYS_BY_UNIT else kind.value
+
+
+def _in_unit_of_gold(value: object, unit: str, gold: object, gold_unit: str) -> object:
+    """A duration in the unit of the true one, which it equals if they differ by how long a month is only."""
+    is_duration = unit in _DAYS_BY_UNIT and gold_unit in _DAYS_BY_UNIT
+    if not is_duration or not isinstance(value, (int, float)) or not isinstance(gold, (int, float)):
+        return value
+    converted = value * _DAYS_BY_UNIT[unit] / _DAYS_BY_UNIT[gold_unit]
+    return gold if abs(converted - gold) <= _DURATION_TOLERANCE * abs(gold) else converted
 
 
 def _is_right(gold: object, value: object) -> bool:
@@ -202,7 +226,9 @@ def measure_set(folder: Path, name: str, limit: int | None, scores: ExtractionSc
                 continue
             gold, value = metadata.get(each.name), document.values.get(each.name)
             group = f"{name} {each.name}"
-            scores.add_value(types[each.name].value, group, gold or None, value or None, str(document.doc_id))
+            scores.add_value(
+                _type_name_of(types[each.name], each.unit), group, gold or None, value or None, str(document.doc_id)
+            )
             for annotation in document.annotations:
                 if annotation.field == each.name:
                     scores.add_confidence(annotation.confidence, is_right=_is_right(gold, annotation.value))
