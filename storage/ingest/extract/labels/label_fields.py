@@ -27,12 +27,13 @@ from storage.ingest.extract.labels.recurring_labels import LabelTally, Recurring
 from storage.ingest.extract.labels.template_matching import match_templates
 from storage.ingest.extract.labels.value_members import are_lists_of_people, members_of
 from storage.ingest.schemas.inference import currency_suffix_of, infer_schema
-from storage.ingest.schemas.literals import is_missing_value
+from storage.ingest.schemas.literals import is_free_of_charge, is_missing_value, is_open_end
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
 from storage.ingest.schemas.values import RawValue, field_name_for
+from storage.quantities.days import detect_day_first, parse_date
 from storage.quantities.money import parse_money
 from storage.quantities.numbers import parse_number
-from storage.quantities.units import parse_unit
+from storage.quantities.units import parse_quantity, parse_unit
 from storage.search.conditions import RESERVED_FIELDS
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
@@ -42,6 +43,9 @@ _MIN_COUNT_SHARE = 0.9  # of the values that are a number with the same noun
 _COUNT_WITH_NOUN = re.compile(r"(?P<number>\d{1,6})(?:\s+(?P<noun>[^\W\d_]{3,20}?)s?)?")
 _HEADER_TITLES = {"sender": "Sender", "recipient": "Recipient", "subject": "Subject", "date": "Date"}
 _MAX_FIELDS = 80
+_MEASURES = (("day",), ("money", "number"), ("quantity", "number"))
+_MIN_MEASURED, _MIN_MEASURED_SHARE = 3, 0.7  # values of a measure from which the others are misread
+_MIN_CERTAIN_SHARE = 0.5  # of the days that can be read in one way only
 _MIN_TITLE_SHARE = 0.3  # of the documents with the commonest label that must have the one in the title
 _MAX_ACRONYM_LETTERS = 3  # `VAT` stays in capitals
 _SCRATCH_BUCKET = BucketId("labels")
@@ -235,7 +239,48 @@ def _raw_values(group: Sequence[RecurringLabel]) -> dict[int, RawValue]:
         for document, texts in sorted(texts_by_document.items())
     }
     given = {document: value for document, value in values.items() if value and not _is_missing(value)}
-    return given if are_lists else _counts_of_nouns(given)
+    return given if are_lists else _as_certain_days(_without_misreadings(_counts_of_nouns(given)))
+
+
+def _as_certain_days(values: dict[int, RawValue]) -> dict[int, RawValue]:
+    """Returns days such as `05/12/2031` as they are read, the day first, where most other values are certain days.
+
+    If the month is first in a value, all stay as they are.
+    """
+    days = {document: parse_date(str(value), day_first=True) for document, value in values.items()}
+    certain = [document for document, value in values.items() if parse_date(str(value)) is not None]
+    is_month_first = any(detect_day_first(str(value)) is False for value in values.values())
+    if is_month_first or len(certain) < _MIN_CERTAIN_SHARE * len(values):
+        return values
+    return {document: day.isoformat() if (day := days[document]) else value for document, value in values.items()}
+
+
+def _without_misreadings(values: dict[int, RawValue]) -> dict[int, RawValue]:
+    """Returns the values without the few that are no days, amounts or numbers where most are: these were misread."""
+    measures = {document: _measure_in(value) for document, value in values.items()}
+    for kinds in _MEASURES:
+        fitting = {document: value for document, value in values.items() if measures[document] in kinds}
+        if len(fitting) >= max(_MIN_MEASURED, _MIN_MEASURED_SHARE * len(values)):
+            return {
+                document: value for document, value in values.items() if document in fitting or _is_word_of_value(value)
+            }
+    return values
+
+
+def _measure_in(value: RawValue) -> str | None:
+    """Returns what a value is measured in: "day", "money", "quantity" or "number"; None for words."""
+    text = str(value)
+    if parse_date(text, day_first=True) or parse_date(text, day_first=False):
+        return "day"
+    if parse_number(text) is not None:
+        return "number"
+    if parse_money(text) is not None:
+        return "money"
+    return "quantity" if parse_quantity(text) is not None else None
+
+
+def _is_word_of_value(value: RawValue) -> bool:
+    return isinstance(value, str) and (is_free_of_charge(value) or is_open_end(value))
 
 
 def _with_currency(plain: str, label: str) -> str:
@@ -249,6 +294,9 @@ def _is_missing(value: RawValue) -> bool:
 
 
 def _are_lists(group: Sequence[RecurringLabel], first_texts: Sequence[LabelledText]) -> bool:
+    values = [plain_value_of(labelled.text) for labelled in first_texts]
+    if sum(_measure_in(value) is not None for value in values) >= _MIN_MEASURED_SHARE * len(values):
+        return False
     has_items = any(labelled.items for labelled in first_texts)
     is_repeated = any(label.is_repeated for label in group)
     return has_items or is_repeated or are_lists_of_people(labelled.text for labelled in first_texts)

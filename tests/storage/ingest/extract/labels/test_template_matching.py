@@ -1,5 +1,6 @@
 """Which labels of different templates become one field: those that ask for the same in other words."""
 
+from storage.search.schema import FieldType
 from tests.storage.ingest.extract.labels.test_label_fields import labels_of, schema_of, types_of
 
 KEEPERS = ("Nora Falk", "Tim Brand", "Olaf Ness", "Mia Holt")
@@ -69,3 +70,16 @@ def test_prices_with_free_ones_are_amounts_and_open_ends_are_days() -> None:
         "Group size": "number",
         "Runs for": "number",
     }
+
+
+def test_a_field_has_the_type_of_most_values_and_not_of_a_few_misread_ones() -> None:
+    days = ["3 May 2031", "05/06/2031", "2031-07-05", "9 June 2031", "12.08.2031", "see below the line"]
+    texts = [f"Opened: {day}\nFee: EUR {i}00" for i, day in enumerate(days, 1)]
+
+    assert types_of(schema_of(texts))["Opened"] is FieldType.DATE
+
+
+def test_days_are_no_list_even_if_some_documents_have_several() -> None:
+    texts = [f"Opened: {i} May 2031\nOpened: {i} June 2031\nKeeper: Ann Poe" for i in range(1, 5)]
+
+    assert types_of(schema_of(texts))["Opened"] is FieldType.DATE
