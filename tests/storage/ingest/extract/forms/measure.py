@@ -91,13 +91,19 @@ class ExtractionScores:
 def _compare_values(gold: object, value: object) -> tuple[int, int, int]:
     """Right, wrong and missed values; of a list its members."""
     if isinstance(gold, (tuple, list)) or isinstance(value, (tuple, list)):
-        stated = {_plain(member) for member in cast(Sequence[object], gold or ())}
-        read = {_plain(member) for member in cast(Sequence[object], value or ())}
+        stated = {_plain(member) for member in _members_of(cast(object, gold))}
+        read = {_plain(member) for member in _members_of(cast(object, value))}
         return len(stated & read), len(read - stated), len(stated - read)
     if value is None or gold is None:
         return 0, int(value is not None), int(gold is not None)
     is_right = _plain(gold) == _plain(value)
     return int(is_right), int(not is_right), int(not is_right)
+
+
+def _members_of(value: object) -> Sequence[object]:
+    if isinstance(value, (tuple, list)):
+        return cast(Sequence[object], value)
+    return () if value is None else (value,)
 
 
 def _plain(value: object) -> object:
@@ -199,7 +205,7 @@ def _in_unit_of_gold(value: object, unit: str, gold: object, gold_unit: str) -> 
 
 def _is_right(gold: object, value: object) -> bool:
     if isinstance(value, tuple):
-        stated = {_plain(member) for member in cast(Sequence[object], gold or ())}
+        stated = {_plain(member) for member in _members_of(gold)}
         return {_plain(member) for member in cast(tuple[object, ...], value)} <= stated
     return gold is not None and _plain(gold) == _plain(value)
 
