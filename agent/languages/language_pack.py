@@ -53,6 +53,7 @@ class PackFile(BaseModel):
     possessive_relatives: tuple[str, ...] = ()
     participle_pattern: str = ""
     derived_endings: tuple[str, ...] = ()
+    agreement_endings: tuple[str, ...] = ()
     common_noun_pattern: str = ""
     purpose_words: tuple[str, ...] = ()
     compounds: bool = False

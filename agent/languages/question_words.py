@@ -289,6 +289,9 @@ class QuestionTranslation:
         token = self._tokens[index]
         if token.folded in self._pack.salutations and self._is_name_at(index + 1):
             return self._word_of(index, 1, "", ClauseRole.CLOSED), 1, set()
+        agreeing = self._find_agreeing_form(token.text)
+        if agreeing is not None:
+            return self._word_of(index, 1, agreeing, ClauseRole.ADJECTIVE), 1, set()
         entries = self._find_entries(token.text)
         separated = [
             (entry, last)
@@ -318,6 +321,20 @@ class QuestionTranslation:
         role = {WordClass.NOUN: ClauseRole.NOUN, WordClass.ADJECTIVE: ClauseRole.ADJECTIVE}.get(entry.word_class)
         role = role or (ClauseRole.PAST if entry.is_past else ClauseRole.VERB)
         return self._word_of(index, 1, self._choose_word(token.text, entry), role), 1, set()
+
+    def _find_agreeing_form(self, written: str) -> str | None:
+        """The form of a value that differs only by gender or number: "livrée" for "livrés"."""
+        word = written.lower()
+        if not self._own_buckets or any(bucket.knows_word(word) for bucket in self._buckets):
+            return None
+        entries = self._find_entries(written)
+        may_agree = len(word) >= _MIN_AGREEING_LETTERS or any(
+            entry.word_class is WordClass.ADJECTIVE or entry.is_past for entry in entries
+        )
+        endings = self._pack.content.agreement_endings if may_agree else ()
+        ending = next((ending for ending in endings if word.endswith(ending) and len(word) > len(ending) + 2), None)
+        forms = (word.removesuffix(ending) + other for other in endings) if ending is not None else ()
+        return next((form for form in forms if any(bucket.knows_word(form) for bucket in self._own_buckets)), None)
 
     def _find_entries(self, written: str) -> Sequence[VocabularyEntry]:
         """What the word may mean: with the accents that are written, else without them."""
@@ -349,6 +366,8 @@ class QuestionTranslation:
             entries = [entry for entry in entries if entry.word_class is not WordClass.NOUN or entry in nouns]
         if nouns and verbs:
             is_noun = self._tokens[index].text[0].isupper() or self._follows_article(index)
+            if not self._pack.content.common_noun_pattern:
+                is_noun = is_noun or not self._follows_pronoun(index)
             names_kind = any(bucket.names_field_or_kind(word) for bucket in self._buckets for word in nouns[0].english)
             return nouns[0] if is_noun or names_kind else verbs[0]
         if verbs and not nouns:
@@ -541,6 +560,15 @@ class QuestionTranslation:
         place = index - 1 - adjectives
         return place >= 0 and self._folded[place] in self._pack.singular_words
 
+    def _follows_pronoun(self, index: int) -> bool:
+        """ "Qui *commande*", "*se* reserva": whether a word stands before it that a verb follows."""
+        if index == 0:
+            return False
+        before = self._folded[index - 1]
+        english = [phrase.english for phrase in self._pack.phrases_at(self._folded, index - 1)]
+        is_pronoun = before in self._pack.relative_pronouns or before in self._pack.subject_words
+        return is_pronoun or any(text in _WORDS_BEFORE_VERBS for text in english)
+
     def _follows_article(self, index: int) -> bool:
         return index > 0 and self._folded[index - 1] in self._pack.articles
 
@@ -633,10 +661,12 @@ class QuestionTranslation:
         return not is_own and (self._pack.is_closed_class(word) or word in self._pack.vocabulary)
 
 
+_WORDS_BEFORE_VERBS = frozenset({"", "i", "we", "you", "they", "he", "it", "not", "who", "when", "where", "how"})
 _MAX_OPENING_WORDS = 8  # before a colon, in an address
 _REQUESTS = frozenset({"i need", "i would like", "show me", "list", "show", "i am looking for", "can you"})
 _DETERMINERS = frozenset("the a our my your its this next".split())
 _ASKING_WORDS = frozenset({"how many", "how much", "which", "who", "what", "when", "where", "number of", "all"})
+_MIN_AGREEING_LETTERS = 8  # of a word that may be a participle
 _MIN_RELATED_LETTERS = 9  # of a word of the vocabulary that a field's name is taken for
 _COMPARATIVE_FORM = re.compile(r"\b(?:more|less|worse|\w+er)\b")
 _COMPARING_WORDS = frozenset("more less other different earlier later".split())

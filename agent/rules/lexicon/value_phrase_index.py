@@ -22,6 +22,7 @@ MAX_PHRASE_TERMS = 12  # terms of a phrase that is matched as a whole
 _MAX_INDEXED_TERMS = 60  # a value with more terms is not indexed by its terms
 _MIN_PROSE_TERMS = 5  # terms per value, on average, above which the values are prose
 
+_LANGUAGES_OF_STATES = frozenset({"fr", "es"})  # a state begins with a preposition: "en cours" is not "cours"
 FieldKey: TypeAlias = tuple[FieldName, FieldName | None]  # a field, or a column of a rows field
 
 
@@ -102,7 +103,8 @@ class ValuePhraseIndex:
                 continue
             add_phrase(phrase)
             add_position(index)
-            if style is ValueStyle.PLAIN or phrase.rpartition(" ")[2] in LEGAL_FORMS:
+            begins_small = self._analyser.language in _LANGUAGES_OF_STATES and phrase.find(" ") in (1, 2)
+            if (style is ValueStyle.PLAIN and not begins_small) or phrase.rpartition(" ")[2] in LEGAL_FORMS:
                 for form in _shortened_forms(phrase.split(), style):
                     add_phrase(form)
                     add_position(index)

@@ -95,6 +95,8 @@ def test_a_german_question_is_read_in_english(question: str, english: str) -> No
         ("contrats signés il y a plus de 2 ans", "contracts signed more than 2 years ago"),
         ("factures de mai à juillet 2024 au format csv", "invoices from May to July 2024 as csv"),
         ("factures de plus de 1 200,50 €", "invoices more than 1200.50 €"),
+        ("factures pour le mois prochain", "invoices for next month"),
+        ("cb de factures en euros", "how many invoices"),
     ],
 )
 def test_a_french_question_is_read_in_english(question: str, english: str) -> None:
@@ -113,6 +115,7 @@ def test_a_french_question_is_read_in_english(question: str, english: str) -> No
         ("contratos firmados hace más de 2 años", "contracts signed more than 2 years ago"),
         ("facturas de mayo a julio de 2024 en csv", "invoices from May to July 2024 as csv"),
         ("productos más baratos que 50 euros", "products cheaper than 50 EUR"),
+        ("facturas para el próximo mes", "invoices for next month"),
     ],
 )
 def test_a_spanish_question_is_read_in_english(question: str, english: str) -> None:
@@ -165,6 +168,14 @@ def test_words_are_read_by_the_names_and_values_that_they_contain(question: str,
     bucket = FakeBucketWords("de", names="aufträge, auftraege, gage, gagen, lektorat", values=values)
 
     assert rewrite_question(question, load_known_pack("de"), [bucket]).text == english
+
+
+def test_a_value_is_found_in_another_gender_and_number() -> None:
+    bucket = FakeBucketWords("fr", values=("annulée",))
+
+    rewritten = rewrite_question("les contrats annulés", load_known_pack("fr"), [bucket])
+
+    assert "annulée" in rewritten.text
 
 
 def test_a_purpose_that_the_documents_know_is_part_of_the_question() -> None:

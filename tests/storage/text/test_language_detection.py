@@ -43,6 +43,15 @@ def test_a_table_is_in_the_language_of_its_columns_and_values() -> None:
     assert detector.language == "de"
 
 
+def test_small_words_that_dutch_shares_do_not_make_a_table_dutch() -> None:
+    detector = LanguageDetector()
+    for number in range(20):
+        detector.add_names(["matrícula", "fecha de entrada", "fecha de salida", "en garantía"])
+        detector.add_text(f"{number} Acme cambio de aceite no")
+
+    assert detector.language == "es"
+
+
 def test_a_table_with_english_columns_stays_english() -> None:
     detector = LanguageDetector()
     for number in range(5):
