@@ -10,6 +10,7 @@ from enum import StrEnum
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
+from storage.quantities.durations import find_durations
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
 from storage.search.analyser import fold_text
 
@@ -101,7 +102,7 @@ def find_new_values(
     spans = [span for kind in kinds for span in _spans_of(text, kind, noun) if _is_value(text, span, kind)]
     return sorted(
         (start, end)
-        for start, end in spans
+        for start, end in dict.fromkeys(spans)
         if any(word not in question_words for word in _WORD.findall(fold_text(text[start:end])))
     )
 
@@ -115,6 +116,9 @@ def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[in
         yield from find_values_in(_blank_dates(text), kind, noun)
     else:
         yield from find_values_in(text, AnswerType(kind), noun)
+        folded = fold_text(text)
+        if kind is AnswerType.SPAN and len(folded) == len(text):  # so that the positions are those of the text
+            yield from ((span.start, span.end) for span in find_durations(folded))
 
 
 def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:

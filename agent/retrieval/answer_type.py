@@ -41,7 +41,8 @@ _VALUE_PATTERNS = {
     AnswerType.SPAN: rf"""{_NUMBER_PATTERN} (?: [ ]? \( \d+ \) )? [ -]* (?: (?!{_BETWEEN_AMOUNTS}) [a-z]{{3,}} [ ] )?
             (?:second|minute|hour|day|night|week|month|quarter|year|kilomet[a-z]+|km|mile)s? \b
         | \b (?:daily|weekly|monthly|quarterly|yearly|annually|perpetual\w*|indefinite\w*) \b""",
-    AnswerType.SHARE: rf"{_NUMBER_PATTERN} (?: [ ]? \( \d+ %? \) )? [ ]? (?: % | percent\b | per[ ]cent\b )",
+    AnswerType.SHARE: rf"""{_NUMBER_PATTERN} (?: [ ]? \( \d+ %? \) )?
+            [ ]? (?: % | (?: percent | per[ ]cent | prozent | pour[ ]cent | por[ ]ciento ) \b )""",
     AnswerType.MONEY: rf"""(?: {BARE_SIGN_PATTERN} | \b(?: {LETTER_SIGN_PATTERN} | {CURRENCY_WORD_PATTERN} )\b )
             \.? [ ]? \d[\d.,]*
             (?: [ ]? (?:million|billion|thousand|lakh|crore|k|m) \b )?

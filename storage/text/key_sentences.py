@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+from storage.quantities.days import MONTH_PATTERN
 from storage.search.analyser import fold_text
 
 _ABBREVIATION_PATTERN = re.compile(  # a company form, a title, a reference or an initial; the sentence goes on after it
@@ -22,6 +23,8 @@ _SENTENCE_START_PATTERN = re.compile(  # words that begin a sentence even after 
     r"(?:The|This|These|That|It|In|If|Each|All|Any|For|On|At|When|Where|Such|Neither|Either|Both|Nothing|There|Then|They|He|She|However|We|You"
     r"|Der|Die|Das|Ein|Eine|Es|Im|Le|La|Les|Il|Elle|Un|Une|El|Los|Las|Una|En)(?!\w)"
 )
+_DAY_OF_MONTH_PATTERN = re.compile(r"(?<![\w.,])[0-3]?\d\.$")
+_MONTH_START_PATTERN = re.compile(rf"{MONTH_PATTERN}(?!\w)", re.IGNORECASE)
 _MAX_ABBREVIATION_CHARS = 8  # characters, the full stop included
 _SENTENCE_END_PATTERN = re.compile(  # a line break before a small letter is a wrapped line; two points lead to a value
     r"(?<=[.!?;])(?<!\.\.)\s+(?=[\"“(A-Z0-9•-])|\n\s*\n\s*|\n(?![a-z])"
@@ -54,6 +57,8 @@ def _is_after_abbreviation(text: str, start: int, stop: int, following: int) -> 
     """Whether the full stop before `stop` belongs to an abbreviation, so that the sentence goes on."""
     if "\n" in text[stop:following] or following >= len(text) or _SENTENCE_START_PATTERN.match(text, following):
         return False
+    if _DAY_OF_MONTH_PATTERN.search(text, start, stop) and _MONTH_START_PATTERN.match(text, following):
+        return True  # "9. Dezember"
     return _ABBREVIATION_PATTERN.search(text, start, stop) is not None
 
 

@@ -36,6 +36,7 @@ def test_a_question_for_a_reason_asks_for_no_kind_of_value() -> None:
         ("Return it within ten days.", ["ten days"]),
         ("Return it within three market days.", ["three market days"]),
         ("It costs 90 euros per week.", []),
+        ("Der Antrag liegt vier Wochen vorher vor.", ["vier Wochen"]),
     ],
 )
 def test_times_are_found_in_words_and_in_figures(text: str, values: list[str]) -> None:

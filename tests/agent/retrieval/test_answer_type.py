@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.retrieval.answer_type import asks_for_documents, counted_noun_of
+from agent.retrieval.answer_type import asks_for_documents, asks_for_several, counted_noun_of
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,17 @@ def test_a_question_for_all_documents_of_a_kind_is_told_from_one_for_a_sentence(
 )
 def test_the_counted_noun_follows_the_words_that_count(question: str, noun: str | None) -> None:
     assert counted_noun_of(question) == noun
+
+
+@pytest.mark.parametrize(
+    "question", ["bells one can still hear", "which keys are lost", "show me the ladders", "what old organs still play"]
+)
+def test_a_plural_of_things_at_the_start_asks_for_a_list(question: str) -> None:
+    assert asks_for_several(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["what days is it open", "which key is lost", "whats the fee", "who rings the bells"]
+)
+def test_one_value_may_answer_other_questions(question: str) -> None:
+    assert not asks_for_several(question)

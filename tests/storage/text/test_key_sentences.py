@@ -18,6 +18,7 @@ def split_sentences(text: str) -> list[str]:
         "Elle est due à la Cie. Torvald par Mme. Lumo.",
         "La paga la Sra. Miko según el art. Primero.",
         "Mr. J. Torvald signed for the tenant.",
+        "Die Pacht ist am 9. Dezember fällig.",
     ],
 )
 def test_an_abbreviation_does_not_end_a_sentence(text: str) -> None:
