@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.evidence.text_lines import WORD, TextLine
@@ -94,6 +95,15 @@ class WeighedQuestion:
             word.weight * max(weight * self._likeness_to(word, words) for weight, words in levels) for word in weighed
         )
         return held / total if total else 0.0
+
+    def holds_half_of_name(self, words: frozenset[str]) -> bool:
+        """Whether `words` hold one of two names that stand side by side: Fatima Zahir is not Fatima Zouari."""
+        stems, text = {self.word_stems.stem_of(word) for word in words}, fold_text(self.text)
+        return any(
+            (first.stem in stems) != (second.stem in stems)
+            for first, second in permutations(self.names, 2)
+            if f" {first.word} {second.word}" in f" {text}"
+        )
 
     @property
     def length(self) -> int:

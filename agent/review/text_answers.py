@@ -55,7 +55,6 @@ _READ_CHARACTERS = 40_000  # code points of them
 _MIN_ASKED_SHARE = 0.55  # of what is asked, that a sentence and its surroundings must hold
 _MIN_SECTION_SHARE = 0.2  # of what is asked, that the sentence or its heading must hold themselves
 _MIN_NAMES_SHARE = 0.99  # of the names, that the passage must hold
-_MIN_FEW_NAMES_SHARE, _MAX_FEW_NAMES = 0.7, 3  # of a few names: half of a person's name is another person
 _MIN_SETTLING_SHARE = 0.6  # of a yes-or-no question, that the sentence or its heading must hold to settle it
 _MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that answers
 _MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
@@ -146,9 +145,10 @@ def _answering_sentence(evidence: _SentenceEvidence, decision: Enough | LegClari
 
 
 def _may_answer(sentence: ScoredSentence, evidence: _SentenceEvidence) -> bool:
-    """Whether the passage holds the few names of a question, and the sentence itself something that is asked."""
-    is_of_names = sentence.names_share >= _MIN_FEW_NAMES_SHARE or len(evidence.question.names) > _MAX_FEW_NAMES
-    return is_of_names and (sentence.has_value or sentence.own_share >= _MIN_SECTION_SHARE)
+    """Whether the sentence itself holds something that is asked, and its passage no half of a person's name."""
+    hit = sentence.line.passage.hit
+    is_of_names = not evidence.question.holds_half_of_name(words_of(f"{hit.title} {hit.doc_id}\n{hit.text}"))
+    return is_of_names and (sentence.has_value or sentence.own_share > 0)
 
 
 def _show_closest(

@@ -1,5 +1,7 @@
 """How much of what a question asks the words of a text hold."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent.evidence.question_words import WeighedQuestion, WeighedWord, WordStems
@@ -48,3 +50,12 @@ def test_a_word_counts_by_the_best_level_that_holds_it() -> None:
 def test_a_name_must_be_there_itself() -> None:
     assert QUESTION.share_of(QUESTION.names, (1.0, frozenset({"elmets"}))) == 1.0
     assert QUESTION.share_of(QUESTION.names, (1.0, frozenset({"elmetia"}))) == 0.0
+
+
+def test_half_of_a_name_is_another_person() -> None:
+    names = (_weighed("ada", is_name=True), _weighed("lund", is_name=True))
+    question = replace(QUESTION, text="what did Ada Lund pay", names=names)
+
+    assert question.holds_half_of_name(frozenset({"ada", "moor"}))
+    assert not question.holds_half_of_name(frozenset({"ada", "lund"}))
+    assert not question.holds_half_of_name(frozenset({"moor"}))
