@@ -95,8 +95,10 @@ def asks_for_several(question: str) -> bool:
     """Whether a list is asked for: "*vacancies* one can apply for", "which *rooms* are broken", "*show* the keys"."""
     words = _LETTERS.findall(question.casefold())
     first = words[0] if words else ""
-    nouns = words[1:3] if first in ("which", "what") else words[:1]
-    return first in LIST_VERBS or any(_is_plural_of_things(word) for word in nouns)
+    nouns = words[1:3] if first in ("which", "what", "any", "all") else words[:1]
+    return (
+        "all of them" in question.casefold() or first in LIST_VERBS or any(_is_plural_of_things(word) for word in nouns)
+    )
 
 
 def _is_plural_of_things(word: str) -> bool:

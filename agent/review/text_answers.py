@@ -117,7 +117,9 @@ async def answer_from_sentences(
     score = score_evidence(features)
     if best is not None:
         is_required = _answers(best, evidence.kinds)
-        is_enough = score >= (MIN_ANSWER_SCORE if is_required else MIN_LIKELY_SCORE) and _may_answer(best, evidence)
+        may_be_likely = is_required or AnswerType.NUMBER not in evidence.kinds  # any text holds some number
+        floor = MIN_ANSWER_SCORE if is_required else MIN_LIKELY_SCORE
+        is_enough = score >= floor and may_be_likely and _may_answer(best, evidence)
         assessed = AssessedSentence(doc_id=best.line.passage.hit.doc_id, features=features, is_enough=is_enough)
         review.session.context.reasoning_log.evidence.append(assessed)
         if is_enough:
@@ -426,8 +428,7 @@ def _quote_evidence(
     verdict = evidence.verdict_of(best) if is_yes_no and _may_settle(best) else None
     quoted = list(_sentences_to_quote(best, evidence)) if verdict is None else [best.line]
     merged = merge_equal_sentences([(best.score, line.passage, line.quote) for line in quoted])
-    is_list_in_part = asks_for_several(review.leg.question) and len({line.passage.hit.doc_id for line in quoted}) > 1
-    if is_list_in_part or (is_yes_no and verdict is None):
+    if asks_for_several(review.leg.question) or (is_yes_no and verdict is None):
         facts = NoAnswerFacts(closest=tuple(merged), asks_yes_or_no=is_yes_no)
         return report_no_answer(review, facts, _hits_with(review, hits, quoted))
     facts = QuotationsFacts(

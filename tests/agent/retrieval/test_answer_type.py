@@ -38,7 +38,14 @@ def test_the_counted_noun_follows_the_words_that_count(question: str, noun: str 
 
 
 @pytest.mark.parametrize(
-    "question", ["bells one can still hear", "which keys are lost", "show me the ladders", "what old organs still play"]
+    "question",
+    [
+        "bells one can still hear",
+        "which keys are lost",
+        "show me the ladders",
+        "what old organs still play",
+        "any ladders here",
+    ],
 )
 def test_a_plural_of_things_at_the_start_asks_for_a_list(question: str) -> None:
     assert asks_for_several(question)
