@@ -1,7 +1,7 @@
 """Composes a yes or no with the claims that hold or do not."""
 
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import describe_condition
+from agent.compose.phrases.conditions import describe_condition, list_conditions
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import (
@@ -119,7 +119,7 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
             labels=labels,
         )
         return ComposedLeg(sentences=(escape_markdown(line),))
-    claimed = escape_markdown(join_all([describe_condition(claim, facts.schema, schemas) for claim in facts.claims]))
+    claimed = escape_markdown("; ".join(list_conditions(facts.claims, facts.schema, schemas)))
     if facts.scope is None or facts.scope_count is None:
         found = f"**{format_count(facts.count, noun)}**{qualifier_of(review)}" if facts.count else ""
         denial = describe_absence(review)
@@ -131,7 +131,7 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
         line = join_by_colon(f"**{answer}**", _describe_values(facts))
     else:
         true_of = translate_message(
-            "{claims} is true of **{count}** of the **{all_count}** {documents}",
+            "**{count}** of the **{all_count}** {documents} fit ({claims})",
             claims=claimed,
             count=format_number(facts.count),
             all_count=format_number(facts.scope_count),

@@ -3,7 +3,7 @@
 from agent.compose.phrases.conditions import describe_value_noun
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
-from agent.compose.phrases.words import escape_markdown, join_alternatives
+from agent.compose.phrases.words import escape_markdown, join_alternatives, singular_of
 from agent.outcome import UnstatedRole, UnstatedValues
 from agent.refine.unstated_values import search_without_fields
 from agent.review.leg_review import LegReview
@@ -129,7 +129,7 @@ def _label_of(names: tuple[FieldName, ...], review: LegReview) -> str:
     """Names the fields: "price", "pets or price". Markdown."""
     nouns = [describe_value_noun(field) for field in _fields_of(names, review)]
     if is_reply_in_english():
-        nouns = [noun if noun.startswith("“") else f"the {noun}" for noun in nouns]
+        nouns = [noun if noun.startswith("“") or singular_of(noun) != noun else f"the {noun}" for noun in nouns]
     return escape_markdown(join_alternatives(nouns))
 
 

@@ -134,8 +134,8 @@ async def test_fields_that_are_as_likely_are_offered_and_a_click_reads_the_one(c
     outcome = await ask(context, "who mended the Dipper")
 
     assert isinstance(outcome, Clarify)
-    assert labels_of(outcome) == {"skipper": 1, "surveyed by": 1}
-    assert "**Cy Crane**" in (await click(context, outcome, "skipper")).text
+    assert labels_of(outcome) == {"Skipper": 1, "Surveyed by": 1}
+    assert "**Cy Crane**" in (await click(context, outcome, "Skipper")).text
 
 
 async def test_a_few_documents_are_answered_with_the_value_of_each(context: AgentContext) -> None:
@@ -166,7 +166,9 @@ async def test_a_superlative_gives_the_document(context: AgentContext, question:
 
 
 async def test_the_ranked_document_is_named_with_its_value(context: AgentContext) -> None:
-    assert "**Moorhen**, 55 m" in (await ask(context, "the longest barge")).text
+    assert (
+        "**Moorhen** has the highest length of the **4 barges**: 55 m" in (await ask(context, "the longest barge")).text
+    )
     assert "**Smew**, 48 m" in (await ask(context, "second longest barge")).text
 
 
@@ -174,8 +176,8 @@ async def test_a_size_of_several_measures_is_asked_about(context: AgentContext) 
     outcome = await ask(context, "the biggest barge")
 
     assert isinstance(outcome, Clarify)
-    assert labels_of(outcome) == {"length": 1, "cabins": 1}
-    assert ids_of(await click(context, outcome, "cabins")) == ["dipper"]
+    assert labels_of(outcome) == {"Length": 1, "Cabins": 1}
+    assert ids_of(await click(context, outcome, "Cabins")) == ["dipper"]
     assert all(isinstance(choice.effect, UseForm) for choice in outcome.choices if choice.count is not None)
 
 

@@ -95,9 +95,9 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
     [
         (
             "Is the lease of Fir Hall for over 900 euros?",
-            "**No**: rent of Lease of Fir Hall is EUR 850.00 — “The rent is",
+            "**No**: the rent of Lease of Fir Hall is EUR 850.00 — “The rent is",
         ),
-        ("Is the lease of Oak Barn for over 900 euros?", "**Yes**: rent of Lease of Oak Barn is EUR 990.00"),
+        ("Is the lease of Oak Barn for over 900 euros?", "**Yes**: the rent of Lease of Oak Barn is EUR 990.00"),
         ("Is Acme Ltd a party to the Fir Hall lease?", "**Yes**: Acme Ltd is among the parties of Lease of Fir Hall"),
         (
             "Is Birch Ltd a party to the Fir Hall lease?",
@@ -117,7 +117,7 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
             "Does the Fir Hall lease have insurance and a waiver?",
             "**No**: Waiver is not among the clauses of Lease of Fir",
         ),
-        ("Is the notice of Oak Barn longer than 90 days?", "**Yes**: notice of Lease of Oak Barn is 120 day"),
+        ("Is the notice of Oak Barn longer than 90 days?", "**Yes**: the notice of Lease of Oak Barn is 120 day"),
         ("Is the Fir Hall lease furnished?", "**Yes**: Lease of Fir Hall is marked furnished"),
         ("Is the Oak Barn lease furnished?", "**No**: Lease of Oak Barn is not marked furnished"),
     ],

@@ -59,10 +59,10 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("Is the guarantee of the Ash saw still valid?", "**Yes**: guarantee until of Ash saw is 2032-01-01"),
-        ("Is the guarantee of the Elm lathe still valid?", "**No**: guarantee until of Elm lathe is 2024-07-08"),
-        ("Is the inspection of the Ash saw valid?", "**No**: inspection valid until of Ash saw is 2026-01-01"),
-        ("Does the Elm lathe still have a valid inspection?", "**Yes**: inspection valid until of Elm lathe"),
+        ("Is the guarantee of the Ash saw still valid?", "**Yes**: “Guarantee until” of Ash saw is 2032-01-01"),
+        ("Is the guarantee of the Elm lathe still valid?", "**No**: “Guarantee until” of Elm lathe is 2024-07-08"),
+        ("Is the inspection of the Ash saw valid?", "**No**: “Inspection valid until” of Ash saw is 2026-01-01"),
+        ("Does the Elm lathe still have a valid inspection?", "**Yes**: “Inspection valid until” of Elm lathe"),
     ],
 )
 async def test_the_term_of_the_named_part_decides(context: AgentContext, question: str, expected: str) -> None:
