@@ -95,6 +95,8 @@ class LabelGrammar:
 def parse_label(field: SchemaField) -> LabelGrammar:
     """Finds out how the label of the field stands in an English sentence."""
     label = format_label(field.label).strip(" :")
+    if not label.replace("(", " ").replace(")", " ").split():
+        return LabelGrammar(LabelKind.QUOTED, quote_label(field))
     grammar = _parse_date_label(label) if field.type is FieldType.DATE else _parse_value_label(label, field)
     return grammar if grammar.kind is not LabelKind.QUOTED else LabelGrammar(LabelKind.QUOTED, quote_label(field))
 

@@ -74,7 +74,7 @@ def test_an_answer_has_text_with_sources_then_table_remarks_and_buttons() -> Non
             sources=(ShownCitation(marker="1", title="T", page=3, url=None, quote="quote", doc_id="d"),),
         ),
         TablePart(caption="The first 10", columns=("title",), rows=(("*r1*",),)),
-        TextPart(markdown="_“a\\_b” is ignored_\n\n_kept: vendor = Acme · say “start over” to forget it_"),
+        TextPart(markdown="_“a\\_b” is ignored._\n\n_kept: vendor = Acme · say “start over” to forget it_"),
         ChoicesPart(
             clarification=ClarificationId("k"),
             buttons=(ChoiceButton(id=ChoiceId("x"), label="Just answer", count=None, kind="anyway"),),

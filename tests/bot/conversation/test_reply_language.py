@@ -73,7 +73,7 @@ async def test_an_empty_set_is_described_in_german_with_its_ways_out(
     assert turn.result["text"] == (
         "Ich finde keine Receipts mit vendor Bolt und mit Merkmal »paid«.\n\nStattdessen möglich:"
     )
-    assert "paid: ja oder nein" in labels_of(turn)
+    assert "Paid: ja oder nein" in labels_of(turn)
 
 
 async def test_a_click_on_a_german_overload_stays_german(answering_bot: Application, script: ScriptedReasoner) -> None:
@@ -99,9 +99,7 @@ async def test_a_plan_that_asks_for_one_of_several_documents_asks_in_german(
     turn = await ConversationDriver(answering_bot).ask_question(question)
 
     assert turn.result["outcome"] == "ambiguous"
-    assert turn.result["text"] == (
-        "**37 Receipts** kommen infrage (Receipts mit vendor Acme). Welches Dokument ist gemeint?"
-    )
+    assert turn.result["text"] == ("**37 Receipts** mit vendor Acme kommen infrage. Welches Dokument ist gemeint?")
     assert "ein anderes davon" in labels_of(turn)
 
 

@@ -59,7 +59,7 @@ async def test_the_set_is_the_documents_that_fit(desk: LetterDesk) -> None:
 
     assert await find_set(desk, outcome) == ["berg", "krug"]
     assert outcome.text == f"**2 letters** that fit “{ASKED}”: **Letter to Berg**, **Letter to Krug**."
-    assert outcome.assumptions == ("read all 5 letters: 2 fit",)
+    assert outcome.assumptions == ("I read all 5 letters: 2 fit",)
     assert (len(model.requests), desk.log.fallbacks) == (2, {})
     assert STAGE in [stage.name for stage in outcome.trace.stages]
     assert "Reading the documents" in desk.progress
@@ -96,7 +96,7 @@ async def test_what_is_unclear_is_a_way_on_with_its_count(desk: LetterDesk) -> N
     model = ScriptedModel()
     clicked = an_answer(await desk.click(choice, outcome.plan, model))
 
-    assert outcome.assumptions == ("read all 5 letters: 2 fit, 1 is unclear",)
+    assert outcome.assumptions == ("I read all 5 letters: 2 fit, 1 is unclear",)
     assert (choice.label, choice.count) == ("Also the 1 that is unclear", 3)
     assert await find_set(desk, clicked) == ["berg", "holt", "krug"]
     assert clicked.text.startswith("**3 letters**: ")
@@ -110,7 +110,7 @@ async def test_a_quotation_that_the_document_lacks_proves_nothing(desk: LetterDe
     outcome = an_answer(await desk.ask(QUESTION, ScriptedModel(LIST, a_check(BERG, invented, empty, values))))
 
     assert await find_set(desk, outcome) == ["berg", "lund"]
-    assert outcome.assumptions == ("read all 5 letters: 2 fit, 2 are unclear",)
+    assert outcome.assumptions == ("I read all 5 letters: 2 fit, 2 are unclear",)
     assert unclear_choice(outcome).count == 4
 
 
@@ -122,7 +122,7 @@ async def test_an_empty_set_is_told_plainly_with_the_usual_ways_on(desk: LetterD
 
     assert isinstance(outcome, Clarify)
     assert outcome.text.startswith(f"I found no letters with clerk Bea, that fit “{ASKED}”.")
-    assert outcome.assumptions == ("read all 2 letters: none fits, 1 is unclear",)
+    assert outcome.assumptions == ("I read all 2 letters: none fits, 1 is unclear",)
     labels = {choice.label: choice.count for choice in outcome.choices}
     assert labels[f"Without “{ASKED}”"] == 2
     assert labels["Also the 1 that is unclear"] == 1
@@ -185,7 +185,7 @@ async def test_a_hostile_document_adds_no_others(desk: LetterDesk) -> None:
     outcome = an_answer(await desk.ask(QUESTION, ScriptedModel(LIST, a_check(*obeyed))))
 
     assert await find_set(desk, outcome) == ["moor"]  # it is the only one that says so
-    assert outcome.assumptions == ("read all 5 letters: 1 fits, 4 are unclear",)
+    assert outcome.assumptions == ("I read all 5 letters: 1 fits, 4 are unclear",)
 
 
 async def test_a_hostile_document_forges_no_item(desk: LetterDesk) -> None:
@@ -204,7 +204,7 @@ async def test_an_export_in_the_question_is_of_the_documents_that_fit(desk: Lett
 
     assert isinstance(outcome, ExportOutcome)
     assert (outcome.count, await find_set(desk, outcome)) == (2, ["berg", "krug"])
-    assert outcome.plan.assumptions == ("read all 5 letters: 2 fit",)
+    assert outcome.plan.assumptions == ("I read all 5 letters: 2 fit",)
 
 
 async def test_an_export_of_nothing_says_what_was_read(desk: LetterDesk) -> None:
@@ -213,7 +213,7 @@ async def test_an_export_of_nothing_says_what_was_read(desk: LetterDesk) -> None
     outcome = await desk.ask(f"{QUESTION}, as a file", ScriptedModel(as_reply(plan), a_check()))
 
     assert isinstance(outcome, Clarify)
-    assert outcome.assumptions == ("read all 5 letters: none fits",)
+    assert outcome.assumptions == ("I read all 5 letters: none fits",)
 
 
 async def test_the_reply_is_german_where_the_question_is(desk: LetterDesk) -> None:
@@ -246,7 +246,7 @@ async def test_of_too_many_documents_those_with_the_words_are_read(desk: LetterD
 
     assert await find_set(desk, outcome) == ["krug"]
     assert "Thank you for your call." not in model.user_text(1)
-    assert outcome.assumptions == ("read only the 2 letters that hold words of it: 1 fits",)
+    assert outcome.assumptions == ("I read only the 2 letters that hold words of it: 1 fits",)
 
 
 async def test_of_too_many_documents_with_the_words_none_is_read(desk: LetterDesk) -> None:
@@ -298,8 +298,8 @@ async def test_required_words_are_not_told_twice(desk: LetterDesk) -> None:
     failed = an_answer(await desk.ask(QUESTION, ScriptedModel(as_reply(plan), ModelUnavailable("busy"))))
     checked = an_answer(await desk.ask(QUESTION, ScriptedModel(as_reply(plan), a_check(BERG))))
 
-    assert failed.assumptions == ("looked for “declined” in the texts, since no field is about it",)
-    assert checked.assumptions == ("read all 5 letters: 1 fits",)
+    assert failed.assumptions == ("I looked for “declined” in the texts",)
+    assert checked.assumptions == ("I read all 5 letters: 1 fits",)
 
 
 def two_sets() -> dict[str, Json]:
@@ -318,7 +318,7 @@ async def test_each_set_of_a_question_is_read(desk: LetterDesk) -> None:
 
     found = [await desk.find_ids(leg.search) for leg in outcome.plan.legs]
     assert found == [["berg", "krug"], ["lund"]]
-    assert outcome.assumptions == ("read all 5 letters: 2 fit", "read all 5 letters: 1 fits")
+    assert outcome.assumptions == ("I read all 5 letters: 2 fit", "I read all 5 letters: 1 fits")
     assert "that fits “How many letters pay”" in outcome.text
 
 
