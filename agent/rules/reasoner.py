@@ -100,7 +100,10 @@ class RuleReasoner:
 
     async def _open_reader(self, text: str, question_context: QuestionContext) -> QuestionReader:
         lexicons = self.lexicons_for(question_context)
-        similarities = await self._label_embeddings.compare_words(text, lexicons)
+        last_plan = question_context.last_plan
+        last_questions = [] if last_plan is None else [leg.question for leg in last_plan.legs]
+        # An elliptic message is read as the last question with other values, so the words of both are compared.
+        similarities = await self._label_embeddings.compare_words(" ".join([text, *last_questions]), lexicons)
         return QuestionReader(lexicons, question_context.now.date(), similarities)
 
     async def replan_question(self, question: str, question_context: QuestionContext) -> Decomposition:

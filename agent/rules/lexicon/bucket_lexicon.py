@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from agent.decomposition import VocabularyLookup
 from agent.english.function_words import (
@@ -26,10 +27,11 @@ from agent.english.function_words import (
 )
 from agent.english.inflection import PARTICIPLE_ENDINGS
 from agent.rules.lexicon.degree_links import find_degree_values
+from agent.rules.lexicon.joined_spellings import JoinedSpellings
 from agent.rules.lexicon.phrase_meanings import MAX_REORDERED_WORDS, MAX_SHORT_WORD_LETTERS, PhraseMeanings
 from agent.rules.lexicon.question_phrases import PhraseMatch, choose_matches
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
-from agent.rules.lexicon.spelling_correction import KnownWords
+from agent.rules.lexicon.spelling_correction import KnownWords, schema_names_of
 from agent.rules.lexicon.value_phrase_index import FieldKey, ValueStyle
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.analyser import Analyser, fold_text
@@ -127,6 +129,7 @@ class BucketLexicon(PhraseMeanings):
             )
         elif len(self.roles.persons) == 1:
             yield from self._counted_people_links(tokens)
+        yield from self._joined_links(tokens)
         yield from self._degree_links(tokens)
         yield from self._coordinated_links(tokens, stems)
         yield from self._negative_prefix_links(tokens)
@@ -138,6 +141,22 @@ class BucketLexicon(PhraseMeanings):
             hint = None if token.is_quoted else self._hints.get(token.stem)
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _joined_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Webshop", "e-mail": yields links for words that the bucket writes as two words or as one."""
+        for first, last, phrase in self._joined_spellings.find_spellings(tokens):
+            span = tokens[first:last]
+            if self._meanings_of(tuple(token.stem for token in span)) or not _keeps_quotations_whole(
+                tokens, first, last
+            ):
+                continue
+            for meaning, documents in self._meanings_of(phrase).items():
+                yield SpanLink(first=first, last=last, meaning=meaning, weight=_link_weight(meaning, span, documents))
+
+    @cached_property
+    def _joined_spellings(self) -> JoinedSpellings:
+        values = chain.from_iterable(self._value_index.values_for_spelling())
+        return JoinedSpellings([*schema_names_of(self.schema), *values], self.analyser)
 
     def _counted_people_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "How many *people* failed": yields links to the only field with the names of persons."""

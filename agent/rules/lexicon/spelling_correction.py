@@ -57,7 +57,7 @@ class KnownWords:
     @cached_property
     def _stem_by_known_word(self) -> Mapping[str, str]:
         """Maps every word of names and values to its stem."""
-        texts = [*self._values, list(self._schema_names())]
+        texts = [*self._values, list(schema_names_of(self._schema))]
         words = sorted(set[str]().union(*(self._analyser.index_terms_of("\n".join(part)).words for part in texts)))
         return dict(zip(words, self._analyser.joined_terms_of(words), strict=True))
 
@@ -73,13 +73,14 @@ class KnownWords:
             words[word[:1], len(word)].append(word)
         return dict(words)
 
-    def _schema_names(self) -> Iterator[str]:
-        """Yields the names of the bucket, its fields and the schema's values."""
-        yield from (self._schema.title, *self._schema.synonyms)
-        for field in self._schema.fields:
-            yield from (
-                field.label,
-                *field.plain_synonyms,
-                *field.values,
-                *(synonym for synonyms in field.values.values() for synonym in synonyms),
-            )
+
+def schema_names_of(schema: Schema) -> Iterator[str]:
+    """Yields the names of the bucket, its fields and the schema's values."""
+    yield from (schema.title, *schema.synonyms)
+    for field in schema.fields:
+        yield from (
+            field.label,
+            *field.plain_synonyms,
+            *field.values,
+            *(synonym for synonyms in field.values.values() for synonym in synonyms),
+        )

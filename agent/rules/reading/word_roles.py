@@ -11,6 +11,7 @@ from enum import Enum
 
 from agent.english.function_words import (
     CONTAINER_NOUNS,
+    DISJUNCTIONS,
     EMPTY_WORDS,
     GENERIC_NOUNS,
     LIST_VERBS,
@@ -391,6 +392,8 @@ def _is_light(selection: SpanSelection, index: int) -> bool:
     word = selection.tokens[index].word
     if index in selection.negated_tokens or not is_light_word(word):
         return False
+    if index and selection.tokens[index - 1].word in DISJUNCTIONS:
+        return False  # "open or *waiting* for parts"
     stands_as_noun = index > 0 and selection.tokens[index - 1].word in _ARTICLES_AND_OWNERS
     return not (is_light_verb(word) and (stands_as_noun or _has_explained_subject(selection, index)))
 

@@ -62,3 +62,23 @@ def test_the_name_of_a_bucket_stands_for_all_its_documents_and_not_for_a_value()
 
     assert _value_matches(lexicon, "which lighthouses are tall") == []
     assert [match.value for match in _value_matches(lexicon, "which buoys are tall")] == ["buoy"]
+
+
+def test_words_written_as_one_or_as_two_are_the_same_value() -> None:
+    channel = SchemaField(name=FieldName("channel"), type=FieldType.CATEGORY)
+    lexicon = _lexicon(channel, ["signal tower", "foghorn", "e-post"], ["Skarholm", "Vitgrund", "Elsewhere"])
+
+    for question, value in (
+        ("which report by signaltower", "signal tower"),
+        ("which report by fog horn", "foghorn"),
+        ("which report by fog-horn", "foghorn"),
+        ("which report by epost", "e-post"),
+    ):
+        assert [match.value for match in _value_matches(lexicon, question)] == [value]
+
+
+def test_function_words_are_not_joined() -> None:
+    channel = SchemaField(name=FieldName("channel"), type=FieldType.CATEGORY)
+    lexicon = _lexicon(channel, ["apart", "foghorn"], ["Skarholm", "Vitgrund"])
+
+    assert _value_matches(lexicon, "which is a part of it") == []

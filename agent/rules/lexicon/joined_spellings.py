@@ -1,0 +1,55 @@
+"""Words that are written as one or as two: "webshop" for the value "web shop", "e-mail" for "email"."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from agent.english.function_words import STOP_WORDS
+from agent.rules.words.tokens import QuestionToken
+from storage.search.analyser import Analyser
+
+_Phrase: TypeAlias = tuple[str, ...]
+
+_GAP = re.compile(r"[\s\-‐–/]+")
+_MIN_JOINED_LETTERS = 5
+_MAX_JOINED_WORDS = 3
+_MAX_NAMES = 50_000  # more names have too many words that are joined by chance
+
+
+class JoinedSpellings:
+    """The names and values of a bucket by what they are when written as one word."""
+
+    def __init__(self, names: Sequence[str], analyser: Analyser) -> None:
+        self._analyser = analyser
+        divided = list(_divided_names(names)) if len(names) <= _MAX_NAMES else []
+        joined = analyser.joined_terms_of([_GAP.sub("", name) for name in divided])
+        phrases = analyser.joined_terms_of(divided)
+        self._phrase_by_joined = {
+            term: tuple(phrase.split()) for term, phrase in zip(joined, phrases, strict=True) if " " in phrase
+        }
+
+    def find_spellings(self, tokens: Sequence[QuestionToken]) -> Iterator[tuple[int, int, _Phrase]]:
+        """Yields first and last token, and the phrase that they may be another spelling of. It may mean nothing."""
+        for index, token in enumerate(tokens):
+            phrase = None if token.is_quoted else self._phrase_by_joined.get(token.stem)
+            if phrase is not None:
+                yield index, index + 1, phrase
+        pairs = [
+            (index, token.word + following.word)
+            for index, (token, following) in enumerate(pairwise(tokens))
+            if STOP_WORDS.isdisjoint((token.word, following.word))
+        ]
+        terms = self._analyser.joined_terms_of([joined for _, joined in pairs])
+        yield from (
+            (index, index + 2, (term,))
+            for (index, joined), term in zip(pairs, terms, strict=True)
+            if len(joined) >= _MIN_JOINED_LETTERS and joined.isalpha()
+        )
+
+
+def _divided_names(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        words = _GAP.split(name.strip())
+        if 1 < len(words) <= _MAX_JOINED_WORDS and sum(map(len, words)) >= _MIN_JOINED_LETTERS:
+            yield name
