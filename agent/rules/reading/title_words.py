@@ -1,5 +1,6 @@
 """The words of a question that may be the title of a document, where they mean nothing else."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -10,6 +11,8 @@ from agent.rules.words.tokens import QuestionToken
 from storage.search.analyser import fold_text
 from storage.search.conditions import TITLE_FIELD
 from storage.text.identifiers import is_identifier
+
+_WORD = re.compile(r"\w+")
 
 
 def find_title_words(reading: BucketReading, lexicon: BucketLexicon) -> tuple[str, ...]:
@@ -53,4 +56,4 @@ def _count_content_words(words: str) -> int:
 
 
 def _split_words(text: str) -> list[str]:
-    return fold_text(text).replace("-", " ").split()
+    return _WORD.findall(fold_text(text))

@@ -12,7 +12,7 @@ from tests.agent.rules.nested.mining import MiningHome, open_home_of
 FILES = {
     "choirs.csv": (
         "title,leader,fee\nBrass Lantern,Ada Moor,12\nSalt Meadow Singers,Ben Lund,9\nColour of Rain,Cy Nash,15\n"
-        "Evening Copy,Di Orr,7\n"
+        '"Evening, Copy",Di Orr,7\n'
     )
 }
 
