@@ -1,6 +1,7 @@
 """Composes the questions of clarifications."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.nouns import format_count
@@ -8,6 +9,7 @@ from agent.compose.phrases.set_description import describe_absence, describe_leg
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label, lowercase_words
+from agent.compose.registry import compose_facts
 from agent.forms.clarifications import (
     NothingFoundFacts,
     SeveralDocumentsFacts,
@@ -20,6 +22,7 @@ from agent.forms.thresholds import ThresholdFacts
 from agent.refine.facets import FacetSplit
 from agent.review.asked_back import AskedBackFacts
 from agent.review.leg_review import LegReview
+from agent.review.partly_stated import PartlyStatedFacts
 from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message, translate_plural
 
@@ -147,7 +150,18 @@ def _compose_asked_back(facts: AskedBackFacts, review: LegReview) -> ComposedLeg
     return ComposedLeg(sentences=(question, *((f"_({missing})_",) if missing else ())))
 
 
+def _compose_partly_stated(facts: PartlyStatedFacts, review: LegReview) -> ComposedLeg:
+    """Composes what the documents state that say it, and asks about those that do not."""
+    known = compose_facts(facts.answered, review)
+    return replace(
+        known,
+        sentences=(known.separator.join(known.sentences),),
+        closing_question=translate_message("Do you want those, too?"),
+    )
+
+
 COMPOSERS = (
+    LegComposer(PartlyStatedFacts, _compose_partly_stated),
     LegComposer(AskedBackFacts, _compose_asked_back),
     LegComposer(UnknownWordsFacts, _compose_unknown_words),
     LegComposer(NothingFoundFacts, _compose_nothing_found),

@@ -54,7 +54,7 @@ def unknown_word_candidates(
         return _field_candidates(leg, alternatives.suggested_fields, schemas)
     candidates = [
         RefinementCandidate(label=_label_of_whole(leg, words, count), refinement=UseReading(search=leg.search)),
-        *(_mention_candidate(leg.search, group) for group in groups_of_words(words)),
+        *(mention_candidate(leg.search, group) for group in groups_of_words(words)),
     ]
     buckets = leg.search.buckets
     if len(buckets) != 1:
@@ -80,7 +80,8 @@ def values_of_facets(facets: Sequence[FacetRequest], answers: IndexAnswers) -> S
     return [value.value for answer in found for value in answer.values if any(map(str.isalpha, value.value))]
 
 
-def _mention_candidate(search: Search, words: tuple[str, ...]) -> RefinementCandidate:
+def mention_candidate(search: Search, words: tuple[str, ...]) -> RefinementCandidate:
+    """Offers those documents of the search whose title or text holds all of the words."""
     return RefinementCandidate(
         label=MentionLabel(words=words), refinement=UseReading(search=mentioning_search(search, words))
     )
