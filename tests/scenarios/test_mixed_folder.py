@@ -18,7 +18,7 @@ REPLIES = {
     "asset sheets purchased before 2021": "**4 asset sheets** purchased before 2021-01-01:",
     "anything purchased before 2020": "**3 asset sheets** purchased before 2020-01-01:",
     "what is the total of all invoices": "Sum of total: **EUR 56,810.00** (14 invoices).",
-    "the most expensive asset": "**1 of 8 asset sheets**, the highest value:",
+    "the most expensive asset": "**Asset sheet A-102** has the highest value of the **8 asset sheets**",
     "documents in the folder archive": "**10 documents** in the folder archive.",
     "rows of the sheet North": "**8 budget rows** in the sheet North.",
     "invoices and policies": "**22 documents** with kind invoice or policy. The first 10, and choices by kind:",

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from agent.english.inflection import root_of_word
+from storage.search.analyser import fold_text
 from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
@@ -36,11 +38,12 @@ def add_implied_kind(clause: Clause, answer_form: AnswerForm, schema: Schema) ->
 
 
 def select_fields_of_kind(
-    names: Sequence[FieldName], conditions: Iterable[Condition], schema: Schema
+    names: Sequence[FieldName], conditions: Iterable[Condition], schema: Schema, words: Iterable[str] = ()
 ) -> tuple[FieldName, ...]:
     """Returns the fields that documents of the required kind can have; all, if the conditions require no kind.
 
-    If they can have none of these, the fields of the same types that they have take their place.
+    If they can have none of these, the fields of the same types that they have take their place. Without a condition,
+    a word of the question that is in the name of a kind requires it: the most expensive *asset* is an "asset sheet".
     """
     kind_field = schema.kind_field
     required = {
@@ -51,6 +54,7 @@ def select_fields_of_kind(
         and condition.field == kind_field.name
         and condition.op is ComparisonOperator.EQ
     }
+    required = required or _kinds_named_by(words, schema)
     given = [schema.by_name[name] for name in names if name in schema.by_name]
 
     def select_own(fields: Iterable[SchemaField]) -> tuple[FieldName, ...]:
@@ -60,6 +64,16 @@ def select_fields_of_kind(
         return tuple(names)
     types = {field.type for field in given}
     return select_own(given) or select_own(field for field in schema.fields if field.type in types)
+
+
+def _kinds_named_by(words: Iterable[str], schema: Schema) -> set[object]:
+    """Returns the kinds of which the question has a word, if no other kind has that word."""
+    kinds = {kind for field in schema.fields for kind in field.kinds}
+    roots = {kind: {root_of_word(word) for word in fold_text(kind).split()} for kind in kinds}
+    asked = {root_of_word(word) for word in words}
+    return {
+        kind for kind in kinds for root in roots[kind] & asked if sum(root in other for other in roots.values()) == 1
+    }
 
 
 def _kinds_by_conjunct(condition: Condition, schema: Schema) -> Iterator[frozenset[str]]:

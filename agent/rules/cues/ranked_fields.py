@@ -52,7 +52,7 @@ def ordering_fields(
         if hinted is not None:
             return (hinted,)
     fields = _fields_of_superlative(adjective, phrase, words, lexicon) if scale is not None else ()
-    if fields := select_fields_of_kind(fields, reading.conditions, lexicon.schema):
+    if fields := select_fields_of_kind(fields, reading.conditions, lexicon.schema, words):
         return fields
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
         return (hinted,)
@@ -61,7 +61,7 @@ def ordering_fields(
     if scale is not None and scale.kind is ScaleKind.MONEY:
         return ()  # nor "dearest" by its hours
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
-        return select_fields_of_kind(lexicon.roles.amounts, reading.conditions, lexicon.schema)
+        return select_fields_of_kind(lexicon.roles.amounts, reading.conditions, lexicon.schema, words)
     return select_fields_of_kind(lexicon.roles.numbers, reading.conditions, lexicon.schema)
 
 

@@ -100,7 +100,7 @@ async def test_a_plan_that_asks_for_one_of_several_documents_asks_in_german(
 
     assert turn.result["outcome"] == "ambiguous"
     assert turn.result["text"] == ("**37 Receipts** mit vendor Acme kommen infrage. Welches Dokument ist gemeint?")
-    assert "ein anderes davon" in labels_of(turn)
+    assert "Ein anderes davon" in labels_of(turn)
 
 
 @pytest.mark.parametrize("typed", ["die zweite", "Bolt", "bolt · 5", "Nummer 2", "2"])
