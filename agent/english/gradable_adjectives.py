@@ -1,5 +1,7 @@
 """Gradable adjectives: their forms, which end of a scale each points to, and what kind of scale that is."""
 
+import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -99,6 +101,10 @@ _SCALE_BY_ROOT = {root_of_word(word): scale for word, scale in reversed(tuple(SC
 _GRADABLE_ADJECTIVES = (SCALE_BY_ADJECTIVE.keys() | _OTHER_ADJECTIVES) - _WITHOUT_COMPARISON
 
 
+_COMPARING_WORDS = frozenset("most least fewest best worst".split())
+_WORDS_OF_TIME = frozenset("latest newest".split())  # the latest version is one that a text need not call so
+
+
 def adjective_of_superlative(word: str) -> str | None:
     """ "Heaviest": returns the adjective ("heavy"); None for "harvest", which is no form of a known adjective."""
     if len(word) < _MIN_SUPERLATIVE_LETTERS or not word.endswith("est"):
@@ -159,3 +165,13 @@ def function_of_superlative(words: tuple[str, ...]) -> AggregateFunction | None:
 
 def _turn_round(scale: AdjectiveScale) -> AdjectiveScale:
     return AdjectiveScale(kind=scale.kind, is_high_end=not scale.is_high_end, nouns=scale.nouns, units=scale.units)
+
+
+def compares_all(text: str) -> bool:
+    """Whether a superlative in the text compares all of a set: "the most", "the cheapest"; not "at least", "latest"."""
+    words = re.findall(r"[a-z]+", text.casefold())
+    return any(
+        (word in _COMPARING_WORDS or (adjective_of_superlative(word) is not None and word not in _WORDS_OF_TIME))
+        and before != "at"
+        for before, word in itertools.pairwise(["", *words])
+    )

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
+from agent.english.gradable_adjectives import compares_all
+from agent.english.light_words import is_light_word
 from agent.evidence.asked_values import AskedKind, find_new_values, kinds_asked_for, words_for_kinds
 from agent.evidence.calendar_words import holds_months_of
 from agent.evidence.evidence_score import (
@@ -55,6 +57,7 @@ _READ_CHARACTERS = 40_000  # code points of them
 _MIN_ASKED_SHARE = 0.55  # of what is asked, that a sentence and its surroundings must hold
 _MIN_SECTION_SHARE = 0.2  # of what is asked, that the sentence or its heading must hold themselves
 _MIN_NAMES_SHARE = 0.99  # of the names, that the passage must hold
+_MIN_LIKELY_NAMES_SHARE = 0.3  # the same for a sentence that is quoted by its score
 _MIN_SETTLING_SHARE = 0.6  # of a yes-or-no question, that the sentence or its heading must hold to settle it
 _MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that answers
 _MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
@@ -147,10 +150,19 @@ def _answering_sentence(evidence: _SentenceEvidence, decision: Enough | LegClari
 
 
 def _may_answer(sentence: ScoredSentence, evidence: _SentenceEvidence) -> bool:
-    """Whether the sentence itself holds something that is asked, and its passage no half of a person's name."""
+    """Whether the sentence itself holds something that is asked, and its passage the names in the question.
+
+    A passage without any of them is about something else, and one with half of a person's name about somebody else.
+    """
     hit = sentence.line.passage.hit
+    asked = [word for word in evidence.question.asked if not word.is_kind]
+    if asked and all(is_light_word(word.word) for word in asked):
+        return False  # "who of us went?": any sentence about going would do
+    if compares_all(evidence.question.text) and not compares_all(sentence.line.quote.text):
+        return False  # "who pays the most?" is answered by no single document, unless it says so
+    holds_names = sentence.names_share >= _MIN_LIKELY_NAMES_SHARE
     is_of_names = not evidence.question.holds_half_of_name(words_of(f"{hit.title} {hit.doc_id}\n{hit.text}"))
-    return is_of_names and (sentence.has_value or sentence.own_share > 0)
+    return holds_names and is_of_names and (sentence.has_value or sentence.own_share > 0)
 
 
 def _show_closest(

@@ -1,6 +1,7 @@
 """Formats values, numbers, amounts and periods in the language of the reply. Raw text, not escaped."""
 
 from datetime import date
+from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
@@ -45,7 +46,13 @@ def format_verdict(*, holds: bool | None) -> str:
 
 def _format_plain_number(value: float) -> str:
     """Formats the number without thousands separators, since a whole number without a unit may be a year."""
-    return localize_number(str(to_json_number(round_for_reading(value))))
+    return localize_number(f"{_digits_of(value):f}")
+
+
+def _digits_of(value: float) -> Decimal:
+    """Returns what is shown of the number, to be written in digits alone: people read no exponents."""
+    shown = to_json_number(round_for_reading(value))
+    return Decimal(shown) if isinstance(shown, int) else Decimal(f"{shown:.12g}")
 
 
 def format_unit(unit: str, value: float) -> str:
@@ -98,8 +105,7 @@ def round_average(value: float) -> float:
 
 def format_number(value: float) -> str:
     """Formats the number with thousands separators."""
-    whole = to_json_number(round_for_reading(value))
-    return localize_number(f"{whole:,}" if isinstance(whole, int) else f"{whole:,.12g}")
+    return localize_number(f"{_digits_of(value):,f}")
 
 
 def format_money(value: float, currency: str | None) -> str:

@@ -21,6 +21,8 @@ PRICE = SchemaField(name=FieldName("price"), type=FieldType.MONEY, currency="JPY
         (196.9666, "196.9666 kg"),
         (123456789.0, "123,456,789 kg"),
         (-18.15696389, "-18.157 kg"),
+        (3.5886602674830804e16, "35,886,602,674,800,000 kg"),
+        (0.00000035, "0.00000035 kg"),
     ],
 )
 def test_a_number_has_no_more_digits_than_people_write(value: float, shown: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 
 from agent.context import AgentContext
+from agent.english.gradable_adjectives import compares_all
 from agent.loop import answer, resume
 from agent.outcome import Answer, ChoiceKind, Clarify, OutcomeKind
 from agent.rules.reasoner import RuleReasoner
@@ -113,3 +114,35 @@ async def test_a_question_about_something_else_quotes_nothing(context: AgentCont
     assert isinstance(outcome, Clarify)
     assert outcome.citations == ()
     assert "“The boat" not in outcome.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How long is the hull of Ann Berg repaired?", "Which hull takes the longest to be repaired?", "Who of us went?"],
+)
+@pytest.mark.asyncio
+async def test_no_sentence_about_something_else_is_quoted_as_the_answer(context: AgentContext, question: str) -> None:
+    outcome = await _ask(context, question)
+
+    assert isinstance(outcome, Clarify)
+
+
+@pytest.mark.asyncio
+async def test_a_sentence_that_holds_what_is_asked_is_quoted_as_the_answer(context: AgentContext) -> None:
+    outcome = await _ask(context, "How long does it take until a cracked hull is repaired?")
+
+    assert isinstance(outcome, Answer)
+    assert "two" in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("who pays the most?", True),
+        ("the cheapest kayak", True),
+        ("at least two weeks", False),
+        ("the latest rules", False),
+    ],
+)
+def test_a_superlative_compares_all_of_a_set(text: str, expected: bool) -> None:
+    assert compares_all(text) is expected
