@@ -189,7 +189,7 @@ def _find_fault(
     """Checks a model's claim against what it cites, and a template's sentence against its sources and the facts."""
     if claim is not None:
         return find_claim_fault(claim)
-    if sources and not _is_supported(sentence, sources):
+    if sources and not _is_supported(sentence, sources, evidence):
         return ClaimFault.QUOTATION
     if evidence is None:
         return None
@@ -198,14 +198,18 @@ def _find_fault(
     return find_sentence_fault(plain_text_of(sentence), known, language)
 
 
-def _is_supported(line: str, sources: Sequence[Citation]) -> bool:
+def _is_supported(line: str, sources: Sequence[Citation], known: SentenceEvidence | None) -> bool:
+    """Whether the quotations in the line stand in its sources; a field's label in quotation marks is no quotation."""
     plain = plain_text_of(line)
     evidence = fold_text(" ".join(f"{source.title} {source.text}" for source in sources))
     shown_evidence = fold_text(" ".join(f"{source.title} {clean_quotation(source.text)}" for source in sources))
-    quotations = [fold_text(quotation).rstrip(" …") for quotation in _QUOTATION.findall(plain)]
+    quoted = [
+        text for text in _QUOTATION.findall(plain) if known is None or not known.holds_whole_text(fold_text(text))
+    ]
+    quotations = [fold_text(quotation).rstrip(" …") for quotation in quoted]
     if any(quotation not in evidence and quotation not in shown_evidence for quotation in quotations):
         return False
-    quoted_text = " ".join(_QUOTATION.findall(plain))
+    quoted_text = " ".join(quoted)
     quoted_numbers = {_normalize_number(number) for number in _NUMBER.findall(quoted_text)}
     evidence_numbers = {_normalize_number(number) for number in _NUMBER.findall(evidence)}
     return quoted_numbers <= evidence_numbers

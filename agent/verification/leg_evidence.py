@@ -11,6 +11,7 @@ from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import UnstatedValues
 from agent.review.leg_review import LegFacts, LegReview, missing_counts_of
 from agent.verification.derived_figures import DerivationKind, DerivedFigure, compute_derived_figure
+from storage.search.analyser import fold_text
 from storage.search.documents import Document
 from storage.search.index import DocumentRecord
 from storage.search.schema import Schema, SchemaField
@@ -59,6 +60,10 @@ class SentenceEvidence:
         """The part of the text that may hold figures: scanning a text for them is slow."""
         parts = (*self.text.split(_TEXT_SEPARATOR), self.question)
         return _TEXT_SEPARATOR.join(part for part in parts if _DIGIT.search(part) is not None)
+
+    def holds_whole_text(self, text: str) -> bool:
+        """Whether one of the texts is `text`, as the label of a field is; both as `fold_text` makes them."""
+        return any(fold_text(part) == text for part in self.text.split(_TEXT_SEPARATOR))
 
     def _holds_number(self, number: float) -> bool:
         return any(_is_equal(number, known) for known in self.numbers)

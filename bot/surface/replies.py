@@ -18,11 +18,12 @@ from agent.outcome import PictureKind as PictureKind
 from agent.outcome import PicturePoint as PicturePoint
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.translation import translate_plural
+from storage.quantities.money import SIGN_CHARACTERS
 
 _EMPTY_CELLS: Final = frozenset({"", "–"})
 _NUMBER_PATTERN: Final = re.compile(  # does not match dates
-    r"(?:[A-Z]{3}[ \u00a0])?[-–−+]?(?:[A-Z]{3}[ \u00a0]|[$€£¥])?\d[\d,.' \u00a0\u202f]*"
-    r"(?:[ \u00a0\u202f]?(?:%|[A-Z]{3}|[$€£¥]))?"
+    rf"(?:[A-Z]{{3}}[ \u00a0])?[-–−+]?(?:[A-Z]{{3}}[ \u00a0]|[{re.escape(SIGN_CHARACTERS)}])?\d[\d,.' \u00a0\u202f]*"
+    rf"(?:[ \u00a0\u202f]?(?:%|[A-Z]{{3}}|[{re.escape(SIGN_CHARACTERS)}]))?"
 )
 
 

@@ -178,7 +178,9 @@ def _foreign_plural_of(noun: str) -> str | None:
         starts = (0, *range(_MIN_COMPOUND_PREFIX, len(noun) - _MIN_HEAD_LETTERS + 1)) if is_compounding else (0,)
         for start in starts:
             head = noun[start:]
-            if vocabulary.find_noun(head) is not None and vocabulary.number_forms_of(head)[0] == head:
+            entry = vocabulary.find_noun(head)
+            is_english_too = entry is not None and entry.english == (head,)  # "passport" ends in "sport"
+            if entry is not None and not is_english_too and vocabulary.number_forms_of(head)[0] == head:
                 return noun[:start] + vocabulary.number_forms_of(head)[1]
     return None
 
