@@ -12,20 +12,23 @@ from tests.rounds.scoring import JudgedReply, RoundQuestion, Truth, Verdict, jud
 
 ROOM = 0.034  # two questions of sixty
 SCORES = {  # the share right or asked back, and the share wrong
-    "r01_clinics": (0.6, 0.07),
-    "r02_housing": (0.3, 0.09),
-    "r03_islands": (0.66, 0.1),
-    "r04_brewery": (0.47, 0.05),
-    "r05_insurance": (0.3, 0.14),
-    "r06_transit": (0.66, 0.08),
+    "r01_clinics": (0.61, 0.083),
+    "r02_housing": (0.36, 0.083),
+    "r03_islands": (0.7, 0.117),
+    "r04_brewery": (0.55, 0.05),
+    "r05_insurance": (0.36, 0.117),
+    "r06_transit": (0.66, 0.083),
     "r07_museum": (0.53, 0.05),
-    "r08_school": (0.34, 0.14),
-    "r09_shipping": (0.71, 0.12),
-    "r10_racing": (0.78, 0.08),
-    "r13_handwerk": (0.36, 0.1),
-    "r14_verlag": (0.35, 0.09),
-    "r15_traiteur": (0.65, 0.075),
-    "r16_talleres": (0.475, 0.0),
+    "r08_school": (0.43, 0.083),
+    "r09_shipping": (0.75, 0.083),
+    "r10_racing": (0.83, 0.05),
+    "r13_handwerk": (0.55, 0.083),
+    "r14_verlag": (0.5, 0.1),
+    "r15_traiteur": (0.8, 0.05),
+    "r16_talleres": (0.67, 0.075),
+    "r17_theatre": (0.26, 0.08),
+    "r18_lawoffice": (0.18, 0.08),
+    "r19_stadtwerke": (0.22, 0.06),
 }
 
 
@@ -35,7 +38,7 @@ async def test_a_round_holds_its_scores(name: str, tmp_path: Path) -> None:
 
     replies = (await measure_rounds([name], tmp_path, in_one_home=False))[name]
 
-    assert len(replies) in (40, 60)
+    assert len(replies) in (40, 50, 60)
     assert share_of(Verdict.RIGHT, replies) + share_of(Verdict.ASKED_BACK, replies) >= led - ROOM
     assert share_of(Verdict.WRONG, replies) <= wrong + ROOM
 
