@@ -26,6 +26,7 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PicturePart,
     ProgressPart,
     ReplyPart,
     ShownCitation,
@@ -237,8 +238,8 @@ def required_texts_of(parts: Iterable[ReplyPart]) -> Iterator[str]:
                 yield from (button.label for button in hidden_buttons if len(" ".join(button.label.split())) > 75)
             case NoticePart(text=text):
                 yield text
-            case ChosenPart() | FilePart() | FullTextPart() | ProgressPart() | TurnActionsPart():
-                pass
+            case PicturePart() | ChosenPart() | FilePart() | FullTextPart() | ProgressPart() | TurnActionsPart():
+                pass  # a table of the reply holds what a picture shows
 
 
 def without_whitespace(text: str) -> str:

@@ -38,6 +38,7 @@ from bot.surface.replies import (
     FilePart,
     FullTextPart,
     NoticePart,
+    PicturePart,
     ProgressPart,
     Reply,
     ReplyPart,
@@ -424,8 +425,8 @@ def required_texts_of(parts: Iterable[ReplyPart]) -> Iterator[str]:
                 yield from (button.label for button in part.buttons)
             case NoticePart(text=text):
                 yield text
-            case ChosenPart() | FilePart() | FullTextPart() | ProgressPart() | TurnActionsPart():
-                pass
+            case PicturePart() | ChosenPart() | FilePart() | FullTextPart() | ProgressPart() | TurnActionsPart():
+                pass  # a table of the reply holds what a picture shows
 
 
 @settings(max_examples=100, deadline=None)
