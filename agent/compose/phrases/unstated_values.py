@@ -66,7 +66,7 @@ def _warn_of_scarce_field(unstated: UnstatedValues, review: LegReview) -> str:
 
 
 def _describe_remaining(unstated: UnstatedValues, review: LegReview, scope_count: int | None) -> str:
-    """ "22 of the other 37 do not state pets.", "5 more may fit: they do not state pets or price."."""
+    """ "22 of the other 37 do not state pets.", "5 more may fit, but do not state pets or the price."."""
     count, found = unstated.count, review.count
     values = {"count": format_number(count), "label": _label_of(unstated.fields, review)}
     if unstated.role is not UnstatedRole.CONDITION:
