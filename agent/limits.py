@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 SHOWN_DOCUMENTS = 10  # documents of a list that are shown
+NAMED_VALUES = 3  # of a condition that accepts several; the others are counted: “or 2 more”
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

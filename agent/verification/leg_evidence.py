@@ -7,11 +7,12 @@ from decimal import Decimal
 from enum import Enum
 from typing import cast
 
-from agent.limits import SHOWN_DOCUMENTS
+from agent.limits import NAMED_VALUES, SHOWN_DOCUMENTS
 from agent.outcome import UnstatedValues
 from agent.review.leg_review import LegFacts, LegReview, missing_counts_of
 from agent.verification.derived_figures import DerivationKind, DerivedFigure, compute_derived_figure
 from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonCondition, OrCondition
 from storage.search.documents import Document
 from storage.search.index import DocumentRecord
 from storage.search.schema import Schema, SchemaField
@@ -151,6 +152,12 @@ class _EvidenceCollector:
             case Document():  # its text is no evidence, only what is quoted of it
                 self._add_text(value.title)
                 self.add(value.values)
+            case ComparisonCondition(value=tuple(values)) if len(values) > NAMED_VALUES:
+                self.numbers.add(float(len(values) - NAMED_VALUES))  # "Acme, Globex, Initech or 2 more"
+                self._add_members(value)
+            case OrCondition(members) if len(members) > NAMED_VALUES:
+                self.numbers.add(float(len(members) - NAMED_VALUES))  # "“rim”, “tyre” or 5 other words"
+                self._add_members(value)
             case _:
                 self._add_members(value)
 

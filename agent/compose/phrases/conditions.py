@@ -26,6 +26,7 @@ from agent.compose.phrases.translated_qualifiers import (
 )
 from agent.compose.phrases.values import describe_within_period, format_value
 from agent.compose.phrases.words import join_all, join_alternatives, label_of_field, quote_alternatives
+from agent.limits import NAMED_VALUES
 from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import localize_number
 from agent.translation.message_catalogues import (
@@ -54,7 +55,6 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 
 SchemasByName: TypeAlias = Mapping[BucketId, Schema]
-_MAX_NAMED_VALUES = 3  # of a condition that accepts several
 _OPERATOR_SIGNS = {
     ComparisonOperator.EQ: "=",
     ComparisonOperator.HAS: "has",
@@ -425,9 +425,9 @@ def _describe_comparison(condition: ComparisonCondition, schema: Schema) -> str:
 
 def _describe_accepted_values(label: str, values: Sequence[str]) -> str:
     """ "vendor is one of Acme, Globex, Initech or 2 more"."""
-    shown = ", ".join(values[:_MAX_NAMED_VALUES])
-    if len(values) > _MAX_NAMED_VALUES:
-        shown = f"{shown} or {len(values) - _MAX_NAMED_VALUES} more"
+    shown = ", ".join(values[:NAMED_VALUES])
+    if len(values) > NAMED_VALUES:
+        shown = f"{shown} or {len(values) - NAMED_VALUES} more"
     return f"{label} is {shown}" if len(values) < 2 else f"{label} is one of {shown}"
 
 

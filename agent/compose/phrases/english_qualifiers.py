@@ -26,6 +26,7 @@ from agent.compose.phrases.sentence_patterns import SentencePattern, sentence_pa
 from agent.compose.phrases.values import PeriodKind, format_period, format_value, kind_of_period
 from agent.compose.phrases.words import format_label, join_words, singular_of
 from agent.english.state_words import is_unset_until_event
+from agent.limits import NAMED_VALUES
 from storage.search.conditions import (
     DOC_ID_FIELD,
     TEXT_FIELD,
@@ -45,7 +46,6 @@ from storage.search.schema import VALUE_PLACEHOLDER, FieldType, Schema, SchemaFi
 
 DescribeCondition: TypeAlias = Callable[[Condition, Schema], str]  # as a statement: "vehicle is one of the vehicles …"
 
-_MAX_NAMED_VALUES: Final = 3  # of a condition that accepts several
 _LONG_VALUE_WORDS: Final = 5  # from which a value is quoted
 _ARTICLE: Final = re.compile(r"^an? ")
 _NAME_LABELS: Final = frozenset(("name", "full name", "title"))
@@ -576,8 +576,8 @@ def _describe_values(comparisons: Sequence[ComparisonCondition], schema_field: S
     shown = [
         _quote_long_value(value) if isinstance(value, str) else format_value(value, schema_field) for value in values
     ]
-    if len(shown) > _MAX_NAMED_VALUES + 1:
-        return f"{', '.join(shown[:_MAX_NAMED_VALUES])} or {len(shown) - _MAX_NAMED_VALUES} more"
+    if len(shown) > NAMED_VALUES + 1:
+        return f"{', '.join(shown[:NAMED_VALUES])} or {len(shown) - NAMED_VALUES} more"
     return _join_or(shown)
 
 

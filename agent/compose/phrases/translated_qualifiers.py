@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from agent.compose.phrases.values import PeriodKind, describe_within_period, format_period, format_value, kind_of_period
 from agent.compose.phrases.words import join_all, join_alternatives, join_words, lowercase_label, quote_alternatives
+from agent.limits import NAMED_VALUES
 from agent.translation.local_formats import localize_day
 from agent.translation.local_wording import get_wording
 from agent.translation.message_catalogues import mark_message, translate_in_context, translate_message
@@ -40,7 +41,6 @@ MARKED: Final = mark_message("marked {values}")
 UNMARKED: Final = mark_message("not marked {values}")
 NOT_HAVING: Final = mark_message("not having {values}")
 
-_MAX_NAMED_VALUES: Final = 3  # of a condition that accepts several
 _EQUALITY: Final = frozenset({ComparisonOperator.EQ, ComparisonOperator.HAS})
 _SIZED_TYPES: Final = frozenset({FieldType.NUMBER, FieldType.MONEY})
 
@@ -274,9 +274,9 @@ def _describe_values(comparisons: Sequence[ComparisonCondition], schema_field: S
         for value in (comparison.value if isinstance(comparison.value, tuple) else (comparison.value,))
     ]
     shown = [format_value(value, schema_field) for value in values]
-    if len(shown) > _MAX_NAMED_VALUES + 1:
-        left = len(shown) - _MAX_NAMED_VALUES
-        named = ", ".join(shown[:_MAX_NAMED_VALUES])
+    if len(shown) > NAMED_VALUES + 1:
+        left = len(shown) - NAMED_VALUES
+        named = ", ".join(shown[:NAMED_VALUES])
         return translate_message("{values} or {count} more", values=named, count=left)
     return join_alternatives([*filter(None, (", ".join(shown[:-1]), *shown[-1:]))])
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from agent.limits import NAMED_VALUES
 from agent.translation.languages import is_reply_in_english
 from agent.translation.local_wording import get_wording
 from agent.translation.message_catalogues import join_with, translate_message, translate_plural
@@ -14,7 +15,6 @@ _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _BREAKABLE_BLANKS = re.compile(r"[^\S\u00a0\u202f]+")  # the others keep a number and its unit on one line
 _LINE_MARK = re.compile(r"^(?:#{1,6}\s+|[-*+•>]\s+(?!\d))+")  # "> 5 V" and "- 40 °C" are values
 _MAX_QUOTED_CHARACTERS: Final = 400
-_SHOWN_MENTIONS: Final = 3
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
 _ABBREVIATIONS: Final = {"vat": "VAT", "excl": "excl.", "incl": "incl."}
 _ABBREVIATION = re.compile(r"\b(?:vat|excl|incl)\b(?!\.)", re.IGNORECASE)
@@ -78,10 +78,10 @@ def join_alternatives(parts: Sequence[str]) -> str:
 def quote_alternatives(words: Sequence[str]) -> str:
     """ "“rim” or “tyre” or 5 other words": all of them if they are few."""
     quoted = [f"“{word}”" for word in words]
-    left = len(quoted) - _SHOWN_MENTIONS
+    left = len(quoted) - NAMED_VALUES
     if left > 1:
         more = translate_plural("{count} other word", "{count} other words", left, count=str(left))
-        quoted = [*quoted[:_SHOWN_MENTIONS], more]
+        quoted = [*quoted[:NAMED_VALUES], more]
     return join_alternatives(quoted)
 
 

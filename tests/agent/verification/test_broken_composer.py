@@ -11,15 +11,17 @@ import pytest_asyncio
 from agent.compose.composed_leg import ComposedLeg
 from agent.compose.phrases.values import format_value
 from agent.context import AgentContext
-from agent.loop import answer
+from agent.loop import answer, resume
 from agent.outcome import Answer, Clarify, OutcomeKind
 from agent.review.leg_review import LegFacts, LegReview
 from agent.rules.reasoner import RuleReasoner
 from agent.verification.composed_sentences import find_sentence_fault
 from agent.verification.leg_evidence import SentenceEvidence, evidence_text_of_field
 from storage.embedded.index import EmbeddedIndex
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, OrCondition, text_condition_for
 from storage.search.documents import Document, Passage
-from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.ids import BucketId, DocId, FieldName, LegId, TenantId
+from storage.search.plan import Clause, Leg, ListDocuments, Plan, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
@@ -129,6 +131,26 @@ async def test_a_reply_without_a_verified_sentence_claims_no_answer(index: Embed
     assert outcome.kind is OutcomeKind.NO_RESULTS
     assert outcome.text.startswith("I found something, but could not verify")
     assert [(leg.count, leg.figures, leg.doc_ids) for leg in outcome.legs] == [(None, (), ())]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+async def test_the_number_of_values_that_are_not_named_passes(index: EmbeddedIndex, language: str) -> None:
+    carriers = ("Ant", "Bee", "Blue Van", "Crow", "Dove", "Elk", "Fox")
+    accepted = ComparisonCondition(field=CARRIER, op=ComparisonOperator.IN, value=carriers)
+    mentioned = OrCondition(tuple(text_condition_for(word) for word in ("went", "rim", "tyre", "hub", "axle", "spoke")))
+
+    scope = Scope(tenant=TENANT, buckets=frozenset({PARCELS}), subjects=frozenset(), ignores_readers=True)
+    context = AgentContext(
+        index=index.within_scope(scope), reasoner=RuleReasoner(), now=datetime(2033, 3, 4, tzinfo=UTC)
+    )
+
+    for condition in (accepted, mentioned):
+        search = Search(clauses=(Clause(bucket=PARCELS, condition=condition),), ranking_text="parcels")
+        leg = Leg(id=LegId("a"), question="which parcels?", search=search, answer_form=ListDocuments())
+        outcome = await resume(Plan(question="which parcels?", legs=(leg,), language=language), context)
+
+        assert isinstance(outcome, Answer)
+        assert str(outcome.legs[0].count) in outcome.text
 
 
 @pytest.mark.parametrize("unit", ["m**2", "m**3", "km/h", "m/s", "degC", "percent", "day", "kW", "kWh", "hectare"])
