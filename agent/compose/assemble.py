@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.answer_combination import JointAnswer
-from agent.assumptions import Assumption, TakenInnerSet
+from agent.assumptions import Assumption
+from agent.compose.choices.distinct_labels import compose_choices
 from agent.compose.compare_sides import compose_comparison
 from agent.compose.composed_leg import ComposedLeg, FactsComposer
-from agent.compose.phrases.assumptions import describe_assumption, describe_kept_condition, describe_taken_set
-from agent.compose.phrases.choice_labels import compose_choice
-from agent.compose.phrases.words import escape_markdown
+from agent.compose.phrases.assumptions import describe_assumption, describe_kept_condition, repeats_reply
 from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeKind, SearchTrace
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
@@ -143,7 +142,8 @@ def _results_of(decisions: Sequence[Enough | LegClarification], legs: Sequence[V
 
 def _choices_of(reviewed: ReviewedPlan) -> tuple[Choice, ...]:
     schemas = _schemas_of(reviewed)
-    return tuple(compose_choice(offered, schemas) for offered in reviewed.choices)
+    questions = {review.leg.id: review.leg.question for review in reviewed.reviews}
+    return compose_choices(reviewed.choices, schemas, questions)
 
 
 def _schemas_of(reviewed: ReviewedPlan) -> SchemasByBucket:
@@ -159,7 +159,7 @@ def with_described_assumptions(plan: Plan, assumptions: Sequence[Assumption], sc
 def _describe_assumptions(
     reviewed: ReviewedPlan, decisions: Sequence[Enough | LegClarification], lines: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Returns the remarks, without those that only repeat the set that the reply describes."""
+    """Returns the remarks, without those that only repeat what the reply says."""
     text, schemas = "\n".join(lines), _schemas_of(reviewed)
     assumptions = [
         assumption
@@ -167,9 +167,7 @@ def _describe_assumptions(
             *reviewed.planned.assumptions,
             *(assumption for decision in decisions for assumption in decision.assumptions),
         )
-        if not (
-            isinstance(assumption, TakenInnerSet) and escape_markdown(describe_taken_set(assumption, schemas)) in text
-        )
+        if not repeats_reply(assumption, text, schemas)
     ]
     return with_described_assumptions(reviewed.plan, assumptions, _schemas_of(reviewed)).assumptions
 

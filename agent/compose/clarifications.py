@@ -10,6 +10,7 @@ from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label, lowercase_words
 from agent.compose.registry import compose_facts
+from agent.english.telling_words import select_telling_words
 from agent.forms.clarifications import (
     NothingFoundFacts,
     SeveralDocumentsFacts,
@@ -102,16 +103,15 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
 
 
 def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> ComposedLeg:
-    words = _quote_words(facts.words)
+    words = _quote_words(_select_quoted_words(facts.words))
     if facts.asks_for_value:
-        text = translate_message("I do not understand {words} here.", words=words)
+        text = translate_message("I am not sure what you mean by {words} here.", words=words)
         return ComposedLeg(sentences=(text,), closing_question=translate_message("Which of these do you want to know?"))
     unknown = translate_plural(
-        "I cannot tell which {nouns} you mean by {words}. Without this word",
-        "I cannot tell which {nouns} you mean by {words}. Without these words",
-        len(facts.words),
+        "I am not sure what you mean by {words}. Leaving this word aside",
+        "I am not sure what you mean by {words}. Leaving these words aside",
+        len(_select_quoted_words(facts.words)),
         words=words,
-        nouns=noun_of(review).inflected_plural,
     )
     text = translate_plural(
         "{unknown}, there is {documents}{mentions}.",
@@ -122,6 +122,11 @@ def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> Compo
         mentions=_describe_mentions(facts),
     )
     return ComposedLeg(sentences=(text,), closing_question=translate_message("Which do you mean?"))
+
+
+def _select_quoted_words(words: Sequence[str]) -> Sequence[str]:
+    """Leaves out words of any talk beside words that tell more. Words of other languages stay."""
+    return (select_telling_words(words) or words) if is_reply_in_english() else words
 
 
 def _describe_mentions(facts: UnknownWordsFacts) -> str:

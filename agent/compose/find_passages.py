@@ -6,8 +6,7 @@ from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_verdict
 from agent.compose.phrases.words import clean_quotation, escape_markdown, join_by_colon
-from agent.english.function_words import AGGREGATE_WORDS, EVERYDAY_WORDS, FILLER_WORDS, STOP_WORDS
-from agent.english.light_words import is_light_word
+from agent.english.telling_words import select_telling_words
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.retrieval.answer_type import AnswerType
 from agent.retrieval.quotations import QuotableSentence
@@ -17,7 +16,6 @@ from agent.translation.message_catalogues import translate_message
 
 _MAX_QUOTATION_CHARACTERS = 400  # characters of a quoted sentence
 _MAX_UNKNOWN_WORDS = 5  # unknown words listed
-_WORDS_OF_ASKING = EVERYDAY_WORDS | FILLER_WORDS | STOP_WORDS | AGGREGATE_WORDS
 
 
 def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
@@ -30,17 +28,12 @@ def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
     if facts.closest:
         return _compose_closest(facts)
     text = translate_message("I found nothing that answers this.")
-    telling_words = [word for word in facts.unknown_words if _tells_subject(word.casefold())]
+    telling_words = select_telling_words(facts.unknown_words)
     # The words of a question in another language may stand here in English, or without their accents.
     if telling_words and is_reply_in_english():
         words = ", ".join(f"“{escape_markdown(word)}”" for word in telling_words[:_MAX_UNKNOWN_WORDS])
         text += translate_message(" No document mentions {words}.", words=words)
     return ComposedLeg(sentences=(text,))
-
-
-def _tells_subject(word: str) -> bool:
-    """Whether documents would have the word if they were about it; not "him", "average" or "pull"."""
-    return word not in _WORDS_OF_ASKING and not is_light_word(word)
 
 
 def _compose_closest(facts: NoAnswerFacts) -> ComposedLeg:

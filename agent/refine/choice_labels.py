@@ -1,10 +1,11 @@
-"""What each choice offers, as values; `agent.compose.phrases.choice_labels` composes the words."""
+"""What each choice offers, as values; `agent.compose.choices.choice_labels` composes the words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from storage.search.conditions import ComparisonCondition, Condition
-from storage.search.ids import BucketId
+from storage.search.documents import FieldValue, FieldValues
+from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.plan import Clause
 from storage.search.schema import SchemaField
 
@@ -14,6 +15,16 @@ class GivenLabel:
     """Words that need no composing: a value, a title, a reading as the reasoner describes it."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentLabel:
+    """A single document. `values` tell documents with the same title apart; empty where they were not read."""
+
+    title: str
+    doc_id: DocId
+    bucket: BucketId
+    values: FieldValues = field(default_factory=dict[FieldName, FieldValue])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +192,7 @@ class SearchByMeaningLabel:
 
 ChoiceLabel: TypeAlias = (
     GivenLabel
+    | DocumentLabel
     | BucketLabel
     | FlagLabel
     | LikelyFieldLabel

@@ -1,6 +1,7 @@
 """The field whose values divide the documents found best, and a candidate for each of its values."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,6 +45,9 @@ _MAX_FACETS = 12
 _KIND_WORTH = 100.0
 _RANGE_WEIGHT = 0.6  # ranges are cut to equal counts, so their entropy is high whatever the field says
 _PLACE_OF_FILE_WEIGHT = 0.5  # people know what they look for better than where its file is
+_UNLIKELY_WEIGHT = 0.1  # for values by which nobody chooses: times, codes, values of which each document has its own
+_MAX_DISTINCT_SHARE = 0.5  # of the documents with a value, if its values sort them
+_CODE = re.compile(r"[\W\d_]*\d[\W\d_]*")  # no letter: a time, a day, a number
 _FACETABLE_TYPES = (
     FieldType.CATEGORY,
     FieldType.DATE,
@@ -122,12 +126,21 @@ def _worth_of(answer: FacetAnswer, field: SchemaField) -> float:
 
     Where the bucket holds several kinds and the set does, too, the kind comes before all else.
     """
-    entropy = _entropy_of(answer)
+    entropy = _entropy_of(answer) * (1.0 if sorts_documents(answer) else _UNLIKELY_WEIGHT)
     if field.origin is FieldOrigin.KIND:
         return _KIND_WORTH * entropy
     if field.origin in (FieldOrigin.FOLDER, FieldOrigin.SHEET):
         return entropy * _PLACE_OF_FILE_WEIGHT
     return entropy * (_RANGE_WEIGHT if isinstance(answer, RangeFacet) else 1.0)
+
+
+def sorts_documents(answer: FacetAnswer) -> bool:
+    """Whether people choose by the values: words that several documents share, not times, numbers or titles."""
+    if not isinstance(answer, ValueFacet):
+        return True
+    total = sum(value_count.count for value_count in answer.values) + answer.other_count
+    are_words = any(not _CODE.fullmatch(value_count.value) for value_count in answer.values)
+    return are_words and answer.distinct_count <= max(2, _MAX_DISTINCT_SHARE * total)
 
 
 def _entropy_of(answer: FacetAnswer) -> float:

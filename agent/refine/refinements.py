@@ -11,8 +11,8 @@ from agent.refine.candidates import OfferedChoice, RefinementCandidate
 from agent.refine.choice_labels import (
     AlsoUnclearLabel,
     ConditionsLabel,
+    DocumentLabel,
     ExportLabel,
-    GivenLabel,
     JustAnswerLabel,
     LikelyFieldLabel,
     ListThemLabel,
@@ -190,7 +190,7 @@ def shown_document_candidates(leg: Leg, hits: Sequence[PassageHit]) -> list[Refi
     documents = dict.fromkeys(hit.doc_id for hit in hits)
     return [
         RefinementCandidate(
-            label=GivenLabel(text=first_hits[doc_id].title or doc_id),
+            label=DocumentLabel(title=first_hits[doc_id].title, doc_id=doc_id, bucket=first_hits[doc_id].bucket),
             refinement=UseForm(
                 answer_form=SummariseDocuments(),
                 search=Search(
@@ -213,7 +213,7 @@ def document_candidates(records: Sequence[DocumentRecord], has_more: bool) -> li
     shown = records[:_SHOWN_VALUES]
     candidates = [
         RefinementCandidate(
-            label=GivenLabel(text=record.title or record.doc_id),
+            label=DocumentLabel(title=record.title, doc_id=record.doc_id, bucket=record.bucket, values=record.values),
             refinement=ChooseDocument(
                 condition=_document_condition(ComparisonOperator.EQ, record.doc_id), bucket=record.bucket
             ),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from agent.decomposition import LegAlternatives
 from agent.english.state_words import is_unset_until_event
+from agent.english.telling_words import select_telling_words
 from agent.refine.candidates import RefinementCandidate
 from agent.refine.choice_labels import (
     AllOfThemLabel,
@@ -17,16 +18,16 @@ from agent.refine.choice_labels import (
     MissingFieldLabel,
     WithoutWordsLabel,
 )
-from agent.refine.facets import equality_condition_for
+from agent.refine.facets import equality_condition_for, sorts_documents
 from agent.refine.refinements import SchemasByBucket
 from storage.search.conditions import MissingCondition, NotCondition
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FacetAnswer, FacetRequest, IndexAnswers, PeriodFacet, ValueFacet
 from storage.search.plan import Leg, ReadFields, Search
 from storage.search.refinement import AddFilter, OnlyBucket, OnlyMissing, UseForm, UseReading
-from storage.search.schema import FieldType, SchemaField
+from storage.search.schema import FieldOrigin, FieldType, SchemaField
 
-_MAX_PARTS = 10  # choices by fields
+_MAX_PARTS = 8  # choices by fields
 _MAX_FIELDS = 4  # offered for a question about values
 _MAX_VALUE_WORDS = 4  # of a value that names a kind
 _FEW_DOCUMENTS = 4  # a set so small may be divided into single documents
@@ -60,7 +61,9 @@ def unknown_word_candidates(
     if len(buckets) != 1:
         return [*candidates, *map(_bucket_candidate, buckets)]
     fields = schemas[buckets[0]].by_name
-    ordered = sorted(facets, key=lambda facet: _priority_of(facet.field, answers[facet], alternatives.suggested_fields))
+    ordered = sorted(
+        facets, key=lambda facet: _priority_of(fields[facet.field], answers[facet], alternatives.suggested_fields)
+    )
     like_parts = _parts_by_like_values(fields, {facet.field: answers[facet] for facet in ordered}, likeness or {})
     parts = [part for facet in ordered for part in _parts_by_field(fields[facet.field], answers[facet])]
     parts += [part for facet in ordered for part in _parts_by_event(fields[facet.field], answers[facet])]
@@ -70,7 +73,8 @@ def unknown_word_candidates(
 
 
 def groups_of_words(words: Sequence[str]) -> Sequence[tuple[str, ...]]:
-    """Returns all of the words, then each of them, if there are several."""
+    """Returns all of the words that tell something, then each of them, if there are several."""
+    words = select_telling_words(words) or words
     return [*dict.fromkeys([tuple(words), *((word,) for word in words)])]
 
 
@@ -98,7 +102,7 @@ def _parts_by_like_values(
         for name, answer in answers.items()
         if isinstance(answer, ValueFacet) and fields[name].type is not FieldType.FLAG
         for value in answer.values
-        if value.value in likeness
+        if value.value in likeness and len(value.value.split()) <= _MAX_VALUE_WORDS
     ]
     found.sort(key=lambda part: -part[0])
     return [_value_candidate(field, value) for _, field, value in found[:_MAX_LIKE_VALUES]]
@@ -107,7 +111,7 @@ def _parts_by_like_values(
 def _label_of_whole(leg: Leg, words: Sequence[str], count: int) -> ChoiceLabel:
     """Returns the label of the set: "all of them", where a click shows several documents; else "without …"."""
     shows_all = leg.answer_form.lists_documents and leg.answer_form.list_limit is None and count > 1
-    return AllOfThemLabel() if shows_all else WithoutWordsLabel(words=tuple(words))
+    return AllOfThemLabel() if shows_all else WithoutWordsLabel(words=select_telling_words(words) or tuple(words))
 
 
 def _field_candidates(
@@ -133,10 +137,17 @@ def _bucket_candidate(bucket: BucketId) -> RefinementCandidate:
     return RefinementCandidate(label=BucketLabel(bucket=bucket), refinement=OnlyBucket(bucket=bucket))
 
 
-def _priority_of(name: FieldName, answer: FacetAnswer, suggested_fields: Sequence[FieldName]) -> tuple[int, int]:
-    """Sorts the fields: first those that the words may mean, then those with few values."""
-    rank = suggested_fields.index(name) if name in suggested_fields else len(suggested_fields)
-    return rank, answer.distinct_count if isinstance(answer, ValueFacet) else 2
+def _priority_of(
+    field: SchemaField, answer: FacetAnswer, suggested_fields: Sequence[FieldName]
+) -> tuple[int, bool, bool, int]:
+    """Sorts the fields: first those that the words may mean, then kinds and places before flags, then few values.
+
+    Where a file is comes last: people know what they look for better.
+    """
+    rank = suggested_fields.index(field.name) if field.name in suggested_fields else len(suggested_fields)
+    is_place_of_file = field.origin in (FieldOrigin.FOLDER, FieldOrigin.SHEET)
+    is_flag = field.type is FieldType.FLAG
+    return rank, is_place_of_file, is_flag, answer.distinct_count if isinstance(answer, ValueFacet) else 2
 
 
 def mentioning_search(search: Search, words: Sequence[str]) -> Search:
@@ -168,7 +179,8 @@ def _sorts_into_kinds(answer: ValueFacet) -> bool:
     is_division = answer.distinct_count > 1 or answer.missing_count > 0
     is_short = all(len(value.value.split()) <= _MAX_VALUE_WORDS for value in answer.values)
     few = 1 <= answer.distinct_count <= _MAX_FIELD_VALUES
-    return few and is_division and is_short and (2 * answer.distinct_count <= total or total <= _FEW_DOCUMENTS)
+    is_told_apart = sorts_documents(answer) or total <= _FEW_DOCUMENTS
+    return few and is_division and is_short and is_told_apart and answer.missing_count <= total
 
 
 def _value_candidate(field: SchemaField, value: str) -> RefinementCandidate:

@@ -108,7 +108,7 @@ NOTHING = {
     "What does the toner of TCK-9999 weigh?": "I found nothing",
     "What is subletting like for Ada Brandt?": "I did not find an answer in Lease 0.",
 }
-UNKNOWN = {"list all purple tickets": "I cannot tell which tickets you mean by “purple”"}
+UNKNOWN = {"list all purple tickets": "I am not sure what you mean by “purple”"}
 
 
 @pytest.fixture(scope="module")

@@ -144,7 +144,7 @@ def _states_groups(groups: Mapping[str, float], tolerance: float, result: Result
 
 
 _RESERVES = (
-    *("I took no account of", "I did not understand", "nicht berücksichtigt", "nicht verstanden"),
+    *("I did not use", "I did not understand", "nicht berücksichtigt", "nicht verstanden"),
     *("sans tenir compte", "sin tener en cuenta"),
 )
 

@@ -40,6 +40,7 @@ from agent.compose.phrases.words import (
     quote_alternatives,
 )
 from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
+from agent.english.telling_words import select_telling_words
 from agent.refine.refinements import SchemasByBucket
 from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import language_name_of
@@ -55,7 +56,8 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case UnknownWords(words=words):
             return translate_message("I did not understand {words}, so I left it out", words=_quote_words(words))
         case UnusedWords(words=words):
-            return translate_message("I took no account of {words}", words=_quote_words(words))
+            quoted = (select_telling_words(words) or words) if is_reply_in_english() else words
+            return translate_message("I did not use {words} from your question", words=_quote_words(quoted))
         case UnansweredPart(question=question):
             return translate_message(
                 "I did not understand “{question}”, so that part is not answered", question=question
@@ -144,6 +146,17 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             )
         case _:
             assert_never(assumption)
+
+
+def repeats_reply(assumption: Assumption, text: str, schemas: SchemasByBucket) -> bool:
+    """Whether the text (Markdown) already says what the assumption says."""
+    match assumption:
+        case TakenInnerSet():
+            return escape_markdown(describe_taken_set(assumption, schemas)) in text
+        case RequiredWords(words=words):
+            return all(f"“{escape_markdown(word)}”" in text for word in words)
+        case _:
+            return False
 
 
 def describe_taken_set(taken: TakenInnerSet, schemas: SchemasByBucket) -> str:

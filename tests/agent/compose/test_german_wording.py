@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent.compose.choices.choice_labels import describe_choice
 from agent.compose.composed_leg import ComposedLeg
-from agent.compose.phrases.choice_labels import describe_choice
 from agent.compose.phrases.conditions import describe_condition
 from agent.compose.phrases.figures import describe_functions, format_amount, format_figure
 from agent.compose.phrases.nouns import document_noun_of, format_count

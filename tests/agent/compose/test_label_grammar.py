@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.compose.phrases.choice_labels import describe_choice
+from agent.compose.choices.choice_labels import describe_choice
 from agent.compose.phrases.conditions import describe_label, describe_qualifier
 from agent.compose.phrases.label_grammar import LabelKind, parse_label
 from agent.compose.phrases.order_words import order_by_quoted_label

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.compose.phrases.choice_labels import describe_choice
+from agent.compose.choices.choice_labels import describe_choice
 from agent.refine.facets import choose_best_facet
 from storage.search.ids import BucketId, FieldName, Generation, LegId
 from storage.search.index import FacetRequest, IndexAnswers, RangeCount, RangeFacet

@@ -58,7 +58,7 @@ async def test_the_question_says_how_many_documents_there_are_and_how_many_menti
     outcome = await ask_about(home, "list the kits from Elder Yard where the hinge is loud")
 
     assert (
-        "I cannot tell which kits you mean by “hinge” and “loud”. Without these words, there are **5 kits**"
+        "I am not sure what you mean by “hinge” and “loud”. Leaving these words aside, there are **5 kits**"
         in outcome.text
     )
     assert "; **2** of them mention “hinge”" in outcome.text

@@ -31,6 +31,7 @@ from agent.refine.choice_labels import (
     BucketLabel,
     ChoiceLabel,
     ConditionsLabel,
+    DocumentLabel,
     ExportLabel,
     FieldValueLabel,
     FlagLabel,
@@ -64,7 +65,7 @@ from storage.search.schema import FieldType, Schema, SchemaField
 
 def compose_choice(offered: OfferedChoice, schemas: SchemasByBucket) -> Choice:
     label = describe_choice(offered.label, schemas)
-    is_given = isinstance(offered.label, (GivenLabel, PeriodLabel, RangeLabel))
+    is_given = isinstance(offered.label, (GivenLabel, DocumentLabel, PeriodLabel, RangeLabel))
     return Choice(
         label=label if is_given else f"{label[:1].upper()}{label[1:]}",
         count=offered.count,
@@ -77,6 +78,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
     match label:
         case GivenLabel(text=text):
             return text
+        case DocumentLabel(title=title, doc_id=doc_id):
+            return title or doc_id
         case BucketLabel(bucket=bucket):
             return schemas[bucket].label
         case FlagLabel(field=field, is_set=is_set):

@@ -1,0 +1,22 @@
+"""Choices divide a set by values that people choose by."""
+
+import pytest
+
+from agent.refine.facets import sorts_documents
+from storage.search.index import FacetAnswer, ValueCount, ValueFacet
+
+
+def facet_of(**counts: int) -> FacetAnswer:
+    values = tuple(ValueCount(value=value, count=count) for value, count in counts.items())
+    return ValueFacet(values=values, distinct_count=len(values), other_count=0, missing_count=0, is_overlapping=False)
+
+
+def test_a_few_values_that_documents_share_sort_them() -> None:
+    assert sorts_documents(facet_of(costumes=9, metalwork=8, joinery=3))
+
+
+@pytest.mark.parametrize(
+    "counts", [{"19:30": 5, "16:00": 4}, {"10": 5, "12": 7}, {"Gala": 1, "Hamlet": 1, "Carmen": 1, "Faust": 2}]
+)
+def test_times_numbers_and_titles_do_not_sort_them(counts: dict[str, int]) -> None:
+    assert not sorts_documents(facet_of(**counts))
