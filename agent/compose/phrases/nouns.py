@@ -32,6 +32,26 @@ _ITEM_NOUNS: Final = {
     "feedback": "comment",
     "minutes": "set of minutes",
     "minute": "set of minutes",
+    "post": "letter",
+    "paperwork": "document",
+    "documentation": "document",
+    "literature": "publication",
+    "press": "article",
+    "merchandise": "item",
+    "jewellery": "item",
+    "luggage": "item",
+    "evidence": "item",
+    "history": "entry",
+    "payroll": "entry",
+}
+# What a thing that holds others has many of: "46 entries of the calendar", "13 pages of the handbook".
+_PARTS_OF_WHOLES: Final = {
+    **dict.fromkeys(
+        """calendar schedule timetable plan list register registry log logbook diary directory catalogue catalog roster
+        rota ledger journal index agenda menu table overview sheet timesheet spreadsheet pricelist database""".split(),
+        "entry",
+    ),
+    **dict.fromkeys("handbook manual wiki intranet guidebook faq knowledgebase".split(), "page"),
 }
 _COMMON_LETTERS: Final = 4  # of the singular and of a label that is its plural
 _MAX_NOUN_WORDS: Final = 4
@@ -84,8 +104,8 @@ def document_noun_of(schema: Schema, conditions: Iterable[Condition] = ()) -> No
     noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
     if load_wording(schema.language).singular_endings:
         return _capitalize_forms(_noun_in_other_language(noun, schema), schema.language)
-    singular = schema.item or _item_of(noun) or singular_of(noun)
-    plural = plural_of(singular)
+    singular = schema.item or _item_of(noun) or _part_of_whole(noun) or _singular_of_pair(noun)
+    plural = plural_of(singular) if " or " not in singular else noun
     if is_reply_in_english():
         return NounForms(singular, plural)
     has_label_in_plural = fold_text(schema.label).startswith(fold_text(singular))
@@ -147,10 +167,26 @@ def _capitalize_forms(forms: NounForms, language: str) -> NounForms:
 
 def _item_of(noun: str) -> str | None:
     """What there is one of in a bucket with such a name: "employee" of "staff"; None: the name says it itself."""
-    if re.search(r"(?:^|[\s_-])(?:drive|folder|share|archive|files|docs|uploads)s?$", noun):
+    if re.search(r"(?:^|[\s_-])(?:drive|folder|share|archive|files|docs|uploads)s?$|[a-z]share$", noun):
         return noun_for_documents().singular
     words = noun.split()
+    if words[-1] not in _ITEM_NOUNS and singular_of(words[-1]) != words[-1]:
+        return None  # "press releases" are counted themselves
     return next((_ITEM_NOUNS[word] for word in reversed(words) if word in _ITEM_NOUNS), None)
+
+
+def _part_of_whole(noun: str) -> str | None:
+    """ "entry of the calendar" of "calendar"; None for "calendars", which are counted themselves, and other names."""
+    part = _PARTS_OF_WHOLES.get(noun.rpartition(" ")[2])
+    return f"{part} of the {noun}" if part is not None else None
+
+
+def _singular_of_pair(noun: str) -> str:
+    """ "hill or lake" of "hills and lakes"; of another noun its singular."""
+    first, conjunction, second = noun.partition(" and ")
+    singulars = [singular_of(first), singular_of(second)]
+    is_pair = conjunction and singulars[0] != first and singulars[1] != second
+    return " or ".join(singulars) if is_pair else singular_of(noun)
 
 
 def format_count(count: int, noun: NounForms | None = None) -> InflectedPhrase:

@@ -19,6 +19,8 @@ _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
 _ABBREVIATIONS: Final = {"vat": "VAT", "excl": "excl.", "incl": "incl."}
 _ABBREVIATION = re.compile(r"\b(?:vat|excl|incl)\b(?!\.)", re.IGNORECASE)
 _LEADER = re.compile(r"\s*(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*")  # between a label and its value
+_LABELLED_LINE = re.compile(r"(?P<label>[^\W\d][^:|*.!?]{0,39}): (?P<value>\S.*)")
+_MIN_LABELLED_LINES: Final = 3  # of a row of a table
 _MAX_LABEL_CHARACTERS: Final = 40  # of the first of two cells
 _OWN_PLURALS: Final = frozenset("species series news".split())
 
@@ -92,6 +94,8 @@ def join_by_colon(label: str, text: str) -> str:
 
 def clean_quotation(text: str) -> str:
     """Returns a quoted line without the marks of Markdown: headings, bullets, emphasis, code, and bars of tables."""
+    if (row := _join_labelled_lines(text)) is not None:
+        return row
     line = _LINE_MARK.sub("", text.strip())
     line = _LEADER.sub(": ", line).removesuffix(": ").replace(":: ", ": ")
     if line.count("|") > 1 or (line.count("|") == 1 and " | " in line):
@@ -99,6 +103,15 @@ def clean_quotation(text: str) -> str:
         is_pair = len(cells) == 2 and len(cells[0]) <= _MAX_LABEL_CHARACTERS
         line = f"{cells[0].rstrip(':')}: {cells[1]}" if is_pair else " · ".join(cells)
     return _EMPHASIS.sub(r"\2", line)
+
+
+def _join_labelled_lines(text: str) -> str | None:
+    """ "title: La Traviata · sold: 339" of the lines of a row, without its id; None: the text is something else."""
+    pairs = [_LABELLED_LINE.fullmatch(line.strip()) for line in text.strip().splitlines()]
+    if len(pairs) < _MIN_LABELLED_LINES or not all(pairs):
+        return None
+    shown = [(pair["label"].replace("_", " "), pair["value"]) for pair in pairs if pair is not None]
+    return " · ".join(f"{label}: {value}" for label, value in shown if label.casefold() not in ("id", "doc id"))
 
 
 def format_quotation(text: str, max_characters: int | None = _MAX_QUOTED_CHARACTERS) -> str:

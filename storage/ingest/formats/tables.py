@@ -9,10 +9,12 @@ from typing import TypeAlias
 
 from storage.ingest.files import SourceFile
 from storage.ingest.records import LoadRemark, RecordOrigin, SourceRecord
+from storage.ingest.schemas.names import singular_of, words_in_name
 
 _SAMPLE_ROWS = 50  # the header is searched in the first rows
 _HEADER_FILL_SHARE = 0.6  # a header fills at least this share of the columns that rows usually fill
 _TITLE_COLUMNS = ("title", "name", "subject", "heading", "label")
+_WORDS_OF_OWN_NAMES = ("full", "display")  # of a column such as "full_name"
 _ID_COLUMNS = ("doc_id", "id")
 _MAX_TITLE_CHARACTERS = 300
 _ONLY_NUMBERS = re.compile(r"[\d.,:/\s-]+")
@@ -167,8 +169,24 @@ def _title_of_row(row: Mapping[str, CellValue], key: str, source: SourceFile) ->
     for title_column in _TITLE_COLUMNS:
         if title_column in name_by_folded:
             return _text_of_cell(row[name_by_folded[title_column]])[:_MAX_TITLE_CHARACTERS]
+    own_noun = singular_of(words_in_name(source.path.stem)[-1]) if words_in_name(source.path.stem) else ""
+    for name in row:
+        if _names_row(words_in_name(name), own_noun) and _is_name(row[name]):
+            return _text_of_cell(row[name])[:_MAX_TITLE_CHARACTERS]
     words = (cell for cell in row.values() if isinstance(cell, str) and not _ONLY_NUMBERS.fullmatch(cell))
     return next(words, "")[:_MAX_TITLE_CHARACTERS] or f"{source.path.stem} {key}"
+
+
+def _names_row(words: Sequence[str], own_noun: str) -> bool:
+    """Whether a column holds what its row is called: "full_name", "town" or "town_name" in the table `towns`."""
+    if not words or (words[-1] != "name" and len(words) > 1):
+        return False
+    return words[0] in _WORDS_OF_OWN_NAMES or words[0] == own_noun
+
+
+def _is_name(cell: CellValue) -> bool:
+    """Whether the cell is words, not a code such as "NK 3185"."""
+    return isinstance(cell, str) and not any(map(str.isdigit, cell))
 
 
 def _text_of_cell(cell: CellValue) -> str:

@@ -22,6 +22,8 @@ from agent.compose.phrases.words import clean_quotation
         ("> 5 V at the input", "> 5 V at the input"),
         ("- 40 °C", "- 40 °C"),
         ("a|b", "a|b"),
+        ("id: V7\ntitle: La Traviata\ntickets_sold: 339", "title: La Traviata · tickets sold: 339"),
+        ("Two lines: first\nsecond: line", "Two lines: first\nsecond: line"),
     ],
 )
 def test_a_quotation_has_no_marks(text: str, shown: str) -> None:

@@ -218,6 +218,15 @@ def test_other_languages_have_words_of_their_own() -> None:
         ("companies", "", "1 company", "430 companies"),
         ("boats", "vessel", "1 vessel", "430 vessels"),
         ("people", "", "1 person", "430 people"),
+        ("calendar", "", "1 entry of the calendar", "430 entries of the calendar"),
+        ("lunch_plan", "", "1 entry of the lunch plan", "430 entries of the lunch plan"),
+        ("office_handbook", "", "1 page of the office handbook", "430 pages of the office handbook"),
+        ("calendars", "", "1 calendar", "430 calendars"),
+        ("meeting_minutes", "", "1 set of minutes", "430 sets of minutes"),
+        ("visitor_mail", "", "1 message", "430 messages"),
+        ("press_releases", "", "1 press release", "430 press releases"),
+        ("hills_and_lakes", "", "1 hill or lake", "430 hills and lakes"),
+        ("houseshare", "", "1 document", "430 documents"),
     ],
 )
 def test_one_of_its_documents_has_a_name(bucket: str, item: str, singular: str, plural: str) -> None:

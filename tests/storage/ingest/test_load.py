@@ -282,3 +282,21 @@ def test_a_table_is_read_back_as_it_was_written(
     rows = [dict(zip("xyz", map(str.strip, row), strict=True)) for row in table]
     nonblank_rows = [{name: cell for name, cell in row.items() if cell} for row in rows]
     assert loaded == [row for row in nonblank_rows if row]
+
+
+# -- titles of rows
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "row", "title"),
+    [
+        ("staff.csv", "id,full_name,job", "S-1,Ada Finch,nurse", "Ada Finch"),
+        ("towns.csv", "id,town,mayor", "T-1,Muckby,Ada Finch", "Muckby"),
+        ("towns.csv", "id,island,town_name", "T-1,Ostora,Muckby", "Muckby"),
+        ("boats.csv", "boat,length", "B-12,30 m", "B-12"),
+        ("vans.csv", "id,make,van", "V-1,Solvan,NK 31", "V-1"),
+        ("trainings.csv", "id,participant_name,course", "T-1,Ada Finch,First Aid", "T-1"),
+    ],
+)
+def test_a_row_is_called_by_its_own_name(tmp_path: Path, file: str, header: str, row: str, title: str) -> None:
+    assert single_record_of(load_items(write_file(tmp_path / file, f"{header}\n{row}\n"))).title == title
