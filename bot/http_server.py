@@ -1,11 +1,19 @@
 """The one HTTP port: the routes of the surfaces, downloads, health checks and metrics."""
 
+import asyncio
+import hashlib
+import hmac
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
+from pydantic import SecretStr
 
 from bot.errors import BotError
+from bot.http.callers import is_local_request
+from bot.http.quiet_log import quiet_log_for
+from bot.http.request_checks import build_request_checks
 from bot.turns.metrics import CONTENT_TYPE, TurnMetrics
 from bot.turns.turn_processor import sentence_for
 from storage.search.errors import SearchError
@@ -15,13 +23,18 @@ if TYPE_CHECKING:
     from bot.application import Application
     from bot.surface.surface import Surface
 
-_MAX_BODY_BYTES: Final = 4 * 1024 * 1024  # an event or a form; files are not uploaded here
+_MAX_BODY_BYTES: Final = 1024 * 1024  # of an event, an activity or a form; files are not uploaded here
+_READINESS_TTL_S: Final = 1.0
+_METRICS_SENTENCE: Final = (
+    "The metrics are open to this machine only; set PARLEY_METRICS_TOKEN and send it as a bearer token.\n"
+)
 RouteHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def build_web_app(bot: "Application", surfaces: "Iterable[Surface]", metrics: TurnMetrics) -> web.Application:
     """The web application with all routes of the port. Opens and closes nothing."""
-    app = web.Application(client_max_size=_MAX_BODY_BYTES, middlewares=[_translate_failures])
+    checks = build_request_checks(quiet_log_for(bot.log))
+    app = web.Application(client_max_size=_MAX_BODY_BYTES, middlewares=[checks, _translate_failures])
     app.add_routes(_operation_routes(bot, metrics))
     app.add_routes(bot.http_routes())
     for surface in surfaces:
@@ -30,22 +43,66 @@ def build_web_app(bot: "Application", surfaces: "Iterable[Surface]", metrics: Tu
 
 
 def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.RouteDef]:
+    readiness, metrics_access = _ReadinessCheck(bot.ping_backends), _MetricsAccess(bot.settings.metrics_token)
+
     async def report_alive(request: web.Request) -> web.Response:
         return web.Response(text="alive\n")
 
     async def report_ready(request: web.Request) -> web.Response:
-        try:
-            await bot.ping_backends()
-        except (SqlError, SearchError) as exc:
-            # Names no host and no reason: everyone who can reach the port may read this.
-            backend = "database" if isinstance(exc, SqlError) else "index"
-            return web.Response(status=503, text=f"the {backend} does not answer\n")
+        # Names no host and no reason: everyone who can reach the port may read this.
+        silent_backend = await readiness.find_silent_backend()
+        if silent_backend is not None:
+            return web.Response(status=503, text=f"the {silent_backend} does not answer\n")
         return web.Response(text="ready\n")
 
     async def report_metrics(request: web.Request) -> web.Response:
+        if not metrics_access.admits_request(request):
+            return web.Response(status=403, text=_METRICS_SENTENCE)
         return web.Response(body=metrics.render_text(), headers={"Content-Type": CONTENT_TYPE})
 
     return [web.get("/healthz", report_alive), web.get("/readyz", report_ready), web.get("/metrics", report_metrics)]
+
+
+class _ReadinessCheck:
+    """Asks the backends at most once a second, however many ask for it."""
+
+    def __init__(self, ping_backends: Callable[[], Awaitable[None]]) -> None:
+        self._ping_backends = ping_backends
+        self._lock, self._checked_at_s, self._silent_backend = asyncio.Lock(), -_READINESS_TTL_S, ""
+
+    async def find_silent_backend(self) -> str | None:
+        """The backend that does not answer, in one word; None if all do."""
+        async with self._lock:
+            if time.monotonic() - self._checked_at_s >= _READINESS_TTL_S:
+                self._silent_backend = await self._ask_backends()
+                self._checked_at_s = time.monotonic()
+        return self._silent_backend or None
+
+    async def _ask_backends(self) -> str:
+        try:
+            await self._ping_backends()
+        except SqlError:
+            return "database"
+        except SearchError:
+            return "index"
+        return ""
+
+
+class _MetricsAccess:
+    """Admits this machine, by a loopback name and without a proxy, and everyone with the token if one is set."""
+
+    def __init__(self, token: SecretStr | None) -> None:
+        self._digest = None if token is None else _digest_of(token.get_secret_value())
+
+    def admits_request(self, request: web.Request) -> bool:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if self._digest is not None and scheme.lower() == "bearer":
+            return hmac.compare_digest(_digest_of(token.strip()), self._digest)
+        return is_local_request(request)
+
+
+def _digest_of(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
 
 
 @web.middleware

@@ -115,6 +115,7 @@ class Settings(SettingsSection):
     link_by_email: bool = False
     pictures: bool = True  # beside the tables of groups and of change over time
     web_token: SecretStr | None = None
+    metrics_token: SecretStr | None = None
     _sections: tuple[SettingsSection, ...] = ()
 
     def with_sections(self, sections: Sequence[SettingsSection]) -> "Settings":

@@ -2,13 +2,13 @@
 
 import hashlib
 import hmac
-import ipaddress
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from bot.http.callers import is_local_request
+
 ACCESS_COOKIE = "parley_web"
-_FORWARDING_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
 
 
 class AccessGuard:
@@ -27,7 +27,7 @@ class AccessGuard:
 
     def admits_request(self, request: web.Request) -> bool:
         if self._token is None:
-            return _is_local(request)
+            return is_local_request(request)
         return hmac.compare_digest(request.cookies.get(ACCESS_COOKIE, "").encode(), self.token_cookie_value().encode())
 
     def is_access_token(self, token: str) -> bool:
@@ -43,31 +43,6 @@ class AccessGuard:
         if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin" or not origin:
             return False
         return _netloc_of(origin) in {request.host.lower(), self._public_host}
-
-
-def _is_local(request: web.Request) -> bool:
-    if any(name in request.headers for name in _FORWARDING_HEADERS):
-        return False
-    return is_loopback(request.remote or "") and is_loopback(_hostname_of(request.host))
-
-
-def is_loopback(host: str) -> bool:
-    """Whether the host is `localhost` or an address of the loopback interface."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback
-
-
-def _hostname_of(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
 
 
 def _netloc_of(origin: str) -> str:

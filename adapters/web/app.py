@@ -23,6 +23,7 @@ from adapters.web.render import steps_html
 from adapters.web.transcript import TranscriptEntry, WebTranscript
 from bot.conversation.dialogue import MAX_QUESTION_CHARS
 from bot.errors import BotError, PictureFailed
+from bot.http.connections import protect_connection
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
 from bot.pictures.picture_look import PAGE_LOOKS
 from bot.pictures.rendering import render_picture
@@ -307,6 +308,7 @@ class WebChat:
         async def check_access(request: web.Request) -> web.StreamResponse:
             if not self._guard.admits_request(request):
                 return self._access_denied_response(request)
+            protect_connection(request)
             if request.method == "POST" and not self._guard.is_same_origin(request):
                 return _json_response({"error": "This was sent from another site, so it was not taken."}, status=403)
             return await handler(request)

@@ -54,11 +54,14 @@ def download_route_for(find: Callable[[str], Awaitable[ServedFile]]) -> "web.Rou
     """`GET /download/{signed}`. `find` checks the link and the current rights; it raises `LinkRefused`."""
     from aiohttp import web
 
+    from bot.http.connections import protect_connection
+
     async def serve_file(request: web.Request) -> web.StreamResponse:
         try:
             file = await find(request.match_info["signed"])
         except LinkRefused as exc:
             return web.Response(status=exc.status, text=f"{exc}\n", headers={"Cache-Control": "no-store"})
+        protect_connection(request)
         return web.FileResponse(
             file.path,
             headers={

@@ -24,6 +24,21 @@ async def test_health_readiness_metrics_and_downloads_are_served(home: Path) -> 
             assert answer.status == 403
 
 
+async def test_metrics_are_for_this_machine_or_with_a_token_and_liveness_is_for_all(home: Path) -> None:
+    proxied, token = {"X-Forwarded-For": "203.0.113.9"}, {"Authorization": "Bearer a-metrics-token"}
+    async with serve_parley(home, PARLEY_METRICS_TOKEN="a-metrics-token") as address, ClientSession() as session:
+
+        async def status_of(path: str, headers: dict[str, str]) -> int:
+            async with session.get(address + path, headers=headers) as answer:
+                return answer.status
+
+        for headers in ({"Host": "evil.example"}, proxied, {"Forwarded": "for=203.0.113.9"}):
+            assert [await status_of(path, headers) for path in ("/healthz", "/readyz", "/metrics")] == [200, 200, 403]
+            assert await status_of("/metrics", headers | token) == 200
+        assert await status_of("/metrics", {"Authorization": "Bearer a-guess"}) == 403
+        assert await status_of("/metrics", {}) == 200
+
+
 async def wait_for_metrics(session: ClientSession, address: str) -> str:
     """The metrics, once a turn has ended."""
     async with session.get(f"{address}/chat/events?c=a-conversation-key") as events:

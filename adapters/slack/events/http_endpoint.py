@@ -12,8 +12,11 @@ from slack_bolt.async_app import AsyncBoltRequest
 
 from adapters.slack.events.dispatch import DeliveryDispatcher
 from adapters.slack.events.signature import is_signed
+from bot.http.connections import protect_connection
+from bot.http.request_body import read_body
 
 EVENTS_PATH: Final = "/slack/events"
+MAX_BODY_BYTES: Final = 1024 * 1024  # a text of 40,000 characters in blocks, with escapes
 
 
 class HttpEndpoint:
@@ -24,9 +27,10 @@ class HttpEndpoint:
 
     async def receive_delivery(self, request: web.Request) -> web.Response:
         """Answer 401 for a wrong or old signature, 400 for an unreadable body, and 503 to request a redelivery."""
-        body = await request.read()
+        body = await read_body(request, MAX_BODY_BYTES)
         if not is_signed(self._signing_secret, body, request.headers, self._clock()):
             return web.Response(status=401, text="The signature is missing, wrong or too old.")
+        protect_connection(request)
         try:
             text, payload = _parse_request_body(body, request.content_type)
         except ValueError:

@@ -13,6 +13,7 @@ from adapters.teams.payloads.activities import InboundActivity
 from adapters.teams.receiving.errors import ActivityRefused, ForeignSender, KeysUnavailable, UnprovenSender
 from adapters.teams.receiving.request_body import check_body_headers, parse_activity, read_body
 from adapters.teams.receiving.token_check import TokenCheck
+from bot.http.connections import protect_connection
 
 MESSAGES_PATH: Final = "/api/messages"
 _TEAMS_CHANNEL: Final = "msteams"  # other channels let anyone write the tenant and the person into an activity
@@ -62,6 +63,7 @@ class MessagesEndpoint:
         check_body_headers(request)
         headers = request.headers.getall("Authorization", [])
         token = await self._tokens.check_authorization(headers[0] if len(headers) == 1 else "")
+        protect_connection(request)
         activity = parse_activity(await read_body(request))
         token.check_activity(activity)
         if activity.channel_id != _TEAMS_CHANNEL:

@@ -122,21 +122,24 @@ async def _listen_for_http(
     """Listen and yield the port. Raises `CommandFailed` if the port is in use or not allowed."""
     from aiohttp import web
 
+    from bot.http.quiet_log import forward_library_logs, quiet_log_for
+
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_GRACE_S)
-    await runner.setup()
-    try:
-        yield await _bind_port(runner, bot.settings.host, bot.settings.port)
-    finally:
-        for surface in surfaces:
-            await surface.close()  # ends the pages' event streams, so that the server can stop
-        await runner.cleanup()
+    with forward_library_logs(quiet_log_for(bot.log)):
+        await runner.setup()
+        try:
+            yield await _bind_port(runner, bot.settings.host, bot.settings.port)
+        finally:
+            for surface in surfaces:
+                await surface.close()  # ends the pages' event streams, so that the server can stop
+            await runner.cleanup()
 
 
 async def _bind_port(runner: "web.AppRunner", host: str, port: int) -> int:
-    from aiohttp import web
+    from bot.http.listening import limits_for_process, start_sites
 
     try:
-        await web.TCPSite(runner, host, port).start()
+        await start_sites(runner, host, port, limits_for_process())
     except OSError as exc:
         raise CommandFailed(_bind_error_message_for(exc, host, port)) from exc
     return int(runner.addresses[0][1])

@@ -13,10 +13,11 @@ import pytest
 import structlog
 from aiohttp import ClientSession, CookieJar, web
 
-from adapters.web.access_guard import AccessGuard, is_loopback
+from adapters.web.access_guard import AccessGuard
 from adapters.web.app import WebChat
 from adapters.web.transcript import WebTranscript
 from bot.errors import AnswerNotFound, InvalidQuestion
+from bot.http.callers import is_loopback
 from bot.ids import OPERATOR, ChoiceId, ConversationId, TurnId
 from bot.surface.inbound import ButtonClick, Inbound, OperatorAudience, TextMessage
 from bot.surface.replies import NoticePart, PictureKind, PicturePart, PicturePoint, Reply, TextPart

@@ -1,0 +1,130 @@
+"""Odd requests for each address of the server, as the bytes that go over the connection."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from tests.attack.server.odd_values import ODD_CONTENT_TYPES, ODD_HEADERS, ODD_HOSTS, OddValueMaker
+from tests.attack.server.slack_samples import COMMAND_FIELDS, EVENT_PAYLOADS, INTERACTION_PAYLOADS
+
+SignBody = Callable[[bytes], Mapping[str, str]]
+_FORM: Final = "application/x-www-form-urlencoded"
+_JSON: Final = "application/json"
+_KEY: Final = "a-conversation-key"
+_READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("/", ("c",)),
+    ("/chat/events", ("c", "after")),
+    ("/chat/steps", ("c", "turn")),
+    ("/chat/picture", ("c", "message", "part", "look")),
+    ("/chat/new", ()),
+    ("/chat/chat.css", ()),
+    ("/chat/%2e%2e", ()),
+    ("/download/a.1.b", ()),
+    ("/slack/install", ()),
+    ("/slack/oauth_redirect", ("state", "code", "error")),
+    ("/healthz", ()),
+    ("/readyz", ()),
+    ("/metrics", ()),
+)
+
+
+@dataclass
+class OddRequestMaker:
+    """`sign_body`: the headers that prove a Slack delivery. `origin`: of the web chat. `bearer`: a valid token of the
+    Bot Connector, `activity` a sound activity; both are needed for `make_teams_request` alone.
+    """
+
+    sign_body: SignBody
+    origin: str
+    random: Random
+    bearer: str = ""
+    activity: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    values: OddValueMaker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.values = OddValueMaker(self.random)
+
+    def make_slack_request(self) -> bytes:
+        """A delivery that Slack would have signed, with an odd body."""
+        match self.random.randrange(4):
+            case 0:
+                payload = self.random.choice(INTERACTION_PAYLOADS)
+                body, kind = b"payload=" + _escape_bytes(self.values.make_json_body(payload)), _FORM
+            case 1:
+                body, kind = self.values.make_form_body(COMMAND_FIELDS), _FORM
+            case _:
+                body, kind = self.values.make_json_body(self.random.choice(EVENT_PAYLOADS)), _JSON
+        return self._make_post("/slack/events", body, kind, self.sign_body(body))
+
+    def make_sound_slack_request(self) -> bytes:
+        body = json.dumps(EVENT_PAYLOADS[0]).encode()
+        return encode_request("POST", "/slack/events", {"Content-Type": _JSON, **self.sign_body(body)}, body)
+
+    def make_form_request(self) -> bytes:
+        """A form of the web chat or of its token."""
+        fields = self.random.choice(
+            (
+                {"text": "List all receipts", "time_zone": "Europe/Berlin", "event": "a-form-of-this-page"},
+                {"choice": "c1", "event": "a-form-of-this-page", "time_zone": "UTC"},
+                {"token": "secret"},
+            )
+        )
+        path = "/chat/token" if "token" in fields else f"/?c={self.random.choice((_KEY, self._odd_query_value()))}"
+        if self.random.random() < 0.3:
+            body, kind = self.values.make_multipart_body(fields), "multipart/form-data; boundary=x"
+        else:
+            body, kind = self.values.make_form_body(fields), _FORM
+        return self._make_post(path, body, kind, {"Origin": self.origin})
+
+    def make_teams_request(self) -> bytes:
+        body = self.values.make_json_body(dict(self.activity))
+        bearer = (
+            self.bearer
+            if self.random.random() < 0.8
+            else self.values.damage_bytes(self.bearer.encode()).decode("latin-1")
+        )
+        printable = "".join(character for character in bearer if character.isprintable())
+        return self._make_post("/api/messages", body, _JSON, {"Authorization": f"Bearer {printable}"})
+
+    def make_read_request(self) -> bytes:
+        """A GET with an odd query, odd headers, or both."""
+        path, names = self.random.choice(_READ_PATHS)
+        key = f"c={_KEY}&" if "c" in names and self.random.random() < 0.6 else ""
+        query = self.values.make_query(names)
+        headers = self._change_headers({}, chance=0.5)
+        return encode_request(
+            self.random.choice(("GET", "GET", "GET", "HEAD", "OPTIONS")), f"{path}?{key}{query}", headers, b""
+        )
+
+    def _make_post(self, path: str, body: bytes, content_type: str, proof: Mapping[str, str]) -> bytes:
+        if self.random.random() < 0.1:
+            content_type = self.random.choice(ODD_CONTENT_TYPES)
+        return encode_request(
+            "POST", path, self._change_headers({"Content-Type": content_type, **proof}, chance=0.1), body
+        )
+
+    def _change_headers(self, headers: Mapping[str, str], *, chance: float) -> dict[str, str]:
+        changed = dict(headers)
+        if self.random.random() < chance:
+            changed |= dict(self.random.sample(ODD_HEADERS, self.random.randrange(1, 4)))
+        if self.random.random() < chance / 4:
+            changed["Host"] = self.random.choice(ODD_HOSTS)
+        return changed
+
+    def _odd_query_value(self) -> str:
+        return self.values.make_query(("c",))[:200]
+
+
+def encode_request(method: str, target: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    """The request as bytes; `headers` may replace those that every request has. Odd characters become Latin-1."""
+    fields = {"Host": "127.0.0.1", "Connection": "close", **({"Content-Length": str(len(body))} if body else {})}
+    fields |= headers
+    head = f"{method} {target} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return head.encode("latin-1", "replace") + b"\r\n" + body
+
+
+def _escape_bytes(text: bytes) -> bytes:
+    return urlencode({"": text})[1:].encode()
