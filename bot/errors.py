@@ -27,6 +27,7 @@ BotError                        its text is one plain sentence for a person
 ├── ExportRefused               an export without a file
 │   ├── ExportBusy              one export at a time for each person
 │   ├── ExportStopped           the reader has lost access to what it lists
+│   ├── ExportOvertaken         the documents changed too often before the file was complete
 │   └── ExportWriteFailed       the disk does not accept the file
 ├── FileOfferRefused            an answer to an offered file that does not count
 │   ├── UnknownFileOffer        forged, or of another conversation
@@ -238,6 +239,18 @@ class ExportStopped(ExportRefused):
 
     def __init__(self) -> None:
         super().__init__(translate_message("The export was stopped, because what it lists may no longer be seen here."))
+
+
+class ExportOvertaken(ExportRefused):
+    """The state of the documents was lost again and again before the file was complete."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            translate_message(
+                "The documents changed again and again before the file was complete. Please ask for it again later, or "
+                "for less at once."
+            )
+        )
 
 
 class ExportWriteFailed(ExportRefused):

@@ -1,6 +1,7 @@
 """Exports of a result set to a CSV file, written page by page. A killed export resumes at its last recorded page.
 
-The file has the whole set, in the order of the list. Rights are checked at the start, at every page and at download.
+The file has the whole set in one state of the documents, in the order of the list: each document once. An export whose
+state is lost begins again. Rights are checked at the start, at every page and at download.
 """
 
 import asyncio
@@ -18,8 +19,16 @@ from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
 from bot.conversation.download import LinkSigner, ServedFile
 from bot.conversation.spreadsheet import ExportSheet, sheet_for_schemas
-from bot.errors import ExportBusy, ExportRefused, ExportStopped, ExportWriteFailed, FileGone, ReaderStatusUnknown
-from bot.ids import ConversationId, ExportId, PersonId, TurnId
+from bot.errors import (
+    ExportBusy,
+    ExportOvertaken,
+    ExportRefused,
+    ExportStopped,
+    ExportWriteFailed,
+    FileGone,
+    ReaderStatusUnknown,
+)
+from bot.ids import ConversationId, ExportId, PersonId, Subject, TurnId
 from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import ATTACHMENTS_BUCKET
 from bot.surface.inbound import Audience, PrivateAudience
@@ -27,8 +36,8 @@ from bot.surface.json_codec import audience_from_json, audience_to_json
 from bot.surface.replies import FilePart
 from bot.translation import translate_message
 from storage.search.codec import plan_from_json, plan_to_json
-from storage.search.errors import SearchError
-from storage.search.index import CountRequest, RecordPage, RecordPageRequest, ScopedIndex
+from storage.search.errors import SearchError, SnapshotGone
+from storage.search.index import CountRequest, IndexSnapshot, RecordPage, RecordPageRequest, ScopedIndex
 from storage.search.plan import Leg, Plan, Search
 from storage.search.schema import SchemaOrder
 from storage.search.scope import Scope
@@ -40,6 +49,7 @@ LINK_LIFETIME: Final = timedelta(minutes=15)
 _FILE_LIFETIME: Final = timedelta(hours=24)  # a new request for the file gives a new link to it
 _LEASE: Final = timedelta(seconds=15)  # shorter than a turn's lease, so a retried turn can claim its export
 _PAGE_ROWS: Final = 1000
+_MAX_STATES: Final = 3  # of the documents, until the export gives up
 _FILES_KEY: Final = "files"  # key in the stored request: the attached files from which the export is written
 _SUBJECTS_KEY: Final = "subjects"  # key in the stored request: the subjects whose rights the export used
 _UNSAFE_CHARACTERS = re.compile(r"[^\w.-]+")
@@ -218,7 +228,7 @@ class ExportFiles:
         except SearchError:
             await self._release_export(claimed)
             raise
-        except ExportStopped as exc:
+        except (ExportStopped, ExportOvertaken) as exc:
             await self._fail_export(claimed, exc)
             raise
         except OSError as exc:
@@ -242,19 +252,37 @@ class ExportFiles:
     async def _write_pages(self, claimed: ClaimedExport, report_progress: ProgressCallback) -> int:
         """Write all pages and return the number of rows.
 
-        Each page is on disk before the database records it. A later claim truncates what is not recorded.
+        Each page is on disk before the database records it. A later claim truncates what is not recorded. All pages are
+        of one state of the documents. If that state is lost, the file begins again; raises `ExportOvertaken` if it is
+        lost several times.
         """
-        search, order = _search_and_order(claimed.export)
-        async with self._open_content_of_export(claimed.export) as content:
-            sheet, count = await _load_sheet(content.index, search), CountRequest(search)
-            total_rows = (await content.index.answer_requests(count))[count]
+        progress = _SpoolProgress.of_export(claimed.export)
+        if progress.is_finished:
+            return progress.row_count
         async with _open_spool(self._folder / _spool_name(claimed.export)) as file:
-            progress = await file.resume_progress(claimed.export)
+            for _ in range(_MAX_STATES):
+                try:
+                    return await self._write_pages_of_one_state(claimed, file, progress, report_progress)
+                except SnapshotGone:
+                    progress = _SpoolProgress()
+                    report_progress(translate_message("The documents have changed; I begin the file again …"))
+        raise ExportOvertaken()
+
+    async def _write_pages_of_one_state(
+        self, claimed: ClaimedExport, file: "_SpoolFile", progress: "_SpoolProgress", report_progress: ProgressCallback
+    ) -> int:
+        """Continue the file in the state of its first page. Raises `SnapshotGone`."""
+        search, order = _search_and_order(claimed.export)
+        async with self._open_snapshot_of_export(claimed.export, progress.state_token) as snapshot:
+            await file.discard_after(progress)
+            sheet, count = await _load_sheet(snapshot, search), CountRequest(search)
+            total_rows = (await snapshot.answer_requests(count))[count]
             while not progress.is_finished:
+                if not await self._is_visible(claimed.export):
+                    raise ExportStopped()
                 request = RecordPageRequest(search, order=order, cursor=progress.cursor, limit=self._page_rows)
-                async with self._open_content_of_export(claimed.export) as content:
-                    page = (await content.index.answer_requests(request))[request]
-                progress = await file.append_page(sheet, page, progress)
+                page = (await snapshot.answer_requests(request))[request]
+                progress = await file.append_page(sheet, page, replace(progress, state_token=snapshot.token))
                 if not await self._store.record_export_progress(
                     claimed, rows=progress.row_count, cursor=progress.to_json(), lease=_LEASE
                 ):
@@ -269,25 +297,40 @@ class ExportFiles:
         return progress.row_count
 
     @asynccontextmanager
-    async def _open_content_of_export(self, export: StoredExport) -> AsyncGenerator[SearchableContent]:
-        """The content to export from. Raises `ExportStopped` also when an attached file of the export is gone."""
-        audience, person = audience_from_json(export.audience), PersonId(export.person)
+    async def _open_snapshot_of_export(
+        self, export: StoredExport, state_token: str | None
+    ) -> AsyncGenerator[IndexSnapshot]:
+        """The state to export from, for the subjects for which the export was asked.
+
+        Raises `SnapshotGone`, and `ExportStopped` also when an attached file of the export is gone.
+        """
+        if not await self._is_visible(export):
+            raise ExportStopped()
+        audience, search = audience_from_json(export.audience), _search_and_order(export)[0]
         async with self._open_searchable_content(
-            ConversationId(export.conversation), audience, person, _search_and_order(export)[0]
+            ConversationId(export.conversation), audience, PersonId(export.person), search, _subjects_of(export)
         ) as content:
             if not content.file_ids.issuperset(export.request.get(_FILES_KEY, ())):
                 raise ExportStopped()
-            yield content
+            async with content.index.open_snapshot(frozenset(search.read_buckets), state_token) as snapshot:
+                yield snapshot
 
     @asynccontextmanager
     async def _open_searchable_content(
-        self, conversation: ConversationId, audience: Audience, person: PersonId, search: Search
+        self,
+        conversation: ConversationId,
+        audience: Audience,
+        person: PersonId,
+        search: Search,
+        subjects: frozenset[Subject] | None = None,
     ) -> AsyncGenerator[SearchableContent]:
-        """The content under the current rights.
+        """The content under the current rights; with `subjects`, what these of the audience's subjects may see.
 
         Raises `ExportStopped` when a bucket is not granted or the asker is deactivated.
         """
         scope = await self._access.scope_for_audience(audience)
+        if subjects is not None:
+            scope = replace(scope, subjects=scope.subjects & subjects)
         async with self._attachments.open_searchable_content(scope, conversation, audience) as content:
             if await self._access.is_deactivated(person) or not content.scope.buckets.issuperset(search.read_buckets):
                 raise ExportStopped()
@@ -338,9 +381,29 @@ class _SpoolProgress:
     row_count: int = 0
     cursor: str | None = None
     is_finished: bool = False
+    state_token: str | None = None  # of the documents' state that the rows are of; None: there are no rows
 
     def to_json(self) -> dict[str, Any]:
-        return {"bytes": self.byte_count, "after": self.cursor, "over": self.is_finished}
+        return {
+            "bytes": self.byte_count,
+            "after": self.cursor,
+            "over": self.is_finished,
+            "state": self.state_token,
+        }
+
+    @classmethod
+    def of_export(cls, export: StoredExport) -> "_SpoolProgress":
+        """The recorded progress of the last claim. No progress if an earlier version of Parley recorded no state."""
+        cursor = export.cursor or {}
+        if cursor.get("state") is None:
+            return cls()
+        return cls(
+            byte_count=cursor["bytes"],
+            row_count=export.rows,
+            cursor=cursor["after"],
+            is_finished=cursor["over"],
+            state_token=cursor["state"],
+        )
 
 
 class _SpoolFile:
@@ -349,14 +412,9 @@ class _SpoolFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
-    async def resume_progress(self, export: StoredExport) -> _SpoolProgress:
-        """The recorded progress of the last claim. Truncates what is on disk beyond it."""
-        cursor = export.cursor or _SpoolProgress().to_json()
-        progress = _SpoolProgress(
-            byte_count=cursor["bytes"], row_count=export.rows, cursor=cursor["after"], is_finished=cursor["over"]
-        )
+    async def discard_after(self, progress: _SpoolProgress) -> None:
+        """Truncate what is on disk beyond the progress."""
         await asyncio.to_thread(self._file.truncate, progress.byte_count)
-        return progress
 
     async def append_page(self, sheet: ExportSheet, page: RecordPage, progress: _SpoolProgress) -> _SpoolProgress:
         return await asyncio.to_thread(self._write_page, sheet, page, progress)
@@ -373,6 +431,7 @@ class _SpoolFile:
             row_count=progress.row_count + len(page.records),
             cursor=page.cursor,
             is_finished=page.cursor is None,
+            state_token=progress.state_token,
         )
 
 
@@ -394,6 +453,12 @@ def _search_and_order(export: StoredExport) -> tuple[Search, SchemaOrder | None]
     """The search of the export and the order of its list."""
     leg = next(iter(plan_from_json(dict(export.request)).legs))
     return leg.search, leg.answer_form.list_order
+
+
+def _subjects_of(export: StoredExport) -> frozenset[Subject] | None:
+    """The subjects whose rights the export uses; None if an earlier version of Parley stored it without them."""
+    subjects = export.request.get(_SUBJECTS_KEY)
+    return None if subjects is None else frozenset(map(Subject, subjects))
 
 
 def _spool_name(export: StoredExport) -> str:

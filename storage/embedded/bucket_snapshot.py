@@ -153,11 +153,23 @@ class BucketSnapshot:
 class SnapshotCache:
     """The latest state of each bucket. Safe to share between threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, dictionaries: DictionarySet | None = None) -> None:
         self._snapshots = dict[int, BucketSnapshot]()
-        self._dictionaries = DictionarySet()
+        self._dictionaries = dictionaries or DictionarySet()
         self._state: IndexState | None = None
         self._lock = threading.Lock()
+
+    def copy_for(self, connection: sqlite3.Connection) -> "SnapshotCache":
+        """Return a cache for the state that this transaction sees. It shares what both states have in common."""
+        copied = SnapshotCache(self._dictionaries)
+        generations = {header.id: header.generation for header in copied.read_state(connection).headers.values()}
+        with self._lock:
+            copied._snapshots = {
+                bucket: snapshot
+                for bucket, snapshot in self._snapshots.items()
+                if snapshot.header.generation <= generations.get(bucket, -1)
+            }
+        return copied
 
     @property
     def latest_state(self) -> IndexState | None:

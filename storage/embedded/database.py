@@ -89,7 +89,7 @@ class EmbeddedDatabase:
         except OSError as exc:
             raise IndexUnavailable(self.location, f"the folder cannot be made ({exc.strerror})") from exc
         try:
-            with self._translate_errors(), self._borrow_connection() as connection:
+            with self.translate_errors(), self._borrow_connection() as connection:
                 self._prepare_file(connection, tenant)
         except BaseException:
             self.close()
@@ -98,7 +98,7 @@ class EmbeddedDatabase:
     @contextmanager
     def read_transaction(self) -> Generator[sqlite3.Connection]:
         """Begin a read transaction: all reads in the block see the same state of the file."""
-        with self._translate_errors(), self._borrow_connection() as connection:
+        with self.translate_errors(), self._borrow_connection() as connection:
             connection.execute("PRAGMA query_only = 1")
             connection.execute("BEGIN")
             try:
@@ -109,7 +109,7 @@ class EmbeddedDatabase:
     @contextmanager
     def write_transaction(self) -> Generator[sqlite3.Connection]:
         """Begin a write transaction, the only one at a time in all processes. Commits unless the block raises."""
-        with self._translate_errors(), self._borrow_connection() as connection:
+        with self.translate_errors(), self._borrow_connection() as connection:
             connection.execute("PRAGMA query_only = 0")
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -189,7 +189,8 @@ class EmbeddedDatabase:
             raise IndexUnavailable(self.location, f"SQLite {sqlite3.sqlite_version} is older than 3.35")
 
     @contextmanager
-    def _translate_errors(self) -> Generator[None]:
+    def translate_errors(self) -> Generator[None]:
+        """Translate the errors of statements in the block."""
         try:
             yield
         except sqlite3.Error as exc:

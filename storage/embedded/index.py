@@ -7,8 +7,10 @@ Several processes can use one folder at the same time.
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -18,6 +20,7 @@ from storage.embedded import vectors as stored_vectors
 from storage.embedded import writing
 from storage.embedded.bucket_snapshot import BucketHeader, IndexState, LruCache, OutdatedSnapshot, SnapshotCache
 from storage.embedded.database import EmbeddedDatabase, has_outlines
+from storage.embedded.index_snapshot import KeptTransaction
 from storage.embedded.reading.records import RecordOrder
 from storage.embedded.reading.request_evaluator import EmbeddedRequestEvaluator
 from storage.embedded.term_tables import analyse_document
@@ -26,11 +29,19 @@ from storage.embedded.writing import PreparedDocument
 from storage.embedder import EmbeddedQueries, Embedder, embed_passages, embed_queries
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
-from storage.search.errors import EmbedderUnavailable, IndexTimedOut, IndexUnavailable, NotInScope, UnknownBucket
+from storage.search.errors import (
+    EmbedderUnavailable,
+    IndexTimedOut,
+    IndexUnavailable,
+    NotInScope,
+    SnapshotGone,
+    UnknownBucket,
+)
 from storage.search.evaluation.semi_join_resolution import answer_with_semi_joins
 from storage.search.evaluation.value_validation import validate_values
 from storage.search.ids import BucketId, DocId, Generation, TenantId
 from storage.search.index import (
+    SNAPSHOT_LIFETIME,
     WRITTEN_STATUSES,
     BucketState,
     IndexAnswers,
@@ -66,7 +77,9 @@ class EmbeddedIndex:
         tenant: TenantId,
         analysers: Callable[[str], Analyser],
         embedder: Embedder | None,
+        snapshot_lifetime: timedelta = SNAPSHOT_LIFETIME,
     ) -> None:
+        self._snapshot_lifetime = snapshot_lifetime
         self._database, self._pool, self._tenant = database, pool, tenant
         self._analysers, self._embedder = analysers, embedder
         self._snapshots = SnapshotCache()
@@ -82,6 +95,7 @@ class EmbeddedIndex:
         analysers: Callable[[str], Analyser],
         embedder: Embedder | None,
         lock_timeout: timedelta = timedelta(seconds=10),
+        snapshot_lifetime: timedelta = SNAPSHOT_LIFETIME,
     ) -> "EmbeddedIndex":
         """Open the index in `folder`; create it if it does not exist. `analysers` returns the analyser of a language.
 
@@ -98,7 +112,14 @@ class EmbeddedIndex:
         except BaseException:
             pool.shutdown(wait=False)
             raise
-        index = cls(database, pool, tenant=tenant, analysers=analysers, embedder=embedder)
+        index = cls(
+            database,
+            pool,
+            tenant=tenant,
+            analysers=analysers,
+            embedder=embedder,
+            snapshot_lifetime=snapshot_lifetime,
+        )
         try:
             await index._run_in_pool(index._rebuild_stale_terms)
             await index._run_in_pool(index._build_missing_outlines)
@@ -233,9 +254,11 @@ class EmbeddedIndex:
         await asyncio.to_thread(self._pool.shutdown)
         self._database.close()
 
-    # -- within a scope
+    # -- within a scope; with a kept transaction in its state, else in the latest
 
-    async def answer_requests(self, scope: Scope, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
+    async def answer_requests(
+        self, scope: Scope, requests: Sequence[IndexRequest[object]], kept: KeptTransaction | None = None
+    ) -> IndexAnswers:
         distinct_requests = list(dict.fromkeys(requests))
         queries: EmbeddedQueries = await embed_queries(
             self._embedder,
@@ -243,35 +266,49 @@ class EmbeddedIndex:
         )
 
         def answer_all(connection: sqlite3.Connection, state: IndexState) -> IndexAnswers:
-            evaluator = self._evaluator_for(connection, state, scope, queries.vectors)
+            evaluator = self._evaluator_for(connection, state, scope, queries.vectors, kept)
             answers = {request: evaluator.answer(request) for request in distinct_requests}
             return IndexAnswers(state.generation, answers, embedding_failure=queries.failure)
 
-        return await self._run_in_pool(lambda: self._run_read(answer_all))
+        return await self._read_in_pool(answer_all, kept)
 
-    async def load_vocabulary(self, scope: Scope, limit: int) -> IndexVocabulary:
+    async def load_vocabulary(self, scope: Scope, limit: int, kept: KeptTransaction | None = None) -> IndexVocabulary:
         def read_vocabulary(connection: sqlite3.Connection, state: IndexState) -> IndexVocabulary:
-            evaluator = self._evaluator_for(connection, state, scope, {})
+            evaluator = self._evaluator_for(connection, state, scope, {}, kept)
             return self._vocabulary_cache.get_or_compute(
                 (state.generation, scope, limit), lambda: evaluator.build_vocabulary(limit)
             )
 
-        return await self._run_in_pool(lambda: self._run_read(read_vocabulary))
+        return await self._read_in_pool(read_vocabulary, kept)
 
-    async def load_schemas(self, scope: Scope) -> Mapping[BucketId, Schema]:
-        state = await self._run_in_pool(lambda: self._run_read(lambda _, state: state))
+    async def load_schemas(self, scope: Scope, kept: KeptTransaction | None = None) -> Mapping[BucketId, Schema]:
+        state = await self._read_in_pool(lambda _, state: state, kept)
         return {name: header.schema for name, header in state.headers.items() if name in scope.buckets}
 
-    def analyser_for(self, scope: Scope, bucket: BucketId) -> Analyser:
-        state = self._snapshots.latest_state
+    def analyser_for(self, scope: Scope, bucket: BucketId, kept: KeptTransaction | None = None) -> Analyser:
+        state = self._snapshots.latest_state if kept is None else kept.state
         if bucket not in scope.buckets:
             raise NotInScope(bucket)
-        if state is None or bucket not in state.headers:
+        if kept is None and (state is None or bucket not in state.headers):
             # Another process has just created the bucket. Its row is read in a few microseconds.
             state = self._run_read(lambda _, state: state)
-        if bucket not in state.headers:
+        if state is None or bucket not in state.headers:
             raise NotInScope(bucket)
         return self._analysers(state.headers[bucket].schema.language)
+
+    @asynccontextmanager
+    async def keep_transaction(self) -> AsyncGenerator[KeptTransaction]:
+        """Keep a read transaction open. It ends with the block, or when its lifetime has passed."""
+        kept = await self._run_in_pool(
+            lambda: KeptTransaction(self._database, self._snapshots, self._snapshot_lifetime)
+        )
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._snapshot_lifetime.total_seconds(), lambda: loop.run_in_executor(None, kept.close))
+        try:
+            yield kept
+        finally:
+            timer.cancel()
+            await asyncio.shield(asyncio.to_thread(kept.close))
 
     # -- transactions
 
@@ -281,6 +318,12 @@ class EmbeddedIndex:
         except RuntimeError as exc:  # the pool was shut down
             raise IndexUnavailable(self._database.location, "it was closed") from exc
         return await future
+
+    async def _read_in_pool(
+        self, job: Callable[[sqlite3.Connection, IndexState], T], kept: KeptTransaction | None
+    ) -> T:
+        run_read = self._run_read if kept is None else kept.run_read
+        return await self._run_in_pool(lambda: run_read(job))
 
     def _run_read(self, job: Callable[[sqlite3.Connection, IndexState], T]) -> T:
         for _ in range(_MAX_READ_ATTEMPTS):
@@ -325,15 +368,20 @@ class EmbeddedIndex:
             self._run_write(build_bucket_outlines)
 
     def _evaluator_for(
-        self, connection: sqlite3.Connection, state: IndexState, scope: Scope, query_vectors: "Mapping[str, Vectors]"
+        self,
+        connection: sqlite3.Connection,
+        state: IndexState,
+        scope: Scope,
+        query_vectors: "Mapping[str, Vectors]",
+        kept: KeptTransaction | None,
     ) -> EmbeddedRequestEvaluator:
         return EmbeddedRequestEvaluator(
             connection=connection,
             state=state,
-            snapshots=self._snapshots,
+            snapshots=self._snapshots if kept is None else kept.snapshots,
             scope=scope,
             analysers=self._analysers,
-            order_cache=self._order_cache,
+            order_cache=self._order_cache if kept is None else kept.order_cache,
             embedder_name=self._embedder_name,
             query_vectors=query_vectors,
         )
@@ -450,8 +498,8 @@ class EmbeddedIndex:
 class ScopedEmbeddedIndex:
     """Implements `ScopedIndex`."""
 
-    def __init__(self, index: EmbeddedIndex, scope: Scope) -> None:
-        self._index, self._scope = index, scope
+    def __init__(self, index: EmbeddedIndex, scope: Scope, kept: KeptTransaction | None = None) -> None:
+        self._index, self._scope, self._kept = index, scope, kept
 
     @property
     def scope(self) -> Scope:
@@ -459,18 +507,40 @@ class ScopedEmbeddedIndex:
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
         def send_requests(plain: Sequence[IndexRequest[object]]) -> Awaitable[IndexAnswers]:
-            return self._index.answer_requests(self._scope, plain)
+            return self._index.answer_requests(self._scope, plain, self._kept)
 
         return await answer_with_semi_joins(requests, self._scope, send_requests, self.load_schemas)
 
     async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
-        return await self._index.load_vocabulary(self._scope, limit)
+        return await self._index.load_vocabulary(self._scope, limit, self._kept)
 
     async def load_schemas(self) -> Mapping[BucketId, Schema]:
-        return await self._index.load_schemas(self._scope)
+        return await self._index.load_schemas(self._scope, self._kept)
 
     def analyser_for(self, bucket: BucketId) -> Analyser:
-        return self._index.analyser_for(self._scope, bucket)
+        return self._index.analyser_for(self._scope, bucket, self._kept)
+
+    @asynccontextmanager
+    async def open_snapshot(
+        self, buckets: frozenset[BucketId], token: str | None = None
+    ) -> AsyncGenerator["EmbeddedIndexSnapshot"]:
+        scope = replace(self._scope, buckets=self._scope.buckets & buckets)
+        async with self._index.keep_transaction() as kept:
+            if token not in (None, kept.state.generation):
+                raise SnapshotGone
+            yield EmbeddedIndexSnapshot(self._index, scope, kept)
+
+
+class EmbeddedIndexSnapshot(ScopedEmbeddedIndex):
+    """Implements `IndexSnapshot`."""
+
+    def __init__(self, index: EmbeddedIndex, scope: Scope, kept: KeptTransaction) -> None:
+        super().__init__(index, scope, kept)
+        self._token = kept.state.generation
+
+    @property
+    def token(self) -> str:
+        return self._token
 
 
 def _split_into_batches(documents: Sequence[Document]) -> Iterator[Sequence[Document]]:

@@ -1,15 +1,17 @@
 """Federation of two indexes into one: a large main index, and a small secondary index of the same reader."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+import json
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never, cast
 
 from storage.federated import answer_merging, rank_merge
 from storage.federated.page_merging import merge_pages
 from storage.federated.request_steps import RequestSteps, SearchHalves, StepAnswers, StepRequests
 from storage.search.analyser import Analyser
-from storage.search.errors import IndexTimedOut, NotInScope
+from storage.search.errors import IndexTimedOut, NotInScope, SnapshotGone
 from storage.search.evaluation.semi_join_resolution import answer_with_semi_joins
 from storage.search.ids import BucketId, Generation
 from storage.search.index import (
@@ -19,6 +21,7 @@ from storage.search.index import (
     FacetRequest,
     IndexAnswers,
     IndexRequest,
+    IndexSnapshot,
     IndexVocabulary,
     KeywordPassageRequest,
     NearestValueRequest,
@@ -112,6 +115,17 @@ class _FederatedIndex:
 
     def analyser_for(self, bucket: BucketId) -> Analyser:
         return (self._secondary if bucket in self._secondary.scope.buckets else self._main).analyser_for(bucket)
+
+    @asynccontextmanager
+    async def open_snapshot(
+        self, buckets: frozenset[BucketId], token: str | None = None
+    ) -> AsyncGenerator["_FederatedSnapshot"]:
+        main_token, secondary_token = (None, None) if token is None else _parse_token(token)
+        async with (
+            self._main.open_snapshot(buckets, main_token) as main,
+            self._secondary.open_snapshot(buckets, secondary_token) as secondary,
+        ):
+            yield _FederatedSnapshot(main, secondary)
 
     async def _run_all_steps(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         steps = {request: self._steps_for(request) for request in requests}
@@ -219,6 +233,29 @@ class _FederatedIndex:
 
     def _is_secondary_bucket(self, bucket: BucketId) -> bool:
         return bucket in self._secondary.scope.buckets
+
+
+class _FederatedSnapshot(_FederatedIndex):
+    """Implements `IndexSnapshot`."""
+
+    def __init__(self, main: IndexSnapshot, secondary: IndexSnapshot) -> None:
+        super().__init__(main, secondary)
+        self._token = json.dumps([main.token, secondary.token])
+
+    @property
+    def token(self) -> str:
+        return self._token
+
+
+def _parse_token(token: str) -> tuple[str, str]:
+    """Raises `SnapshotGone` for a token that is none of a federated index."""
+    try:
+        main_token, secondary_token = cast(tuple[object, object], json.loads(token))
+    except (ValueError, TypeError) as exc:
+        raise SnapshotGone from exc
+    if not isinstance(main_token, str) or not isinstance(secondary_token, str):
+        raise SnapshotGone
+    return main_token, secondary_token
 
 
 def _ask_one_index(request: IndexRequest[object], *, is_main: bool) -> RequestSteps[object]:

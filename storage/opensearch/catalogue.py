@@ -90,7 +90,9 @@ class BucketCatalogue:
             return []
         if not all(search.indexes for search in searches):
             raise ValueError("a search that names no index would search them all")
-        body = json_lines_of([line for search in searches for line in (_multi_search_header(search), search.body)])
+        body = json_lines_of(
+            [line for search in searches for line in (_multi_search_header(search), _multi_search_body(search))]
+        )
 
         async def send_searches() -> list[OpenSearchResponse]:
             response = await self.connection.send_without_retry("POST", "/_msearch", body)
@@ -155,4 +157,10 @@ def combine_generations(entries: Mapping[BucketId, BucketRegistryEntry]) -> Gene
 
 
 def _multi_search_header(search: OpenSearchRequest) -> JsonObject:
+    if search.point_in_time is not None:  # it names its index itself
+        return {"allow_partial_search_results": False}
     return {"index": list(search.indexes), "allow_partial_search_results": False}
+
+
+def _multi_search_body(search: OpenSearchRequest) -> JsonObject:
+    return search.body if search.point_in_time is None else search.body | {"pit": {"id": search.point_in_time}}

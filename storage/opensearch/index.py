@@ -14,7 +14,8 @@ from storage.opensearch.reading.query_steps import (
     count_matching_documents,
     run_pair_side_by_side,
 )
-from storage.opensearch.reading.requests import IndexReader, ScopedOpenSearchIndex
+from storage.opensearch.reading.requests import IndexReader
+from storage.opensearch.reading.scoped_index import ScopedOpenSearchIndex
 from storage.opensearch.reading.vocabulary import FieldPresence, count_field_presence
 from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing.documents import DocumentWriter

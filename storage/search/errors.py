@@ -10,6 +10,7 @@ SearchError
 ├── DocumentTaken        the document id belongs to another bucket
 ├── UnknownBucket        the bucket does not exist
 ├── EmbedderUnavailable  the embedding model does not answer
+├── SnapshotGone         the snapshot's state of the index no longer exists
 └── IndexUnavailable     the index cannot be reached, or gave an incomplete answer
     ├── IndexTimedOut    the index did not answer in time
     └── IndexTooNew      a later version of Parley wrote the index
@@ -80,6 +81,13 @@ class UnknownBucket(SearchError):
 
 class EmbedderUnavailable(SearchError):
     """The embedding model does not answer. The message says why in one sentence."""
+
+
+class SnapshotGone(SearchError):
+    """The state of a snapshot no longer exists. An expected outcome: open another snapshot, and begin again."""
+
+    def __init__(self) -> None:
+        super().__init__("the index no longer has this state of the documents")
 
 
 class IndexUnavailable(SearchError):

@@ -6,7 +6,9 @@ against the bucket's schema first: a field that does not exist raises `UnknownFi
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
@@ -19,6 +21,8 @@ from storage.search.ids import BucketId, ChunkId, DocId, FieldName, Generation, 
 from storage.search.plan import CalendarPeriod, GroupBy, Search
 from storage.search.schema import Schema, SchemaOrder
 from storage.search.scope import Scope
+
+SNAPSHOT_LIFETIME = timedelta(minutes=10)  # since it was opened; a state that is kept costs disk and memory
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -416,6 +420,29 @@ class ScopedIndex(Protocol):
 
     def analyser_for(self, bucket: BucketId) -> Analyser:
         """Return the bucket's analyser. Raises `NotInScope`."""
+        ...
+
+    def open_snapshot(
+        self, buckets: frozenset[BucketId], token: str | None = None
+    ) -> "AbstractAsyncContextManager[IndexSnapshot]":
+        """Open the present state of those of `buckets` that are in scope, for reads that take many round trips.
+
+        With a `token`, open the state that the snapshot with this token had, also in another process. Entering raises
+        `SnapshotGone` if that state no longer exists, and what a read raises.
+        """
+        ...
+
+
+class IndexSnapshot(ScopedIndex, Protocol):
+    """One state of the buckets with which it was opened: no write shows in an answer.
+
+    Its scope has these buckets only. It lasts for `SNAPSHOT_LIFETIME`; then, and when the index loses the state, every
+    read raises `SnapshotGone`.
+    """
+
+    @property
+    def token(self) -> str:
+        """Identifies the state for `open_snapshot`."""
         ...
 
 

@@ -1,6 +1,7 @@
 """Indexes that pass every call on to another index; what a test wants otherwise is overridden."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
@@ -9,6 +10,7 @@ from storage.search.index import (
     BucketState,
     IndexAnswers,
     IndexRequest,
+    IndexSnapshot,
     IndexVocabulary,
     PassageVolume,
     PutResult,
@@ -88,3 +90,8 @@ class WrappedScopedIndex:
 
     def analyser_for(self, bucket: BucketId) -> Analyser:
         return self.wrapped.analyser_for(bucket)
+
+    def open_snapshot(
+        self, buckets: frozenset[BucketId], token: str | None = None
+    ) -> AbstractAsyncContextManager[IndexSnapshot]:
+        return self.wrapped.open_snapshot(buckets, token)

@@ -21,10 +21,14 @@ _MAX_BINS = 60_000  # of one aggregation; the server's limit is 65,535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSearchRequest:
-    """One search. `indexes` is never empty, because OpenSearch searches every index when none is named."""
+    """One search. `indexes` is never empty, because OpenSearch searches every index when none is named.
+
+    With a `point_in_time`, the search reads its state of the one index.
+    """
 
     indexes: tuple[str, ...]
     body: JsonObject
+    point_in_time: str | None = None
 
 
 QuerySteps: TypeAlias = Generator[list[OpenSearchRequest], list[OpenSearchResponse], T]

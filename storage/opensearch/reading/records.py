@@ -182,14 +182,17 @@ def _record_from_source(stored: JsonObject, layout: IndexLayout, request: Record
 
 
 def fetch_documents_by_id(
-    layouts: Sequence[IndexLayout], scope: Scope, doc_ids: Sequence[DocId]
+    layouts: Sequence[IndexLayout], scope: Scope, doc_ids: Sequence[DocId], *, asks_each_index: bool = False
 ) -> QuerySteps[tuple[Document, ...]]:
-    """Returns the documents that the scope may see, each once, in the order of `doc_ids`."""
+    """Returns the documents that the scope may see, each once, in the order of `doc_ids`.
+
+    `asks_each_index`: with one search per index, instead of one search for all.
+    """
     valid_ids = [doc_id for doc_id in dict.fromkeys(doc_ids) if is_valid_unicode(doc_id)]
     requests = list[OpenSearchRequest]()
-    if layouts:
+    for asked_layouts in [[layout] for layout in layouts] if asks_each_index else filter(None, [layouts]):
         for start in range(0, len(valid_ids), _MAX_IDS):
-            requests += _requests_by_id(layouts, scope, valid_ids[start : start + _MAX_IDS])
+            requests += _requests_by_id(asked_layouts, scope, valid_ids[start : start + _MAX_IDS])
     responses = yield requests
     layouts_by_index = {layout.index: layout for layout in layouts}
     texts = dict[tuple[str, str], str]()

@@ -1,6 +1,6 @@
 """Answers requests within a scope: all of them in one round trip, with the generation of the buckets they describe."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -25,9 +25,7 @@ from storage.opensearch.reading.records import fetch_documents_by_id, load_recor
 from storage.opensearch.reading.spelling import suggest_similar_words
 from storage.opensearch.reading.vocabulary import BucketVocabulary, load_bucket_vocabulary
 from storage.opensearch.responses import OpenSearchResponse
-from storage.search.analyser import Analyser
 from storage.search.errors import IndexTimedOut, InvalidCondition, NotInScope
-from storage.search.evaluation.semi_join_resolution import answer_with_semi_joins
 from storage.search.ids import BucketId, Generation
 from storage.search.index import (
     AggregateRequest,
@@ -45,7 +43,6 @@ from storage.search.index import (
     SpellingRequest,
 )
 from storage.search.plan import Search
-from storage.search.schema import Schema
 from storage.search.scope import Scope
 
 if TYPE_CHECKING:
@@ -72,6 +69,7 @@ class RequestCompiler:
     layouts: Mapping[BucketId, IndexLayout]  # of the scope's buckets
     embedder_name: str
     vectors: "Mapping[str, NDArray[np.float32]]"
+    asks_each_index: bool = False  # no search names several indexes
 
     def compile_request(self, request: IndexRequest[object]) -> QuerySteps[Any]:
         """Returns the steps of a request.
@@ -107,7 +105,9 @@ class RequestCompiler:
                     [self._layout_in_scope(bucket) for bucket in sorted(buckets)], self.scope, request
                 )
             case DocumentRequest(doc_ids=doc_ids):
-                return fetch_documents_by_id(list(self.layouts.values()), self.scope, doc_ids)
+                return fetch_documents_by_id(
+                    list(self.layouts.values()), self.scope, doc_ids, asks_each_index=self.asks_each_index
+                )
             case _:
                 raise TypeError(f"{type(request).__name__} is no request of this index")
 
@@ -131,6 +131,17 @@ class IndexReader:
     cached_vocabularies: FIFOCache[tuple[Scope, int], IndexVocabulary] = field(
         default_factory=lambda: FIFOCache(_MAX_CACHED_VOCABULARIES)
     )
+    asks_each_index: bool = False  # no search names several indexes
+
+    @property
+    def known_layouts(self) -> Mapping[BucketId, IndexLayout]:
+        """The layouts that this process loaded last."""
+        return self.catalogue.layouts
+
+    async def load_layouts(self) -> Mapping[BucketId, IndexLayout]:
+        """Returns the layouts of all buckets."""
+        await self.catalogue.reload_layouts()
+        return self.catalogue.layouts
 
     async def answer_requests(self, scope: Scope, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         distinct_requests = list(dict.fromkeys(requests))
@@ -142,7 +153,11 @@ class IndexReader:
         def compile_all_requests(layouts: Mapping[BucketId, IndexLayout]) -> list[QuerySteps[Any]]:
             embedder_name = self.embedder.name if self.embedder else ""
             compiler = RequestCompiler(
-                scope=scope, layouts=layouts, embedder_name=embedder_name, vectors=queries.vectors
+                scope=scope,
+                layouts=layouts,
+                embedder_name=embedder_name,
+                vectors=queries.vectors,
+                asks_each_index=self.asks_each_index,
             )
             return [compiler.compile_request(request) for request in distinct_requests]
 
@@ -239,8 +254,7 @@ class IndexReader:
         except RequestRefused as exc:
             if exc.error_type == _INDEX_GONE:
                 raise _BucketStateChanged from exc
-            if exc.error_type in _TOO_LARGE_ERRORS:
-                raise InvalidCondition(f"the condition is too large for the index ({exc.reason})") from exc
+            raise_if_too_large(exc)
             raise
         entries = self.catalogue.parse_registry_entries(registry)
         if {bucket: entry.layout_digest for bucket, entry in entries.items()} != {
@@ -250,41 +264,12 @@ class IndexReader:
         return entries, responses
 
 
+def raise_if_too_large(refusal: RequestRefused) -> None:
+    """Raises `InvalidCondition` if the server refused a condition for its size."""
+    if refusal.error_type in _TOO_LARGE_ERRORS:
+        raise InvalidCondition(f"the condition is too large for the index ({refusal.reason})") from refusal
+
+
 def _pair_with_bucket(bucket: BucketId, steps: QuerySteps[T]) -> QuerySteps[tuple[BucketId, T]]:
     result = yield from steps
     return bucket, result
-
-
-class ScopedOpenSearchIndex:
-    """Implements `ScopedIndex`."""
-
-    def __init__(self, reader: IndexReader, scope: Scope) -> None:
-        self._reader, self._scope = reader, scope
-
-    @property
-    def scope(self) -> Scope:
-        return self._scope
-
-    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
-        def send_requests(plain: Sequence[IndexRequest[object]]) -> Awaitable[IndexAnswers]:
-            return self._reader.answer_requests(self._scope, plain)
-
-        return await answer_with_semi_joins(requests, self._scope, send_requests, self.load_schemas)
-
-    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
-        return await self._reader.load_cached_vocabulary(self._scope, limit)
-
-    async def load_schemas(self) -> Mapping[BucketId, Schema]:
-        await self._reader.catalogue.reload_layouts()
-        layouts = self._reader.catalogue.layouts
-        return {bucket: layout.schema for bucket, layout in layouts.items() if bucket in self._scope.buckets}
-
-    def analyser_for(self, bucket: BucketId) -> Analyser:
-        """Returns the analyser of a bucket whose layout this process has loaded.
-
-        A bucket that another process made is known after the next request. Raises `NotInScope`.
-        """
-        layouts = self._reader.catalogue.layouts
-        if bucket not in self._scope.buckets or bucket not in layouts:
-            raise NotInScope(bucket)
-        return layouts[bucket].analyser

@@ -1,6 +1,6 @@
 """Documents that are deleted between two round trips of one question."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,14 +12,14 @@ from agent.loop import answer
 from agent.outcome import Answer, Clarify, OutcomeKind
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
-from storage.search.analyser import Analyser
 from storage.search.documents import Document, Passage
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
-from storage.search.index import DocumentRequest, IndexAnswers, IndexRequest, IndexVocabulary
+from storage.search.index import DocumentRequest, IndexAnswers, IndexRequest
 from storage.search.plan import LegCombination
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
+from tests.stand_ins.wrapped_index import WrappedScopedIndex
 
 TENANT, PARCELS = TenantId("t"), BucketId("parcels")
 CARRIER, WEIGHT = FieldName("carrier"), FieldName("weight")
@@ -45,30 +45,18 @@ def _build_document(number: int, carrier: str, weight: float) -> Document:
     )
 
 
-class VanishingScopedIndex:
+class VanishingScopedIndex(WrappedScopedIndex):
     """An index within a scope that loses each document when its text is requested."""
 
     def __init__(self, index: EmbeddedIndex, scope: Scope) -> None:
-        self._index, self._scoped = index, index.within_scope(scope)
-
-    @property
-    def scope(self) -> Scope:
-        return self._scoped.scope
+        super().__init__(index.within_scope(scope))
+        self._index = index
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
         for request in requests:
             if isinstance(request, DocumentRequest):
                 await self._index.delete(request.doc_ids)
-        return await self._scoped.answer_requests(*requests)
-
-    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
-        return await self._scoped.load_vocabulary(limit)
-
-    async def load_schemas(self) -> Mapping[BucketId, Schema]:
-        return await self._scoped.load_schemas()
-
-    def analyser_for(self, bucket: BucketId) -> Analyser:
-        return self._scoped.analyser_for(bucket)
+        return await self.wrapped.answer_requests(*requests)
 
 
 @pytest_asyncio.fixture

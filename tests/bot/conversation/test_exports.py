@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import io
+import itertools
 import signal
 import sqlite3
 import subprocess
@@ -17,11 +18,13 @@ import pytest
 from aiohttp import ClientSession, web
 
 from bot.application import Application
+from bot.bootstrap import open_application
 from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFileRequest, ExportFiles
 from bot.conversation.spreadsheet import BYTE_ORDER_MARK
 from bot.errors import (
     ExportBusy,
+    ExportOvertaken,
     ExportStopped,
     ExportWriteFailed,
     FileGone,
@@ -30,6 +33,7 @@ from bot.errors import (
     ReaderStatusUnknown,
 )
 from bot.ids import ConversationId, ExportId, PersonId, Subject, TurnId
+from bot.settings import Settings
 from bot.surface.directory import PersonProfile
 from bot.surface.inbound import (
     Audience,
@@ -46,11 +50,13 @@ from storage.search.codec import plan_to_json
 from storage.search.errors import IndexUnavailable
 from storage.search.ids import LegId
 from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
+from storage.search.schema import SchemaOrder
 from storage.sql.stores.exports import ExportStatus, NewExport
 from storage.sql.stores.exports import ExportStore as ExportStore
+from storage.text.snowball_analyser import analyser_for
 from tests.bot.conftest import ConversationDriver, private_audience_of
-from tests.bot.fakes import Clock, FakeChat, PartialSurface
-from tests.builders import RECEIPTS, ordered_by
+from tests.bot.fakes import NO_REASONER, Clock, FakeChat, PartialSurface
+from tests.builders import RECEIPTS, TENANT, a_document, ordered_by
 
 LEG = Leg(
     id=LegId("1"),
@@ -176,6 +182,79 @@ async def test_a_killed_export_resumes_at_its_last_page(bot: Application, clock:
     file = await exports.write_file(an_export_request())
     assert [row["doc_id"] for row in rows_of(file)] == [f"r{n:03}" for n in (*range(37, 42), *range(37))]
     assert killing_progress.calls == 3
+
+
+@pytest.mark.parametrize("order", [ordered_by("vendor"), ordered_by("weight", descending=False), None])
+async def test_a_file_has_each_document_once_while_all_documents_are_replaced(
+    bot: Application, index: EmbeddedIndex, order: SchemaOrder | None
+) -> None:
+    request = replace(an_export_request(), leg=replace(LEG, answer_form=ListDocuments(order=order)))
+    messages, versions = list[str](), itertools.count(1)
+
+    async def replace_documents() -> None:
+        while not any(message.startswith("Writing the file: 42 of") for message in messages):
+            await replace_receipts(index, next(versions))
+
+    file, _ = await asyncio.gather(exports_with_pages(bot, 3).write_file(request, messages.append), replace_documents())
+
+    assert sorted(row["doc_id"] for row in rows_of(file)) == [f"r{n:03}" for n in range(42)]
+    assert file.rows == 42
+    assert next(versions) > 2
+    assert {message.rpartition(" of ")[2] for message in messages} == {"42 rows"}
+
+
+async def test_a_killed_export_begins_again_if_the_documents_have_changed(
+    bot: Application, index: EmbeddedIndex, clock: Clock
+) -> None:
+    exports, messages = exports_with_pages(bot, 5), list[str]()
+    with pytest.raises(SimulatedKill):
+        await exports.write_file(an_export_request(), FailingProgress())
+    await replace_receipts(index, 7)
+    clock.advance(timedelta(seconds=30))
+
+    rows = rows_of(await exports.write_file(an_export_request(), messages.append))
+
+    assert messages[:2] == [
+        "The documents have changed; I begin the file again …",
+        "Writing the file: 5 of 42 rows",
+    ]
+    assert sorted(row["doc_id"] for row in rows) == [f"r{n:03}" for n in range(42)]
+    assert {row["total"] for row in rows} == {"7"}
+
+
+async def test_an_export_that_loses_its_state_again_and_again_says_so(
+    bot: Application, settings: Settings, index: EmbeddedIndex
+) -> None:
+    short_lived = await EmbeddedIndex.open(
+        settings.index_path, tenant=TENANT, analysers=analyser_for, embedder=None, snapshot_lifetime=timedelta(0)
+    )
+    async with open_application(
+        settings, clock=bot.clock, database=bot.database, index=short_lived, reasoner=NO_REASONER
+    ) as other_bot:
+        with pytest.raises(ExportOvertaken, match="changed again and again"):
+            await exports_with_pages(other_bot, 5).write_file(an_export_request())
+        await short_lived.close()
+
+    assert not list(settings.exports_path.iterdir())
+    assert (await bot.exports.write_file(an_export_request("t2"))).rows == 42
+
+
+async def test_an_export_keeps_the_rights_with_which_it_was_asked_for(
+    bot: Application, index: EmbeddedIndex, clock: Clock
+) -> None:
+    await index.put(RECEIPTS, [a_document("kept", vendor="Acme", readers=["group:staff"])])
+    await bot.grants.grant_bucket_access(RECEIPTS, Subject("user:slack:T1:U1"), by="test")
+    request = an_export_request(audience=private_audience_of("U1"), person="slack:T1:U1")
+    with pytest.raises(SimulatedKill):
+        await exports_with_pages(bot, 5).write_file(request, FailingProgress())
+    await bot.groups.create_group("staff", "Staff", by="test")
+    await bot.groups.add_group_member("staff", "slack:T1:U1", by="test")
+    clock.advance(timedelta(minutes=10))
+
+    resumed = await exports_with_pages(bot, 5).write_file(request)
+    later = await exports_with_pages(bot, 5).write_file(replace(request, turn=TurnId("t2")))
+
+    assert (resumed.rows, later.rows) == (42, 43)
 
 
 async def test_a_person_has_one_export_at_a_time(bot: Application, clock: Clock) -> None:
@@ -385,6 +464,22 @@ async def kill_export_process(bot: Application) -> tuple[TurnId, ConversationId]
     assert await process.wait() == -signal.SIGKILL
     assert first_line == b"Writing the file: 10 of 42 rows\n"
     return turn, talk.conversation
+
+
+async def replace_receipts(index: EmbeddedIndex, version: int) -> None:
+    """Replaces the 42 receipts, each with another vendor and weight."""
+    documents = [
+        a_document(
+            f"r{n:03}",
+            f"receipt {n}",
+            vendor=f"v{(n + version) % 5}",
+            weight=float((n * 5 + version * 17) % 42),
+            total=float(version),
+        )
+        for n in range(42)
+    ]
+    for start in range(0, len(documents), 14):
+        await index.put(RECEIPTS, documents[start : start + 14])
 
 
 class ChangingDirectory:
