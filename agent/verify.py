@@ -70,6 +70,8 @@ def verify_legs(composed_legs: Sequence[ComposedLeg], reviewed: ReviewedPlan) ->
 def verify_leg(composed: ComposedLeg, evidence: SentenceEvidence | None = None, language: str = "en") -> VerifiedLeg:
     """Keeps the sentences that pass and the citations that they use. Adds the fallback if no citation is left.
 
+    A sentence that begins with a blank or a new line continues the one before it, and says nothing without it.
+
     `evidence`: what the facts of the leg hold; None: only quotations and what a model wrote are checked.
     """
     by_marker = {citation.marker: citation for citation in composed.citations}
@@ -85,8 +87,9 @@ def verify_leg(composed: ComposedLeg, evidence: SentenceEvidence | None = None, 
             if len(sources) < len(markers)
             else _find_fault(sentence, claim, sources, evidence, language)
         )
-        if fault is not None:
-            faults.append(fault)
+        is_continuation = sentence.startswith((" ", "\n")) and bool(faults) and not kept
+        if fault is not None or is_continuation:
+            faults += [fault] if fault is not None else []
             continue
         kept.append(sentence)
         used += [source for source in sources if source not in used]

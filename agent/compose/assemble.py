@@ -51,7 +51,8 @@ def _assemble_answer(
         tables = (table,) if table is not None else tables
     return Answer(
         plan=with_described_assumptions(plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
-        text="\n\n".join(lines) or ("" if tables else translate_message("I found nothing that answers this.")),
+        text="\n\n".join(dict.fromkeys(lines))
+        or ("" if tables else translate_message("I found nothing that answers this.")),
         legs=_results_of(decisions, legs),
         citations=tuple(citations),
         tables=tables,
@@ -114,7 +115,7 @@ def _assemble_clarification(
         plan=with_described_assumptions(reviewed.plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
         kind=clarification.kind,
         leg=review.leg.id,
-        text="\n\n".join(lines),
+        text="\n\n".join(dict.fromkeys(lines)),
         legs=_results_of(reviewed.decisions, legs),
         choices=choices,
         citations=tuple(citations),

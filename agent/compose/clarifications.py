@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
+from agent.compose.phrases.english_qualifiers import value_noun_of
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_absence, describe_leg_set, noun_of, qualifier_of
 from agent.compose.phrases.unstated_values import add_unstated_values
@@ -88,18 +89,17 @@ def describe_split(split: FacetSplit) -> str:
     """Says what divides the set: "category", "where they are". Raw text."""
     if split.field is None:
         return translate_message("where they are")
-    label = lowercase_words(split.field.label)
+    label = value_noun_of(split.field) if is_reply_in_english() else lowercase_words(split.field.label)
     return translate_message("{label} (may overlap)", label=label) if split.is_overlapping else label
 
 
 def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) -> ComposedLeg:
     count, qualifier = format_count(review.count, noun_of(review)), qualifier_of(review)
-    text = (
-        translate_message("{documents} fit. Which one do you mean?", documents=f"**{count}**{qualifier}")
-        if qualifier
-        else translate_message("I cannot tell which of the **{documents}** you mean.", documents=count)
-    )
-    return ComposedLeg(sentences=(text,))
+    if not qualifier:
+        text = translate_message("I cannot tell which of the **{documents}** you mean.", documents=count)
+        return ComposedLeg(sentences=(text,))
+    text = translate_message("{documents} fit.", documents=f"**{count}**{qualifier}")
+    return ComposedLeg(sentences=(text,), closing_question=translate_message("Which one do you mean?"))
 
 
 def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> ComposedLeg:

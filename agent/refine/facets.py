@@ -47,7 +47,8 @@ _RANGE_WEIGHT = 0.6  # ranges are cut to equal counts, so their entropy is high 
 _PLACE_OF_FILE_WEIGHT = 0.5  # people know what they look for better than where its file is
 _UNLIKELY_WEIGHT = 0.1  # for values by which nobody chooses: times, codes, values of which each document has its own
 _MAX_DISTINCT_SHARE = 0.5  # of the documents with a value, if its values sort them
-_CODE = re.compile(r"[\W\d_]*\d[\W\d_]*")  # no letter: a time, a day, a number
+_CODE = re.compile(r"[\W\d_]*\d[\W\d_]*|\S*\d\S*")
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[/-]\d{2,4})?")
 _FACETABLE_TYPES = (
     FieldType.CATEGORY,
     FieldType.DATE,
@@ -139,8 +140,13 @@ def sorts_documents(answer: FacetAnswer) -> bool:
     if not isinstance(answer, ValueFacet):
         return True
     total = sum(value_count.count for value_count in answer.values) + answer.other_count
-    are_words = any(not _CODE.fullmatch(value_count.value) for value_count in answer.values)
+    are_words = any(not _is_code(value_count.value) for value_count in answer.values)
     return are_words and answer.distinct_count <= max(2, _MAX_DISTINCT_SHARE * total)
+
+
+def _is_code(value: str) -> bool:
+    """Whether the value is a time, a number or a code such as "D-107"; a year is none."""
+    return _CODE.fullmatch(value) is not None and _YEAR.fullmatch(value) is None
 
 
 def _entropy_of(answer: FacetAnswer) -> float:

@@ -46,7 +46,7 @@ from storage.search.refinement import (
     UseReading,
     apply_refinement,
 )
-from storage.search.schema import FieldType, Schema
+from storage.search.schema import FieldOrigin, FieldType, Schema
 
 _MAX_RELAXATIONS = 10
 _MAX_SPELLINGS = 3  # offered for a word
@@ -266,7 +266,7 @@ def comparisons_with_missing(clause: Clause, schema: Schema) -> Iterator[tuple[C
     for condition in conjuncts_of(clause.condition):
         compared = condition.condition if isinstance(condition, NotCondition) else condition
         field = schema.by_name.get(compared.field) if isinstance(compared, ComparisonCondition) else None
-        if field is not None and not field.absent_means_none:
+        if field is not None and not field.absent_means_none and field.origin is not FieldOrigin.KIND:
             yield condition, field.name
 
 

@@ -6,8 +6,15 @@ from agent.forms.find_passages import NoAnswerFacts
 from agent.outcome import OutcomeKind
 from agent.refine import refinements, relaxations
 from agent.refine.candidates import OfferedChoice, RefinementCandidate
+from agent.refine.choice_labels import (
+    AlsoMissingLabel,
+    NearestValueLabel,
+    OnlyConditionLabel,
+    WithoutConditionLabel,
+)
 from agent.review.leg_review import Enough, LegClarification, LegReview
 
+_LABELS_OF_CONDITIONS = (AlsoMissingLabel, NearestValueLabel, OnlyConditionLabel, WithoutConditionLabel)
 _MAX_NEAREST_DOCUMENTS = 3  # offered where no text answers
 
 
@@ -38,6 +45,8 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
     requests = relaxations.relaxation_requests(leg, review.question_context.schemas)
     answers = await session.ask_index(requests) if requests else None
     candidates = relaxations.derive_relaxations(leg, answers, review.alternatives, review.question_context.schemas)
+    if isinstance(clarification.facts, NoAnswerFacts):  # it names no condition that a choice could leave out
+        candidates = [candidate for candidate in candidates if not isinstance(candidate.label, _LABELS_OF_CONDITIONS)]
     counted = relaxations.limit_relaxations(await refinements.count_refinements(session, leg, candidates))
     nearest = await refinements.count_refinements(session, leg, _nearest_document_candidates(review, clarification))
     return (*counted, *nearest, *refinements.search_by_meaning_choices(leg))

@@ -25,6 +25,7 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|(?<!\w)‘([^‘’]+)’(?!\w)")
+_QUARTER = re.compile(r"[QT][1-4] (?:19|20)\d\d\b")
 _OMISSION = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _SIGNS_IN_QUOTATIONS = str.maketrans(
     {**dict.fromkeys("“”„«»\"‘’'`´", ""), **dict.fromkeys("‐‑‒–—−", "-"), "\u00ad": "", "\u200b": ""}
@@ -78,6 +79,8 @@ def _find_names(sentence: str, known: frozenset[str], language: str) -> Iterator
             continue
         if _is_part_of_figure(token, text[: match.start()]) or token in ("I", "A"):
             continue
+        if _QUARTER.match(text, match.start()) is not None:
+            continue  # it is checked as a period
         if "$" in (text[: match.start()][-1:], text[match.end() : match.end() + 1]):
             continue  # "$US", "CA$"
         following = tokens[position + 1][0] if position + 1 < len(tokens) else ""

@@ -69,3 +69,19 @@ def test_the_differences_of_a_comparison_are_computed_again(line: str, is_kept: 
     assert verify_comparison(f"They differ in price.\n{line}", sides) == (
         f"They differ in price.\n{line}" if is_kept else "They differ in price."
     )
+
+
+def test_a_remark_is_not_said_without_the_sentence_that_it_continues() -> None:
+    wrong = ComposedLeg(sentences=("Sum of total: **9** (4 vans).", " 1 of these 4 does not state the total."))
+    evidence = SentenceEvidence(numbers=frozenset({1.0, 4.0}), text="vans total")
+
+    assert verify_leg(wrong, evidence).sentences == ()
+
+
+def test_a_quarter_is_checked_as_a_period_and_not_as_a_name() -> None:
+    composed = ComposedLeg(sentences=("4 vans sold in Q1 2031.",))
+    quarter = SentenceEvidence(numbers=frozenset({4.0}), text="vans sold 2031-01-01 2031-03-31")
+    other_quarter = SentenceEvidence(numbers=frozenset({4.0}), text="vans sold 2031-04-01 2031-06-30")
+
+    assert verify_leg(composed, quarter).sentences
+    assert not verify_leg(composed, other_quarter).sentences

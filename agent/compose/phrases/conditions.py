@@ -272,7 +272,9 @@ def _say_relation(
     "clinic is in Bath", "vehicle has home depot Harbour", "registered at one of the clinics in Bath", "among the
     drivers of the incidents with vehicle V381".
     """
-    if condition.op is not ComparisonOperator.EQ or condition.min_count > 1 or condition.order_by is not None:
+    if condition.op is not ComparisonOperator.EQ:
+        return _say_comparison(condition, schema, inner, schemas) if not is_negated else None
+    if condition.min_count > 1 or condition.order_by is not None:
         return None
     field = schema.by_name.get(condition.field)
     documents = _describe_inner_set(condition, inner, schemas, is_single=False)
@@ -330,6 +332,31 @@ def _semi_join_messages(
         mark_message("{label} is among the {keys} of the {documents}"),
         mark_message("{label} is not among the {keys} of the {documents}"),
     )
+
+
+def _say_comparison(condition: SemiJoinCondition, schema: Schema, inner: Schema, schemas: SchemasByName) -> str | None:
+    """ "price is higher than that of Sample", "weight is at least the load of the vans"; None: there is no sentence."""
+    field = schema.by_name.get(condition.field)
+    sign = _sign_in_words(condition.op, field)
+    if sign is None or condition.min_count > 1 or condition.key_rows is not None:
+        return None
+    documents = _describe_inner_set(condition, inner, schemas, is_single=condition.order_by is not None)
+    named = documents.removeprefix(f"{document_noun_of(inner).plural} called ")
+    own = label_of_field(condition.field, schema)
+    key = "that" if condition.key == condition.field else f"the {_describe_key(condition, inner, schemas)[0]}"
+    return f"{own} is {sign} {key} of {named if named != documents else f'the {documents}'}"
+
+
+def _sign_in_words(operator: ComparisonOperator, field: SchemaField | None) -> str | None:
+    """ "higher than", "later than"; None: values of the field are not compared."""
+    is_date = field is not None and field.type is FieldType.DATE
+    words = {
+        ComparisonOperator.GT: "later than" if is_date else "higher than",
+        ComparisonOperator.LT: "earlier than" if is_date else "lower than",
+        ComparisonOperator.GTE: "not earlier than" if is_date else "at least",
+        ComparisonOperator.LTE: "not later than" if is_date else "at most",
+    }
+    return words.get(operator)
 
 
 def _describe_key(condition: SemiJoinCondition, inner: Schema, schemas: SchemasByName) -> tuple[str, str]:
@@ -432,9 +459,12 @@ def _describe_accepted_values(label: str, values: Sequence[str]) -> str:
 
 
 def _describe_field_comparison(condition: FieldComparisonCondition, schema: Schema) -> str:
-    """Describes "actual cost > planned cost", "paid on later than due on by more than 30 days"."""
+    """Describes "actual cost is higher than planned cost", "paid on later than due on by more than 30 days"."""
     label, other = (label_of_field(name, schema) for name in (condition.field, condition.other_field))
     field, offset = schema.by_name.get(condition.field), condition.offset
+    words = _sign_in_words(condition.op, field)
+    if is_reply_in_english() and not offset and words is not None:
+        return f"{label} is {words} {other}"
     shift = ""
     if offset and field is not None:
         size = _format_days(abs(offset)) if field.type is FieldType.DATE else format_value(abs(offset), field)

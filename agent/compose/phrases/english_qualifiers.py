@@ -23,7 +23,7 @@ from agent.compose.phrases.label_grammar import (
 )
 from agent.compose.phrases.nouns import document_noun_of
 from agent.compose.phrases.sentence_patterns import SentencePattern, sentence_pattern_of
-from agent.compose.phrases.values import PeriodKind, format_period, format_value, kind_of_period
+from agent.compose.phrases.values import PeriodKind, format_number, format_period, format_value, kind_of_period
 from agent.compose.phrases.words import format_label, join_words, singular_of
 from agent.english.state_words import is_unset_until_event
 from agent.limits import NAMED_VALUES
@@ -42,13 +42,14 @@ from storage.search.conditions import (
     SemiJoinCondition,
 )
 from storage.search.ids import FieldName
-from storage.search.schema import VALUE_PLACEHOLDER, FieldType, Schema, SchemaField
+from storage.search.schema import VALUE_PLACEHOLDER, FieldOrigin, FieldType, Schema, SchemaField
 
 DescribeCondition: TypeAlias = Callable[[Condition, Schema], str]  # as a statement: "vehicle is one of the vehicles …"
 
 _LONG_VALUE_WORDS: Final = 5  # from which a value is quoted
 _ARTICLE: Final = re.compile(r"^an? ")
 _NAME_LABELS: Final = frozenset(("name", "full name", "title"))
+_KIND_LABELS: Final = frozenset("kind type sort category class species breed genre brand".split())  # "of type van"
 _ID_WORDS: Final = frozenset(("id", "no", "number", "code"))
 MIN_LISTED_CONDITIONS: Final = 3  # from which conditions become a list
 _HEAD_OF_LABEL: Final = re.compile(r" (?:per|of|in|at|on|for|from|to|by|with) ")  # "departures per day"
@@ -95,7 +96,8 @@ class QualifierParts:
     def items(self) -> list[str]:
         """The parts as members of a list: "provider Red Cross", "cost of more than EUR 5.00"."""
         possessions = [_ARTICLE.sub("", possession) for possession in self.possessions]
-        return [*self.relations, *self.states, *possessions, *self.remarks, *self.clauses, *self.equations]
+        states = [state.removeprefix("that ") for state in self.states]
+        return [*self.relations, *states, *possessions, *self.remarks, *self.clauses, *self.equations]
 
     def join(self) -> str:
         relations = sorted(self.relations, key=lambda relation: relation.startswith("to "))  # "from A to B"
@@ -144,12 +146,13 @@ def _pair_of(condition: Condition, schema: Schema) -> str | None:
     if comparisons is None and isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.IN:
         comparisons = [condition]
     schema_field = schema.by_name.get(comparisons[0].field) if comparisons is not None else None
-    if comparisons is None or schema_field is None or schema_field.type not in _NAMED_TYPES:
+    if comparisons is None or schema_field is None or schema_field.type not in _NAMED_TYPES | {FieldType.LIST}:
         return None
     if isinstance(comparisons[0].value, bool) or _pattern_for(comparisons, schema_field, schema) is not None:
         return None
     label = format_label(schema_field.label)
     is_role = parse_label(schema_field).kind is LabelKind.ROLE
+    label = singular_of(label) if schema_field.type is FieldType.LIST else label
     return None if is_role else f"{label}: {_describe_values(comparisons, schema_field)}"
 
 
@@ -221,6 +224,10 @@ def _widen_role(grammar: LabelGrammar) -> str:
 def _widen_field(condition: ComparisonCondition, schema_field: SchemaField, schema: Schema) -> str:
     label, grammar = format_label(schema_field.label), parse_label(schema_field)
     noun = value_noun_of(schema_field)
+    if schema_field.origin in (FieldOrigin.FOLDER, FieldOrigin.SHEET):
+        return f"in any {label}"
+    if schema_field.origin is FieldOrigin.KIND:
+        return f"of any {label}"
     state = _state_at_time(schema_field, schema) if schema_field.type is FieldType.DATE else None
     match condition.op:
         case _ if isinstance(condition.value, bool):
@@ -486,6 +493,8 @@ def _add_comparison(
     elif grammar.kind is not LabelKind.NOUN:
         verb = "includes" if schema_field.type is FieldType.LIST else "is"
         parts.equations.append(_equate(comparisons, schema_field, verb))
+    elif first.op in _NAMING and schema_field.type in _NAMED_TYPES and label.rpartition(" ")[2] in _KIND_LABELS:
+        parts.relations.append(f"of {label} {_describe_values(comparisons, schema_field)}")
     elif first.op in _EQUALITY and is_own_name(schema_field, schema):
         parts.states.append(f"called {_describe_values(comparisons, schema_field)}")
     else:
@@ -552,8 +561,9 @@ def _add_other_time(time: str, grammar: LabelGrammar, schema_field: SchemaField,
 def _describe_possession(comparisons: Sequence[ComparisonCondition], schema_field: SchemaField, label: str) -> str:
     """ "vendor Acme or Bolt", "rent of more than EUR 900.00", "at least 3 bedrooms"."""
     first = comparisons[0]
-    values = _describe_values(comparisons, schema_field)
-    if _is_counted(schema_field, label):
+    is_count = _is_counted(schema_field, label)
+    values = _describe_values(comparisons, schema_field, is_count=is_count)
+    if is_count:
         return f"{_COUNT_WORDS.get(first.op, '')}{values} {label}"
     if schema_field.type in (FieldType.NUMBER, FieldType.MONEY):
         is_name = first.op in _EQUALITY and not schema_field.unit and schema_field.type is FieldType.NUMBER
@@ -562,14 +572,19 @@ def _describe_possession(comparisons: Sequence[ComparisonCondition], schema_fiel
     return f"{singular_of(label) if is_member else label} {values}"
 
 
-def _describe_values(comparisons: Sequence[ComparisonCondition], schema_field: SchemaField) -> str:
-    """ "Acme, Globex or Initech"; of a range "3 to 5"."""
+def _describe_values(
+    comparisons: Sequence[ComparisonCondition], schema_field: SchemaField, *, is_count: bool = False
+) -> str:
+    """ "Acme, Globex or Initech"; of a range "3 to 5"; of counts "20,000"."""
     first = comparisons[0]
     if first.op is ComparisonOperator.BETWEEN and isinstance(first.value, tuple):
-        low, high = (format_value(end, schema_field) for end in first.value)
+        low, high = (
+            format_number(end) if is_count and isinstance(end, float) else format_value(end, schema_field)
+            for end in first.value
+        )
         return f"{low} to {high}"
     values = [
-        value
+        format_number(value) if is_count and isinstance(value, float) else value
         for comparison in comparisons
         for value in (comparison.value if isinstance(comparison.value, tuple) else (comparison.value,))
     ]

@@ -1,8 +1,13 @@
 """Says in English which documents come first: "the highest price", "by “Acquired on”, latest first"."""
 
+from typing import Final
+
 from agent.compose.phrases.english_qualifiers import value_noun_of
 from agent.compose.phrases.label_grammar import quote_label
 from storage.search.schema import FieldType, SchemaField
+
+# What is great or small, but not high: "the greatest height".
+_EXTENTS: Final = frozenset("height length width depth weight mass area distance size diameter volume".split())
 
 
 def is_noun_label(field: SchemaField) -> bool:
@@ -28,6 +33,8 @@ def order_by_quoted_label(field: SchemaField, *, descending: bool, is_single: bo
 
 def _superlative_of(field: SchemaField, *, descending: bool) -> str:
     if field.type in (FieldType.NUMBER, FieldType.MONEY):
+        if descending and value_noun_of(field).rpartition(" ")[2] in _EXTENTS:
+            return "greatest"
         return "highest" if descending else "lowest"
     if field.type is FieldType.DATE:
         return "latest" if descending else "earliest"

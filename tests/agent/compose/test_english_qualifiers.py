@@ -140,7 +140,7 @@ YEAR_2025 = ("2025-01-01", "2025-12-31")
             "valid from a day from 2026-06-03 to 2026-08-31",
             "valid from any day",
         ),
-        (where("species", EQ, "rabbit"), "with species rabbit", "any species"),
+        (where("species", EQ, "rabbit"), "of species rabbit", "any species"),
         (NotCondition(where("provider", EQ, "A")), "with provider other than A", "also A"),
         (NotCondition(where("town", EQ, "Belk")), "not in Belk", "also Belk"),
         (NotCondition(where("parties", HAS, "ACME")), "without ACME among the parties", "also ACME"),

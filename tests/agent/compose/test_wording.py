@@ -182,3 +182,31 @@ def test_a_column_among_the_values_of_other_documents_is_described_with_its_rows
     assert describe_condition(condition, ORDERS, {**SCHEMAS, ORDERS.bucket: ORDERS}) == (
         "lines with beer is among the towns of record of the wills with town of record Oslo"
     )
+
+
+PRICE = FieldName("price")
+VANS = Schema(
+    bucket=BucketId("vans"),
+    fields=(
+        SchemaField(name=FieldName("name"), type=FieldType.TEXT),
+        SchemaField(name=PRICE, type=FieldType.MONEY, currency="EUR"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (
+            ComparisonCondition(field=FieldName("name"), op=ComparisonOperator.EQ, value="Sample"),
+            "price is higher than that of Sample",
+        ),
+        (MATCH_ALL, "price is higher than that of the vans"),
+    ],
+)
+def test_a_comparison_with_other_documents_has_no_signs(condition: Condition, expected: str) -> None:
+    dearer = SemiJoinCondition(
+        field=PRICE, bucket=VANS.bucket, key=PRICE, op=ComparisonOperator.GT, condition=condition
+    )
+
+    assert describe_condition(dearer, VANS, {VANS.bucket: VANS}) == expected

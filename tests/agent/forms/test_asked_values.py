@@ -167,7 +167,8 @@ async def test_a_superlative_gives_the_document(context: AgentContext, question:
 
 async def test_the_ranked_document_is_named_with_its_value(context: AgentContext) -> None:
     assert (
-        "**Moorhen** has the highest length of the **4 barges**: 55 m" in (await ask(context, "the longest barge")).text
+        "**Moorhen** has the greatest length of the **4 barges**: 55 m"
+        in (await ask(context, "the longest barge")).text
     )
     assert "**Smew**, 48 m" in (await ask(context, "second longest barge")).text
 

@@ -13,10 +13,17 @@ def facet_of(**counts: int) -> FacetAnswer:
 
 def test_a_few_values_that_documents_share_sort_them() -> None:
     assert sorts_documents(facet_of(costumes=9, metalwork=8, joinery=3))
+    assert sorts_documents(facet_of(**{"2030": 9, "2031": 8}))
 
 
 @pytest.mark.parametrize(
-    "counts", [{"19:30": 5, "16:00": 4}, {"10": 5, "12": 7}, {"Gala": 1, "Hamlet": 1, "Carmen": 1, "Faust": 2}]
+    "counts",
+    [
+        {"19:30": 5, "16:00": 4},
+        {"10": 5, "12": 7},
+        {"D-107": 4, "D-118": 5},
+        {"Gala": 1, "Hamlet": 1, "Carmen": 1, "Faust": 2},
+    ],
 )
 def test_times_numbers_and_titles_do_not_sort_them(counts: dict[str, int]) -> None:
     assert not sorts_documents(facet_of(**counts))
