@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 
 _ABSENCE_OPENINGS = {
-    "en": re.compile(r"(?:I found no |No (?!difference)|None of |Nobody )"),
+    "en": re.compile(r"(?:I found no (?!value for )|No (?!difference)|None of |Nobody )"),
     "de": re.compile(r"(?:[Ii]ch finde keine |Ich habe keine?[nrms]? |Keine?[nrms]? (?!Unterschied)|Niemand )"),
     "fr": re.compile(
         r"(?:[Jj]e n['’]ai pas trouvé (?:de (?!réponse)|d['’])|Je n['’]ai trouvé aucune? |Personne )"
         r"|Aucune? (?!différence)"
     ),
     "es": re.compile(
-        r"(?:[Nn]o he encontrado (?!una respuesta|nada)|No (?:encontré|hay) ning[uú]n|Nadie )"
+        r"(?:[Nn]o he encontrado (?!una respuesta|nada|(?:ahí )?el dato)|No (?:encontré|hay) ning[uú]n|Nadie )"
         r"|Ning[uú]n[ao]? (?!diferencia)"
     ),
 }
@@ -20,7 +20,10 @@ _QUOTED = re.compile(r"[“„«]([^“”„»]+)[“”»]")
 
 
 def find_absence_claims(text: str, language: str) -> Iterator[tuple[str, ...]]:
-    """Yields, for each sentence of the text that denies something, the words that it quotes."""
+    """Yields, for each sentence of the text that denies something, the words that it quotes.
+
+    "I found no value for …" only counts what was not read: its count is checked as a figure.
+    """
     opening = _ABSENCE_OPENINGS.get(language, _ABSENCE_OPENINGS["en"])
     for sentence in _SENTENCE_BREAK.split(text):
         if opening.match(sentence.lstrip(" *-_")):

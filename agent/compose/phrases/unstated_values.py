@@ -1,13 +1,15 @@
-"""Says how many documents do not state what an answer depends on."""
+"""Says in how many documents no value was found on which an answer depends.
+
+Values are read from texts, so a document may state what was not found in it: no sentence says that it does not.
+"""
 
 from agent.compose.phrases.conditions import describe_value_noun
 from agent.compose.phrases.set_description import describe_set
 from agent.compose.phrases.values import format_number
-from agent.compose.phrases.words import escape_markdown, join_alternatives, singular_of
+from agent.compose.phrases.words import escape_markdown, join_alternatives
 from agent.outcome import UnstatedRole, UnstatedValues
 from agent.refine.unstated_values import search_without_fields
 from agent.review.leg_review import LegReview
-from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message, translate_plural
 from storage.search.conditions import MATCH_ALL
 from storage.search.ids import FieldName
@@ -15,7 +17,7 @@ from storage.search.schema import FieldOrigin, SchemaField
 
 
 def add_unstated_values(text: str, review: LegReview, *, scope_count: int | None = None) -> str:
-    """Returns the text with a sentence for what some documents do not state; a field that hardly any states goes first.
+    """Returns the text with a sentence for what was not found in some documents; what nearly all lack goes first.
 
     `scope_count`: documents that the text names as the whole, besides those of the set.
     """
@@ -55,10 +57,12 @@ def _warn_of_scarce_field(unstated: UnstatedValues, review: LegReview) -> str:
         "total": format_number(unstated.total),
     }
     if not unstated.decided_count:
-        return translate_message("None of the {total} {documents} states {label}, so I cannot tell.", **values)
+        return translate_message(
+            "I found no value for {label} in any of the {total} {documents}, so I cannot tell.", **values
+        )
     return translate_plural(
-        "Only {stated} of {total} {documents} states {label}, so this is far from complete.",
-        "Only {stated} of {total} {documents} state {label}, so this is far from complete.",
+        "I found a value for {label} in only {stated} of {total} {documents}, so this is far from complete.",
+        "I found a value for {label} in only {stated} of {total} {documents}, so this is far from complete.",
         unstated.decided_count,
         stated=format_number(unstated.decided_count),
         **values,
@@ -66,15 +70,15 @@ def _warn_of_scarce_field(unstated: UnstatedValues, review: LegReview) -> str:
 
 
 def _describe_remaining(unstated: UnstatedValues, review: LegReview, scope_count: int | None) -> str:
-    """ "22 of the other 37 do not state pets.", "5 more may fit, but do not state pets or the price."."""
+    """ "I found no value for pets in 22 of the other 37.", "5 more may fit, but I found no value for pets in them."."""
     count, found = unstated.count, review.count
     values = {"count": format_number(count), "label": _label_of(unstated.fields, review)}
     if unstated.role is not UnstatedRole.CONDITION:
         if unstated.total == 1:
-            return translate_message("It does not state {label}.", **values)
+            return translate_message("I found no value for {label} in it.", **values)
         return translate_plural(
-            "{count} of these {total} does not state {label}.",
-            "{count} of these {total} do not state {label}.",
+            "I found no value for {label} in {count} of these {total}.",
+            "I found no value for {label} in {count} of these {total}.",
             count,
             total=format_number(unstated.total),
             **values,
@@ -83,14 +87,14 @@ def _describe_remaining(unstated: UnstatedValues, review: LegReview, scope_count
         return _describe_share(unstated, values, found)
     if found:
         return translate_plural(
-            "{count} more may fit, but does not state {label}.",
-            "{count} more may fit, but do not state {label}.",
+            "{count} more may fit, but I found no value for {label} in it.",
+            "{count} more may fit, but I found no value for {label} in them.",
             count,
             **values,
         )
     return translate_plural(
-        "{count} may fit, but does not state {label}.",
-        "{count} may fit, but do not state {label}.",
+        "{count} may fit, but I found no value for {label} in it.",
+        "{count} may fit, but I found no value for {label} in them.",
         count,
         **values,
     )
@@ -101,19 +105,22 @@ def _describe_share(unstated: UnstatedValues, values: dict[str, str], found: int
     others, count = unstated.total - found, unstated.count
     if found and count == others:
         return translate_plural(
-            "The other one does not state {label}.", "The other {count} do not state {label}.", count, **values
+            "I found no value for {label} in the other one.",
+            "I found no value for {label} in the other {count}.",
+            count,
+            **values,
         )
     message_values = values | {"others": format_number(others)}
     if found:
         return translate_plural(
-            "{count} of the other {others} does not state {label}.",
-            "{count} of the other {others} do not state {label}.",
+            "I found no value for {label} in {count} of the other {others}.",
+            "I found no value for {label} in {count} of the other {others}.",
             count,
             **message_values,
         )
     return translate_plural(
-        "{count} of the {others} does not state {label}.",
-        "{count} of the {others} do not state {label}.",
+        "I found no value for {label} in {count} of the {others}.",
+        "I found no value for {label} in {count} of the {others}.",
         count,
         **message_values,
     )
@@ -127,10 +134,7 @@ def _is_whole_bucket(unstated: UnstatedValues, review: LegReview) -> bool:
 
 def _label_of(names: tuple[FieldName, ...], review: LegReview) -> str:
     """Names the fields: "price", "pets or price". Markdown."""
-    nouns = [describe_value_noun(field) for field in _fields_of(names, review)]
-    if is_reply_in_english():
-        nouns = [noun if noun.startswith("“") or singular_of(noun) != noun else f"the {noun}" for noun in nouns]
-    return escape_markdown(join_alternatives(nouns))
+    return escape_markdown(join_alternatives([describe_value_noun(field) for field in _fields_of(names, review)]))
 
 
 def _fields_of(names: tuple[FieldName, ...], review: LegReview) -> list[SchemaField]:

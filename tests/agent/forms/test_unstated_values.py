@@ -86,58 +86,61 @@ async def _ask(question: str, context: AgentContext) -> Answer | Clarify:
         pytest.param(
             "which guesthouses have pets dogs?",
             "**3 guesthouses** with pets dogs: **House 0**, **House 1**, **House 4**. "
-            "15 of the other 17 do not state pets.",
+            "I found no value for pets in 15 of the other 17.",
             id="list",
         ),
         pytest.param(
             "how many guesthouses in Belk have pets dogs?",
-            "**1 guesthouse** in Belk with pets dogs. [1] 8 more may fit, but do not state pets.",
+            "**1 guesthouse** in Belk with pets dogs. [1] 8 more may fit, but I found no value for pets in them.",
             id="count with another condition",
         ),
         pytest.param(
             "which guesthouses are not rustic?",
-            "I found no guesthouses with style other than rustic. 2 of the 20 do not state the style.",
+            "I found no guesthouses with style other than rustic. I found no value for style in 2 of the 20.",
             id="negation",
         ),
         pytest.param(
             "is there any guesthouse with price over 90?",
-            "**No**: I found no guesthouses with a price of more than EUR 90.00. 4 of the 20 do not state the price.",
+            "**No**: I found no guesthouses with a price of more than EUR 90.00. "
+            "I found no value for price in 4 of the 20.",
             id="none found",
         ),
         pytest.param(
             "are all guesthouses rustic?",
-            "**Unknown**: **18** of the **20** guesthouses fit (style: rustic). The other 2 do not state the style.",
+            "**Unknown**: **18** of the **20** guesthouses fit (style: rustic). "
+            "I found no value for style in the other 2.",
             id="all without a counterexample",
         ),
         pytest.param(
             "are all guesthouses pets cats?",
-            "**No**: **2** of the **20** guesthouses fit (pets: cats). 15 of the other 18 do not state pets.",
+            "**No**: **2** of the **20** guesthouses fit (pets: cats). "
+            "I found no value for pets in 15 of the other 18.",
             id="all with a counterexample",
         ),
         pytest.param(
             "what is the average price of the guesthouses in Arvo?",
-            "Average of price: **EUR 61.00** (8 guesthouses in Arvo). 2 of these 10 do not state the price.",
+            "Average of price: **EUR 61.00** (8 guesthouses in Arvo). I found no value for price in 2 of these 10.",
             id="number",
         ),
         pytest.param(
             "what is the average price of guesthouses by town?",
-            "Average of price of **20 guesthouses**, by town. 4 of these 20 do not state the price.",
+            "Average of price of **20 guesthouses**, by town. I found no value for price in 4 of these 20.",
             id="number by group",
         ),
         pytest.param(
             "which guesthouse is the cheapest?",
-            "**House 4** has the lowest price of the **20 guesthouses**: EUR 54.00. 4 of these 20 do not state the"
-            " price.",
+            "**House 4** has the lowest price of the **20 guesthouses**: EUR 54.00. "
+            "I found no value for price in 4 of these 20.",
             id="superlative",
         ),
         pytest.param(
             "what percentage of guesthouses have pets dogs?",
-            "**15%** (3 guesthouses) of 20 guesthouses. 15 of the other 17 do not state pets.",
+            "**15%** (3 guesthouses) of 20 guesthouses. I found no value for pets in 15 of the other 17.",
             id="share",
         ),
         pytest.param(
             "which guesthouses have breakfast buffet?",
-            "Only 1 of 20 guesthouses states the breakfast, so this is far from complete. "
+            "I found a value for breakfast in only 1 of 20 guesthouses, so this is far from complete. "
             "**1 guesthouse** with breakfast buffet: **House 7**.",
             id="scarce field",
         ),
@@ -173,7 +176,9 @@ async def test_no_document_known_of_a_scarce_field_is_no_answer_of_no(context: A
     outcome = await _ask("is there any guesthouse where breakfast is not buffet?", context)
 
     assert outcome.text.startswith("**Unknown**: I found no guesthouses")
-    assert outcome.text.endswith("Only 1 of 20 guesthouses states the breakfast, so this is far from complete.")
+    assert outcome.text.endswith(
+        "I found a value for breakfast in only 1 of 20 guesthouses, so this is far from complete."
+    )
 
 
 async def test_documents_that_lack_several_values_are_counted_once(context: AgentContext) -> None:
@@ -181,14 +186,14 @@ async def test_documents_that_lack_several_values_are_counted_once(context: Agen
 
     # House 0 lacks the price, House 6 and 8 the pets; no other house of Arvo with a price under 60 lacks one
     assert "**1 guesthouse**" in outcome.text
-    assert "3 more may fit, but do not state" in outcome.text
+    assert "3 more may fit, but I found no value for" in outcome.text
 
 
 async def test_documents_that_may_fit_are_no_share_where_two_fields_are_asked(context: AgentContext) -> None:
     outcome = await _ask("how many guesthouses with pets dogs have a price under 60?", context)
 
     assert "of the other" not in outcome.text
-    assert "more may fit, but do not state" in outcome.text
+    assert "more may fit, but I found no value for" in outcome.text
 
 
 async def test_a_field_is_scarce_only_among_the_documents_that_are_named(context: AgentContext) -> None:
@@ -200,12 +205,18 @@ async def test_a_field_is_scarce_only_among_the_documents_that_are_named(context
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        ("which guesthouses have pets dogs?", "Bei 15 der anderen 17 fehlt die Angabe pets."),
-        ("how many guesthouses in Belk have pets dogs?", "Noch 8 könnten passen: Die Angabe pets fehlt."),
-        ("is there any guesthouse with price over 90?", "Bei 4 der 20 fehlt die Angabe price."),
+        ("which guesthouses have pets dogs?", "Bei 15 der anderen 17 habe ich keine Angabe zu pets gefunden."),
+        (
+            "how many guesthouses in Belk have pets dogs?",
+            "Noch 8 könnten passen: Eine Angabe zu pets habe ich dort nicht gefunden.",
+        ),
+        ("is there any guesthouse with price over 90?", "Bei 4 der 20 habe ich keine Angabe zu price gefunden."),
         ("are all guesthouses rustic?", "**Unbekannt**: "),
-        ("which guesthouse is the cheapest?", "Bei 4 dieser 20 fehlt die Angabe price."),
-        ("which guesthouses have breakfast buffet?", "Die Angabe breakfast gibt es nur bei 1 von 20 (Guesthouses)"),
+        ("which guesthouse is the cheapest?", "Bei 4 dieser 20 habe ich keine Angabe zu price gefunden."),
+        (
+            "which guesthouses have breakfast buffet?",
+            "Eine Angabe zu breakfast habe ich nur bei 1 von 20 (Guesthouses) gefunden",
+        ),
     ],
 )
 async def test_a_german_reply_says_it_in_german(question: str, text: str, context: AgentContext) -> None:

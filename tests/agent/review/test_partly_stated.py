@@ -70,7 +70,7 @@ async def test_a_set_that_most_texts_leave_open_is_asked_about_with_counts(
 
     assert isinstance(outcome, Clarify)
     assert "1 mooring" in outcome.text
-    assert "3 of the other 4 do not state the power" in outcome.text
+    assert "I found no value for power in 3 of the other 4" in outcome.text
     assert [choice.count for choice in outcome.choices if choice.count is not None] == [1, 2, 4]
 
 
