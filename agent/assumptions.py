@@ -182,6 +182,22 @@ class IgnoredGrouping:
     ignored_label: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListTaken:
+    """A list in the message became one condition. `unknown_entries`: the first of those that no document holds."""
+
+    entry_count: int
+    unknown_entries: tuple[str, ...] = ()
+    unknown_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcerptRead:
+    """The message is long, and only this part of it was read."""
+
+    text: str
+
+
 Assumption: TypeAlias = (
     IgnoredWord
     | UnknownWords
@@ -204,6 +220,8 @@ Assumption: TypeAlias = (
     | MarginTaken
     | UnmatchedSuperlative
     | UnusedWords
+    | ListTaken
+    | ExcerptRead
     | IgnoredSuperlative
     | IgnoredGrouping
 )

@@ -48,6 +48,7 @@ from storage.search.refinement import (
 from storage.search.schema import Schema
 
 _SHOWN_VALUES = 6
+_MAX_COUNTED = 40  # candidates; a plan with more conditions than a person writes would be counted without each of them
 SchemasByBucket = Mapping[BucketId, Schema]
 
 
@@ -60,10 +61,13 @@ async def count_refinements(
 ) -> list[OfferedChoice]:
     """Returns the candidates that lead to documents as choices with counts, in the order given; two round trips.
 
+    Only the first 40 candidates are counted.
+
     Each choice leads to other documents than every choice before it, and than the set of the leg, if the reply shows
     this (`shows_set`). A reply that asks which set is meant offers it as well. Of choices that change the form of the
     answer, only those with the same form are compared.
     """
+    candidates = candidates[:_MAX_COUNTED]
     searches = [apply_refinement(candidate.refinement, leg.search) for candidate in candidates]
     offered = [
         (candidate, search)

@@ -50,6 +50,7 @@ from storage.search.schema import FieldOrigin, FieldType, Schema
 
 _MAX_RELAXATIONS = 10
 _MAX_SPELLINGS = 3  # offered for a word
+_MAX_CHECKED_WORDS = 12  # whose spelling the index looks up
 _MIN_CORRECTABLE_LETTERS = 4
 _MIN_LETTERS_FOR_TWO_EDITS = 8
 SchemasByBucket = Mapping[BucketId, Schema]
@@ -66,14 +67,14 @@ def relaxation_requests(leg: Leg, schemas: SchemasByBucket) -> list[IndexRequest
             requests += relaxation_requests(inner_leg, schemas)
     buckets = frozenset(leg.search.buckets)
     words = _words_to_spell_check(leg)
-    requests += [SpellingRequest(buckets, word) for word in sorted(words)]
+    requests += [SpellingRequest(buckets, word) for word in words]
     return requests
 
 
-def _words_to_spell_check(leg: Leg) -> set[str]:
-    """Returns the required words that may be misspelt: no phrases, no numbers."""
+def _words_to_spell_check(leg: Leg) -> Sequence[str]:
+    """Returns the first of the required words that may be misspelt, sorted: no phrases, no numbers."""
     required = {word for clause in leg.search.clauses for word in clause.required_terms}
-    return {word for word in required if " " not in word and not word.isdigit()}
+    return sorted(word for word in required if " " not in word and not word.isdigit())[:_MAX_CHECKED_WORDS]
 
 
 def _nearest_requests(clause: Clause, condition: Condition, schema: Schema) -> Iterator[NearestValueRequest]:
@@ -224,7 +225,7 @@ def _spelling_candidates(leg: Leg, answers: IndexAnswers | None) -> Iterator[Ref
     words = _words_to_spell_check(leg)
     if answers is None:
         return
-    for word in sorted(words):
+    for word in words:
         near = [spelling for spelling in answers[SpellingRequest(buckets, word)] if is_near_spelling(word, spelling)]
         for spelling in near[:_MAX_SPELLINGS]:
             yield RefinementCandidate(

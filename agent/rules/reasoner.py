@@ -40,6 +40,8 @@ from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.lexicon_cache import LexiconCache
 from agent.rules.linking.label_similarity import LabelEmbeddings
+from agent.rules.long_messages.list_conditions import asks_about_set, names_entry
+from agent.rules.long_messages.long_message import ShortMessage, shorten_message
 from agent.rules.planning.completed_question import plan_completed_question
 from agent.rules.planning.left_over_words import name_unused_words
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
@@ -69,6 +71,21 @@ class RuleReasoner:
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
+        lexicons = self.lexicons_for(question_context)
+        message = shorten_message(question, lexicons)
+        decomposition = await self._decompose_short(message, question_context)
+        return message.complete_decision(decomposition, lexicons)
+
+    async def _decompose_short(self, message: ShortMessage, question_context: QuestionContext) -> Decomposition:
+        if not message.text_without_list or message.list_reading is None:
+            return await self._decompose_message(message.text, question_context)
+        decomposition = await self._decompose_message(message.text_without_list, question_context)
+        if asks_about_set(decomposition):
+            return decomposition
+        with_entry = await self._decompose_message(message.text, question_context)
+        return with_entry if names_entry(with_entry, message.list_reading) else decomposition
+
+    async def _decompose_message(self, question: str, question_context: QuestionContext) -> Decomposition:
         lexicons = self.lexicons_for(question_context)
         language = choose_reply_language(question, question_context.last_plan, document_languages_of(lexicons))
         pack = load_pack(language)

@@ -10,12 +10,14 @@ from agent.assumptions import (
     CorrectedSpelling,
     DateFieldTaken,
     DocumentsRead,
+    ExcerptRead,
     FallbackReading,
     FirstOfSeveral,
     ForeignLanguage,
     IgnoredGrouping,
     IgnoredSuperlative,
     IgnoredWord,
+    ListTaken,
     MarginTaken,
     RequiredWords,
     TakenField,
@@ -48,6 +50,8 @@ from agent.translation.message_catalogues import translate_message, translate_pl
 from storage.search.conditions import TEXT_FIELD, Condition, fields_of
 from storage.search.schema import FieldType, Schema
 
+_MAX_EXCERPT_CHARS = 200  # code points that the reply repeats
+
 
 def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str:
     match assumption:
@@ -58,6 +62,11 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case UnusedWords(words=words):
             quoted = (select_telling_words(words) or words) if is_reply_in_english() else words
             return translate_message("I did not use {words} from your question", words=_quote_words(quoted))
+        case ListTaken():
+            return _describe_list(assumption)
+        case ExcerptRead(text=text):
+            shown = text if len(text) <= _MAX_EXCERPT_CHARS else f"{text[:_MAX_EXCERPT_CHARS].rstrip()} …"
+            return translate_message("I read only this part of your long message: “{text}”", text=shown)
         case UnansweredPart(question=question):
             return translate_message(
                 "I did not understand “{question}”, so that part is not answered", question=question
@@ -162,6 +171,19 @@ def repeats_reply(assumption: Assumption, text: str, schemas: SchemasByBucket) -
 def describe_taken_set(taken: TakenInnerSet, schemas: SchemasByBucket) -> str:
     """Returns what the documents of the set have in common, without their noun."""
     return describe_reading(taken.conditions, schemas[taken.bucket], schemas)
+
+
+def _describe_list(taken: ListTaken) -> str:
+    known = translate_message(
+        "I took the {count} entries of your list as one condition", count=format_number(taken.entry_count)
+    )
+    if not taken.unknown_count:
+        return known
+    named = [f"“{entry}”" for entry in taken.unknown_entries]
+    others = taken.unknown_count - len(named)
+    if others:
+        named.append(translate_plural("{count} other", "{count} others", others, count=format_number(others)))
+    return f"{known}; " + translate_message("no document holds {entries}", entries=join_words(named))
 
 
 def _describe_reading_of_documents(read: DocumentsRead, schema: Schema) -> str:

@@ -169,23 +169,27 @@ def _choose_fields(selection: SpanSelection) -> list[_LiteralChoice]:
         choice = _LiteralChoice(literal, first, last, label_tokens, ranked_fields, is_negated)
         used_ops[choice.field_key].append(literal.op)
         choices.append(choice)
+    conditions = [_condition_of(selection, choice) for choice in choices]
     for index, choice in enumerate(choices):
-        for earlier in choices[:index]:
-            if _are_opposed(selection, earlier, choice):
+        for earlier_index, earlier in enumerate(choices[:index]):
+            if not _may_oppose(selection, earlier, choice):
+                continue
+            if are_contradictory(conditions[earlier_index], conditions[index]):
                 _separate_choices(selection, earlier, choice)
+                for changed in (earlier_index, index):
+                    conditions[changed] = _condition_of(selection, choices[changed])
     return choices
 
 
-def _are_opposed(selection: SpanSelection, choice: _LiteralChoice, later: _LiteralChoice) -> bool:
-    """Whether the conditions of two literals on one field leave no value: "under 3" and "over 5"."""
+def _condition_of(selection: SpanSelection, choice: _LiteralChoice) -> Condition:
+    return condition_for_literal(choice.literal, *choice.ranked_fields[0][1:], selection)
+
+
+def _may_oppose(selection: SpanSelection, choice: _LiteralChoice, later: _LiteralChoice) -> bool:
+    """Whether the conditions of two literals on one field may leave no value: "under 3" and "over 5"."""
     if choice.field_key != later.field_key or choice.is_negated or later.is_negated:
         return False
-    if _has_disjunction_between(selection, choice.literal, later.literal):
-        return False
-    conditions = [
-        condition_for_literal(each.literal, *each.ranked_fields[0][1:], selection) for each in (choice, later)
-    ]
-    return are_contradictory(*conditions)
+    return not _has_disjunction_between(selection, choice.literal, later.literal)
 
 
 def _separate_choices(selection: SpanSelection, choice: _LiteralChoice, later: _LiteralChoice) -> None:

@@ -159,6 +159,17 @@ class PhraseMeanings(BucketFields):
             for meaning in sorted([*schema_meanings, *value_meanings], key=self._schema_position)
         }
 
+    def find_whole_values(self, texts: Sequence[str]) -> Sequence[Mapping[FieldName, tuple[str, ...]]]:
+        """Returns the values that each whole text stands for, by field; columns of rows are left out."""
+        return [
+            {
+                values.field_key[0]: tuple(values.values)
+                for values in self._value_index.match_phrase(phrase)
+                if phrase and values.field_key[1] is None and not values.by_head_words
+            }
+            for phrase in self.analyser.joined_terms_of(texts)
+        ]
+
     def _schema_position(self, meaning: LinkMeaning) -> int:
         return -1 if isinstance(meaning, BucketNoun) else self._field_positions[meaning.field]
 
