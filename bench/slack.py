@@ -23,6 +23,7 @@ import aiohttp
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from bench.figures import BenchmarkFigure, percentile_of
 from tests.adapters.web.serving import find_free_port
+from tests.attack.question_shapes import QUESTION_SHAPES, make_question
 from tests.cli.conftest import RECEIPTS, environment_for, run_parley
 from tests.servers.missing import ServerMissing
 from tests.servers.postgres import fresh_database, postgres_server
@@ -31,6 +32,9 @@ from tests.stand_ins.slack.workspace import SlackMember, SlackMessage
 
 _EVENTS_PER_SECOND, _EVENTS_PER_SECOND_ON_POSTGRES, _RUN_S, _QUESTIONS_PER_RUN = 50, 200, 4, 20
 _PEOPLE_COUNT: Final = 400
+_FLOOD_SHAPES: Final = ("people", "comparisons", "names with commas", "identifiers")
+_FLOOD_CHARS: Final = 9_990
+_FLOOD_QUESTIONS, _QUESTIONS_BESIDE_FLOOD = 40, 20
 _STATUS_METHOD: Final = "assistant.threads.setStatus"
 _CLOCK_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
@@ -44,6 +48,7 @@ async def measure_slack(folder: Path, runs: int) -> list[BenchmarkFigure]:
         question_cpu_ms, click_cpu_ms = zip(
             *[await load_generator.measure_click_cpu() for _ in range(runs)], strict=True
         )
+        flood_runs = [await load_generator.time_beside_flood() for _ in range(runs)]
         acknowledgement_runs = await load_generator.time_acknowledgements(runs, _EVENTS_PER_SECOND)
     bare_ms = [duration_ms for _, bare_run in acknowledgement_runs for duration_ms in bare_run]
     return [
@@ -62,6 +67,13 @@ async def measure_slack(folder: Path, runs: int) -> list[BenchmarkFigure]:
             target=150,
             baseline=percentile_of(question_cpu_ms, 50),
             note=f"{_QUESTIONS_PER_RUN} clicks a run; bare: CPU of a question",
+        ),
+        BenchmarkFigure(
+            name="Slack: others' answers while one person sends long questions, p95",
+            unit="ms",
+            run_values=tuple(percentile_of(beside_ms, 95) for _, beside_ms in flood_runs),
+            baseline=percentile_of([percentile_of(quiet_ms, 95) for quiet_ms, _ in flood_runs], 50),
+            note=f"{_FLOOD_QUESTIONS} of {_FLOOD_CHARS:,} characters at once; bare: nobody else asks; aim: twice that",
         ),
         *_acknowledgement_figures_of(acknowledgement_runs, f"on SQLite, {_EVENTS_PER_SECOND} a second"),
         *await _measure_on_postgres(folder / "slack-server", runs),
@@ -161,6 +173,27 @@ class _SlackLoadGenerator:
             await self._stand_in.wait_until(
                 lambda count_before=count_before, message=answer: self._is_answered(message, count_before + 1), 30
             )
+
+    async def time_beside_flood(self) -> tuple[list[float], list[float]]:
+        """Milliseconds of each answer to several people in turn: alone, and while one person sends many long questions
+        at once, each in a conversation of its own.
+        """
+        quiet_ms = [await self._time_answer() for _ in range(_QUESTIONS_BESIDE_FLOOD)]
+        flooder = next(self._people)
+        channel = self._stand_in.workspace.direct_channel_of(flooder.id)
+        shapes = itertools.cycle(make_question(QUESTION_SHAPES[shape], _FLOOD_CHARS) for shape in _FLOOD_SHAPES)
+        flood = [
+            (await self._stand_in.post_as_person(flooder, channel, text))[0]
+            for text in itertools.islice(shapes, _FLOOD_QUESTIONS)
+        ]
+        beside_ms = [await self._time_answer() for _ in range(_QUESTIONS_BESIDE_FLOOD)]
+        await self._stand_in.wait_until(lambda: all(self._is_answered(message, 1) for message in flood), 300)
+        return quiet_ms, beside_ms
+
+    async def _time_answer(self) -> float:
+        began = time.perf_counter()
+        await self._wait_for_answer(await self._send_message("How many receipts from Kestrel?"))
+        return (time.perf_counter() - began) * 1000
 
     async def time_acknowledgements(
         self, runs: int, events_per_second: int, *, until_answered: bool = True

@@ -1,7 +1,9 @@
 """The rule reasoner: links values to the scoped dictionary and routes by the best and most complete reading."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final, TypeVar
 
 from agent.assumptions import CorrectedSpelling, ForeignLanguage, UnknownWords
 from agent.compose.composed_leg import ComposedLeg
@@ -55,6 +57,9 @@ from agent.rules.words.question_splitting import split_questions
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import AnswerForm, Clause, FindPassages, Leg, LegCombination, Plan, Search
 
+_MAX_READ_AT_ONCE: Final = 250  # code points of a question that is read in some ten milliseconds
+_Read = TypeVar("_Read")
+
 
 class RuleReasoner:
     """A reasoner without a model or a network. It caches the lexicons of recent buckets.
@@ -68,6 +73,7 @@ class RuleReasoner:
         self._lexicon_cache = LexiconCache()
         self._label_embeddings = LabelEmbeddings(embedder)
         self._word_meanings = WordMeanings(embedder)
+        self._long_readings = asyncio.Semaphore(1)
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
@@ -95,25 +101,39 @@ class RuleReasoner:
         if pack is not None:
             decomposition = await self._decompose_translated(question, pack, question_context)
             return _with_language(decomposition, language)
-        plain_message = simplify_message(question, lexicons)
+        plain_message = await self._run_reading(question, lambda: simplify_message(question, lexicons))
         reader = await self._open_reader(plain_message.text, question_context)
-        decomposition = self._decompose_question(question, plain_message, question_context, reader)
+        decomposition = await self._run_reading(
+            question, lambda: self._decompose_question(question, plain_message, question_context, reader)
+        )
         return _with_language(_name_unused_words(decomposition, lexicons), language)
 
     async def _decompose_translated(
         self, question: str, pack: LanguagePack, question_context: QuestionContext
     ) -> Decomposition:
         """Decides on a message in a language that has a pack, as on the same message in English."""
-        message = translate_message(question, pack, self.lexicons_for(question_context), question_context.now.date())
+        lexicons = self.lexicons_for(question_context)
+        message = await self._run_reading(
+            question, lambda: translate_message(question, pack, lexicons, question_context.now.date())
+        )
         text = message.plain_message.text
         command = _find_command(message.rewritten.text, question_context) or _find_command(text, question_context)
         if command is not None:
             return command
         reader = await self._open_reader(text, question_context)
-        decomposition = self._decompose_plain_message(text, question_context, reader)
+        decomposition = await self._run_reading(
+            question, lambda: self._decompose_plain_message(text, question_context, reader)
+        )
         decomposition = _name_unused_words(decomposition, reader.lexicons)
         decomposition = _with_original(decomposition, question, message.plain_message)
         return decomposition if _is_undo(decomposition) else restore_words(decomposition, message)
+
+    async def _run_reading(self, question: str, read: Callable[[], _Read]) -> _Read:
+        """Returns what `read` returns. Long questions are read in a thread, one at a time, so that others go on."""
+        if len(question) <= _MAX_READ_AT_ONCE:
+            return read()
+        async with self._long_readings:
+            return await asyncio.to_thread(read)
 
     async def _open_reader(self, text: str, question_context: QuestionContext) -> QuestionReader:
         lexicons = self.lexicons_for(question_context)

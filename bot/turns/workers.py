@@ -20,7 +20,10 @@ _RECHECK_INTERVAL_S: Final = 0.05
 
 
 class TurnWorkers:
-    """`name` is this process in the database; `max_concurrent` bounds the turns that run at once."""
+    """`name` is this process in the database; `max_concurrent` bounds the turns that run at once.
+
+    One person has at most a quarter as many turns in progress, over all processes: the others are for other people.
+    """
 
     def __init__(
         self,
@@ -96,7 +99,13 @@ class TurnWorkers:
         if max_turns <= 0 or not surfaces:
             return []
         try:
-            return await self._inbox.claim_due_turns(self._name, TURN_LEASE, limit=max_turns, surfaces=surfaces)
+            return await self._inbox.claim_due_turns(
+                self._name,
+                TURN_LEASE,
+                limit=max_turns,
+                surfaces=surfaces,
+                limit_per_person=max(self._max_concurrent // 4, 1),
+            )
         except SqlError as exc:
             self._log.warning("no turns claimed", error=type(exc).__name__)
             return []

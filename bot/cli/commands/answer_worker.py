@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 # The receiving process has priority, because the chat product repeats a message that is not acknowledged in time.
 _NICENESS: Final = 10
+# How long a thread that reads a long question or searches may keep the others waiting; Python's default is 5 ms, and a
+# short question changes between threads many times.
+_SWITCH_INTERVAL_S: Final = 0.001
 SHUTDOWN_GRACE_S: Final = 20.0  # for running turns after the receiving process has ended; then they are released
 
 
 def answer(home: HomeOption = None, debug: DebugOption = False) -> None:
     """Work on turns for `parley serve`, which starts this and ends it."""
     os.nice(_NICENESS)
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
     run_with_bot(_process_turns, home=home, debug=debug)
 
 

@@ -94,11 +94,13 @@ class TurnInbox:
         limit: int = 1,
         surfaces: Sequence[str] | None = None,
         up_to_turn: str | None = None,
+        limit_per_person: int | None = None,
     ) -> list[ClaimedTurn]:
         """Claim up to `limit` due turns and return them, oldest first.
 
         `surfaces` restricts the claim to these surfaces. `up_to_turn` restricts it to that turn and the earlier turns
-        of its conversation.
+        of its conversation. `limit_per_person`: a turn waits while so many earlier turns of its person are due or in
+        progress, in whatever conversation, so that those of other people come first.
 
         A turn is never claimed while an earlier turn of its conversation is open, so two turns of one conversation are
         never claimed together. An exhausted turn whose error message could not be posted does not block its
@@ -115,7 +117,7 @@ class TurnInbox:
             **({} if surfaces is None else {"surfaces": list(surfaces)}),
             **({} if up_to_turn is None else {"up_to_turn": up_to_turn}),
         }
-        claim_statement = _claim_statement_for(surfaces is not None, up_to_turn is not None)
+        claim_statement = _claim_statement_for(surfaces is not None, up_to_turn is not None, limit_per_person)
         rows = await self._database.run_write(
             lambda connection: connection.execute(claim_statement, values).all(), durable=False
         )
@@ -316,11 +318,13 @@ _earlier, _later = turns.alias("earlier"), turns.alias("later")
 
 
 @cache
-def _claim_statement_for(by_surface: bool, by_last_turn: bool) -> Executable:
+def _claim_statement_for(by_surface: bool, by_last_turn: bool, limit_per_person: int | None) -> Executable:
     conditions = [turns.c.finished_at.is_(None), turns.c.due_at <= bindparam("now"), ~_waits_for_earlier_turn()]
     conditions += [~_is_exhausted_and_revised(), ~_is_predecessor_posting()]
     if by_surface:
         conditions.append(turns.c.surface.in_(bindparam("surfaces", expanding=True)))
+    if limit_per_person is not None:
+        conditions.append(~_has_earlier_of_person(limit_per_person))
     if by_last_turn:
         conditions += [
             turns.c.conversation == _up_to_column(_earlier.c.conversation),
@@ -356,6 +360,22 @@ def _up_to_column(column: ColumnElement[Any]) -> ScalarSelect[Any]:
 
 def _waits_for_earlier_turn() -> ColumnElement[bool]:
     return exists().where(_earlier.c.lane == turns.c.conversation, _earlier.c.position < turns.c.position)
+
+
+def _has_earlier_of_person(count: int) -> ColumnElement[bool]:
+    """Whether so many earlier turns of the person are due or in progress; one that pauses after a failure is not."""
+    return (
+        select(_earlier.c.position)
+        .where(
+            _earlier.c.person == turns.c.person,
+            _earlier.c.finished_at.is_(None),
+            _earlier.c.position < turns.c.position,
+            or_(_earlier.c.worker.is_not(None), _earlier.c.due_at <= bindparam("now")),
+        )
+        .limit(1)
+        .offset(count - 1)
+        .exists()
+    )
 
 
 def _is_exhausted_and_revised() -> ColumnElement[bool]:

@@ -57,6 +57,7 @@ class TurnRow(tables.TableRow, Turn, frozen=True, table=True):
         Index("uq_turns_event", "surface", "event_id", unique=True),
         Index("uq_turns_message", "conversation", "message_id", unique=True),
         Index("ix_turns_open", "position", **tables.partial_index("finished_at IS NULL")),
+        Index("ix_turns_open_of_person", "person", "position", **tables.partial_index("finished_at IS NULL")),
         Index("ix_turns_lane", "lane", "position", **tables.partial_index("lane IS NOT NULL")),
         Index("ix_turns_person", "person", "received_at"),
         Index("ix_turns_received", "received_at"),

@@ -93,6 +93,27 @@ async def test_an_unknown_turn_is_not_found(inbox: TurnInbox) -> None:
     assert await inbox.find_turn("no such turn") is None
 
 
+async def test_one_person_with_many_open_turns_does_not_hold_up_another(inbox: TurnInbox) -> None:
+    for number in range(1, 7):
+        await accept_new_turn(inbox, a_turn(number, conversation=f"slack:T1:C{number}:1"))
+    await accept_new_turn(inbox, a_turn(7, conversation="slack:T1:C7:1", person="slack:T1:U2"))
+
+    claimed = await inbox.claim_due_turns("w1", LEASE, limit=8, limit_per_person=2)
+
+    assert question_texts(claimed) == ["question 1", "question 2", "question 7"]
+    assert await inbox.claim_due_turns("w2", LEASE, limit=8, limit_per_person=2) == []
+    assert await inbox.finish_turn(claimed[0], {})
+    assert question_texts(await inbox.claim_due_turns("w2", LEASE, limit=8, limit_per_person=2)) == ["question 3"]
+
+
+async def test_a_turn_that_pauses_after_a_failure_does_not_count_against_its_person(inbox: TurnInbox) -> None:
+    for number in (1, 2):
+        await accept_new_turn(inbox, a_turn(number, conversation=f"slack:T1:C{number}:1"))
+    await inbox.fail_attempt(await claim_one_turn(inbox), "test", PAUSE)
+
+    assert question_texts(await inbox.claim_due_turns("w1", LEASE, limit=8, limit_per_person=1)) == ["question 2"]
+
+
 async def test_an_accepted_turn_outlives_the_process(inbox: TurnInbox, database_url: str, clock: SetClock) -> None:
     turn_id = await accept_new_turn(inbox, a_turn())
 
