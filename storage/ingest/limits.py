@@ -1,9 +1,11 @@
-"""Limits on the memory, time and text of one file."""
+"""Limits on the memory, time and content of one file."""
 
 from dataclasses import dataclass
 
 from storage.ingest.errors import UnparsableFile
 
+MAX_COLUMNS = 2_000  # of a table; keys of a record, and keys of a bucket that become fields
+MAX_DEPTH = 50  # of objects and lists within one another
 MAX_TEXT_CHARACTERS = 20_000_000  # characters of a document; indexing that many takes some 700 MB of memory
 
 
@@ -15,6 +17,16 @@ class ParserLimits:
     page_timeout_s: float = 30.0  # the longest wait for the next frame of the worker
     file_timeout_s: float = 600.0
     max_characters: int = MAX_TEXT_CHARACTERS
+
+
+def too_many_columns_error(column_count: int) -> UnparsableFile:
+    return UnparsableFile(f"it has {column_count:,} columns; {MAX_COLUMNS:,} are read: split it into several tables")
+
+
+def too_many_keys_error(key_count: int) -> UnparsableFile:
+    return UnparsableFile(
+        f"it has {key_count:,} keys; {MAX_COLUMNS:,} are read: put repeated things into a list under one key"
+    )
 
 
 def text_too_long_error(max_characters: int) -> UnparsableFile:

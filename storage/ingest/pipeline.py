@@ -26,7 +26,7 @@ from storage.ingest.extract.kinds.record_origins import OriginTally
 from storage.ingest.extract.labels.label_fields import LabelledFields
 from storage.ingest.files import SourceFile, find_source_files, single_document_id
 from storage.ingest.label_survey import LabelSurvey, spread_sample
-from storage.ingest.limits import ParserLimits
+from storage.ingest.limits import MAX_COLUMNS, ParserLimits
 from storage.ingest.load import load_records
 from storage.ingest.parallel_reading import read_files_ahead
 from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, RejectedInput, SourceRecord
@@ -357,8 +357,11 @@ class _IngestRun:
         self._language_detectors[bucket].add_text(text)
         self._language_detectors[bucket].add_names(metadata)
         values = flatten_metadata({} if self._ignore_metadata else metadata).values
-        self._origin_tallies[bucket].add_record(origin.file, origin.sheet, values)
         add_to_profiles(values, profiles)
+        if surplus_keys := values.keys() - profiles.keys() if len(profiles) >= MAX_COLUMNS else None:
+            self.report_builder.add_surplus_keys(bucket, surplus_keys)
+            values = {name: value for name, value in values.items() if name in profiles}
+        self._origin_tallies[bucket].add_record(origin.file, origin.sheet, values)
 
     def _bucket_for(self, bucket_name: str | None) -> BucketId | None:
         """Returns the bucket of a document that names `bucket_name`; None if there is none or its name is invalid."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from storage.ingest.limits import MAX_COLUMNS
 from storage.ingest.records import RecordOrigin
 from storage.ingest.schemas.values import MisfitValue, render_raw_value
 from storage.search.errors import DocumentTaken
@@ -14,6 +15,8 @@ from storage.search.schema import Schema
 
 _MAX_FAILURES = 1000  # failures that the report lists; further ones are only counted
 _MAX_EXAMPLES = 3
+_MAX_KEYS = 1000  # renamed and ignored keys that the report lists
+_MAX_SURPLUS_KEYS = 100_000  # that are told apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +140,7 @@ class ReportBuilder:
         default_factory=dict[tuple[BucketId, FieldName], list[str]]
     )
     _ignored_counts: Counter[tuple[BucketId, FieldName]] = field(default_factory=Counter[tuple[BucketId, FieldName]])
+    _surplus_keys: dict[BucketId, set[FieldName]] = field(default_factory=dict[BucketId, set[FieldName]])
     _without_vectors: Counter[BucketId] = field(default_factory=Counter[BucketId])
     _remarks: dict[str, None] = field(default_factory=dict[str, None])
 
@@ -169,7 +173,8 @@ class ReportBuilder:
 
     def add_renamed_keys(self, bucket: BucketId, renamed: Mapping[str, FieldName]) -> None:
         for key, name in renamed.items():
-            self._renamed_keys[bucket, key] = name
+            if len(self._renamed_keys) < _MAX_KEYS:
+                self._renamed_keys[bucket, key] = name
 
     def add_misfit(self, bucket: BucketId, misfit: MisfitValue) -> None:
         key = (bucket, misfit.field)
@@ -179,7 +184,14 @@ class ReportBuilder:
             examples.append(render_raw_value(misfit.raw)[:100])
 
     def add_ignored_key(self, bucket: BucketId, name: FieldName) -> None:
-        self._ignored_counts[bucket, name] += 1
+        if len(self._ignored_counts) < _MAX_KEYS or (bucket, name) in self._ignored_counts:
+            self._ignored_counts[bucket, name] += 1
+
+    def add_surplus_keys(self, bucket: BucketId, names: Set[FieldName]) -> None:
+        """Notes keys that get no field because the bucket has too many already."""
+        surplus = self._surplus_keys.setdefault(bucket, set())
+        if len(surplus) < _MAX_SURPLUS_KEYS:
+            surplus |= names
 
     def _sum_counts(self, buckets: Set[BucketId | None]) -> dict[str, int]:
         return {
@@ -209,8 +221,21 @@ class ReportBuilder:
             ),
             buckets=buckets,
             schema_changes=schema_changes,
-            remarks=(*self._remarks, *map(_without_vectors_remark, (+self._without_vectors).items())),
+            remarks=(
+                *self._remarks,
+                *map(_surplus_keys_remark, self._surplus_keys.items()),
+                *map(_without_vectors_remark, (+self._without_vectors).items()),
+            ),
         )
+
+
+def _surplus_keys_remark(keys_of_bucket: tuple[BucketId, Set[FieldName]]) -> str:
+    bucket, names = keys_of_bucket
+    count = f"over {_MAX_SURPLUS_KEYS:,}" if len(names) > _MAX_SURPLUS_KEYS else f"{len(names):,}"
+    return (
+        f"{bucket}: {MAX_COLUMNS:,} keys are fields; {count} further keys, such as {min(names)!r}, are none, and their "
+        "values are not stored: put repeated things into a list under one key, or give a schema with the keys you need"
+    )
 
 
 def _without_vectors_remark(count_of_bucket: tuple[BucketId, int]) -> str:

@@ -10,6 +10,7 @@ from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.formats.encoding import FALLBACK_ENCODING, detect_encoding, fallback_encoding_remark, open_text_file
 from storage.ingest.formats.tables import KeyColumnFinder, TabularRow, body_rows_of, detect_layout, record_of_row
+from storage.ingest.limits import MAX_COLUMNS, too_many_columns_error
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput
 from storage.ingest.worker import ParserWorker
 
@@ -50,13 +51,21 @@ def _read_rows(source: SourceFile, encoding: str, delimiter: str) -> Iterator[Ta
     with open_text_file(source.path, encoding) as file:
         reader = csv.reader(file, delimiter=delimiter)
         try:
-            for cells in reader:
+            for raw_cells in reader:
+                cells = [cell.strip() or None for cell in raw_cells]
+                if len(cells) > MAX_COLUMNS:
+                    cells = _cut_blank_end(cells)
                 bytes_read = cast(BinaryIO, file.buffer).tell()
-                yield TabularRow(
-                    number=reader.line_num, cells=[cell.strip() or None for cell in cells], bytes_read=bytes_read
-                )
+                yield TabularRow(number=reader.line_num, cells=cells, bytes_read=bytes_read)
         except csv.Error as exc:
             raise UnparsableFile(f"it is no CSV from line {reader.line_num} on: {exc}") from exc
+
+
+def _cut_blank_end(cells: list[str | None]) -> list[str | None]:
+    """Returns as many cells as a table may have columns. Raises `UnparsableFile` if a further cell is not blank."""
+    if filled_beyond := sum(1 for cell in cells[MAX_COLUMNS:] if cell is not None):
+        raise too_many_columns_error(MAX_COLUMNS + filled_beyond)
+    return cells[:MAX_COLUMNS]
 
 
 def _detect_delimiter(sample: str) -> str:

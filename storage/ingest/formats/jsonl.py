@@ -3,13 +3,14 @@
 import gzip
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import BinaryIO, TypeAlias, cast
 
 from storage.ingest.documents.surrogates import replace_surrogates_in_json
 from storage.ingest.documents.titles import explain_file_code
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
+from storage.ingest.limits import MAX_COLUMNS, MAX_DEPTH, too_many_keys_error
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
 from storage.ingest.worker import ParserWorker
 from storage.search.ids import Subject
@@ -20,6 +21,7 @@ _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # matches surrogates in p
 _KEYS_OF_DOCUMENTS = frozenset({"text", "source", "page_starts", "readers"})
 _TITLE_KEYS = ("title", "name", "subject")
 JsonObject: TypeAlias = Mapping[str, object]
+_ValueWithPath: TypeAlias = tuple[tuple[str, ...], object]
 
 
 def read_jsonl_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
@@ -48,6 +50,7 @@ def _read_lines(file: BinaryIO) -> Iterator[bytes | None]:
 def _parse_line(line: bytes, origin: RecordOrigin) -> SourceRecord | RejectedInput:
     try:
         data = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)  # some programs write NaN for null
+        _check_shape(data, line)
         if _SURROGATE_ESCAPE.search(line):
             data = replace_surrogates_in_json(data)
         if not isinstance(data, dict):
@@ -63,6 +66,32 @@ def _parse_line(line: bytes, origin: RecordOrigin) -> SourceRecord | RejectedInp
         return RejectedInput(origin=origin, reason="it is nested too deeply")
     except UnparsableFile as exc:
         return RejectedInput(origin=origin, reason=exc.reason)
+
+
+def _check_shape(data: object, line: bytes) -> None:
+    """Raises `UnparsableFile` for more keys or deeper nesting than is read. Keys of rows in a list count once."""
+    if line.count(b":") <= MAX_COLUMNS and line.count(b"{") + line.count(b"[") <= MAX_DEPTH:
+        return
+    level: list[_ValueWithPath] = [((), data)]
+    paths = set[tuple[str, ...]]()
+    for _ in range(MAX_DEPTH + 1):
+        level = list(_members_with_paths(level))
+        paths.update(path for path, _ in level)
+        if len(paths) > MAX_COLUMNS:
+            raise too_many_keys_error(len(paths))
+        if not level:
+            return
+    raise UnparsableFile(f"it is nested more than {MAX_DEPTH} levels deep")
+
+
+def _members_with_paths(values: Iterable[_ValueWithPath]) -> Iterator[_ValueWithPath]:
+    """Yields the members of the objects and lists among the values; a member of a list has the path of the list."""
+    for path, value in values:
+        if isinstance(value, dict):
+            for key, member in cast("dict[str, object]", value).items():
+                yield (*path, key), member
+        elif isinstance(value, list):
+            yield from ((path, member) for member in cast("list[object]", value) if isinstance(member, (dict, list)))
 
 
 def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:

@@ -1,6 +1,7 @@
 """Reads tables as people lay them out: finds the header row and the column names, and makes a record of each row."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -17,6 +18,7 @@ _TITLE_COLUMNS = ("title", "name", "subject", "heading", "label")
 _WORDS_OF_OWN_NAMES = ("full", "display")  # of a column such as "full_name"
 _ID_COLUMNS = ("doc_id", "id")
 _MAX_TITLE_CHARACTERS = 300
+_MAX_NAME_CHARACTERS = 1_000  # of a column
 _ONLY_NUMBERS = re.compile(r"[\d.,:/\s-]+")
 CellValue: TypeAlias = str | int | float | bool | None  # None: blank
 
@@ -154,12 +156,12 @@ def _join_header_groups(header: TabularRow, group: TabularRow | None) -> list[st
 
 def _unique_column_names(header: Sequence[str]) -> list[str]:
     """Returns unique names: a blank name becomes its column number, a repeated name gets a number."""
-    names: dict[str, None] = {}
+    names, copies = dict[str, None](), Counter[str]()
     for position, header_text in enumerate(header, 1):
-        name = base = " ".join(header_text.split()) or f"column {position}"
-        copy = 1
+        name = base = " ".join(header_text[:_MAX_NAME_CHARACTERS].split()) or f"column {position}"
         while name in names:
-            name = f"{base} {(copy := copy + 1)}"
+            copies[base] += 1
+            name = f"{base} {copies[base] + 1}"
         names[name] = None
     return list(names)
 

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 
+from storage.ingest.limits import MAX_COLUMNS
 from storage.ingest.schemas.foreign_names import write_name
 from storage.ingest.schemas.names import title_from_name, word_forms_of, words_in_name
 from storage.ingest.schemas.profile import MAX_CATEGORY_CHARACTERS, ValueProfile
@@ -58,8 +60,10 @@ def infer_schema(bucket: BucketId, profiles: Mapping[FieldName, ValueProfile], l
         profiles[field.name] for field in schema.fields if field.name in profiles and field.type in _NAMED_VALUE_TYPES
     ]
 
+    @cache
     def has_value(word: str) -> bool:
-        return any(hash(word.casefold()) in profile.distinct for profile in named_value_profiles)
+        value_hash = hash(word.casefold())
+        return any(value_hash in profile.distinct for profile in named_value_profiles)
 
     return _add_value_synonyms(add_synonyms(schema, has_value), profiles, has_value)
 
@@ -331,6 +335,7 @@ def _is_useful_facet(kind: FieldType, profile: ValueProfile) -> bool:
 def merge_schemas(existing: Schema, inferred_schema: Schema) -> Schema:
     """Returns `existing` with the inferred fields and columns that it lacks; its own fields stay as they are."""
     new_fields = [field for field in inferred_schema.fields if field.name not in existing.by_name]
+    new_fields = new_fields[: max(0, MAX_COLUMNS - len(existing.fields))]
     type_by_name = {field.name: field.type for field in (*new_fields, *existing.fields)}
 
     def fit_currency_field(field: SchemaField) -> SchemaField:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from storage.ingest.limits import MAX_COLUMNS
 from storage.ingest.schemas.literals import (
     NotationStyle,
     is_free_of_charge,
@@ -177,10 +178,12 @@ class ValueProfile:
 
 
 def add_to_profiles(values: Mapping[FieldName, RawValue], profiles: dict[FieldName, ValueProfile]) -> None:
-    """Adds the values of one document (or row) to the profiles of their names."""
+    """Adds the values of one document (or row) to the profiles of their names, at most `MAX_COLUMNS` of them."""
     for name, raw in values.items():
         profile = profiles.get(name)
         if profile is None:
+            if len(profiles) >= MAX_COLUMNS:
+                continue
             profile = profiles[name] = ValueProfile()
         profile.add_value(raw)
 

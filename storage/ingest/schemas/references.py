@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from storage.search.analyser import fold_text
 from storage.search.conditions import TITLE_FIELD
@@ -20,6 +21,7 @@ MIN_FILLED_PART = 0.9  # documents that have one
 MIN_KEY_DOCUMENTS = 3
 _MAX_KEY_CHARACTERS = 100  # of the average value: longer ones are sentences
 _MAX_VALUES = 50_000  # of a field, and titles of a bucket, that are compared
+_MAX_KEYS = 100  # fields of a bucket that others can refer to, the first ones
 _PAGE_SIZE = 10_000
 
 
@@ -105,7 +107,11 @@ def find_references(
     schemas: Mapping[BucketId, Schema], vocabulary: IndexVocabulary, titles: Mapping[BucketId, Sequence[str]]
 ) -> tuple[Schema, ...]:
     """Returns the schemas in which a field gets a reference, with it. `titles` are those of the buckets' documents."""
-    keys = [key for schema in schemas.values() for key in _find_keys(schema, vocabulary, titles[schema.bucket])]
+    keys = [
+        key
+        for schema in schemas.values()
+        for key in islice(_find_keys(schema, vocabulary, titles[schema.bucket]), _MAX_KEYS)
+    ]
     changed = list[Schema]()
     for schema in schemas.values():
         fields = tuple(_with_reference(field, schema, vocabulary, keys) for field in schema.fields)

@@ -272,7 +272,13 @@ class _SynonymAssignment:
 
     def __init__(self, fields: Sequence[SchemaField], candidates: Mapping[str, dict[str, int]]) -> None:
         self.candidates = candidates
-        self._names = {field.name: {_phrase_of(field.name), _phrase_of(field.label)} for field in fields}
+        self._fields_by_phrase = defaultdict[Phrase, set[str]](set)  # the fields that are called so
+        self._fields_by_first_word = defaultdict[str, set[str]](set)  # of names with more than one word
+        for field in fields:
+            for name in (field.name, field.label):
+                self._fields_by_phrase[_phrase_of(name)].add(field.name)
+            if len(words := words_in_name(field.name)) > 1:
+                self._fields_by_first_word[words[0]].add(field.name)
         self._best_scores = defaultdict[Phrase, int](int)
         for scores in candidates.values():
             for word, score in scores.items():
@@ -305,21 +311,18 @@ class _SynonymAssignment:
 
     def _is_best_name(self, word: str, score: int, field: SchemaField) -> bool:
         phrase = _phrase_of(word)
-        names_other_field = any(
-            phrase in phrases or _begins_other_name(word, name, field.name)
-            for name, phrases in self._names.items()
-            if name != field.name
-        )
+        names_other_field = bool(self._fields_by_phrase.get(phrase, set()) - {field.name})
+        names_other_field = names_other_field or self._begins_other_name(word, field)
         names_this_field = _singular_phrase(words_in_name(word)) in (
             _singular_phrase(words_in_name(field.name)),
             _singular_phrase(words_in_name(field.label)),
         )
         return score == self._best_scores[phrase] and not names_this_field and not names_other_field
 
-
-def _begins_other_name(word: str, other_name: str, own_name: str) -> bool:
-    """Whether a word begins the name of another field: "team" then means `team_size` rather than a department."""
-    return len(words_in_name(other_name)) > 1 and words_in_name(other_name)[0] == word != words_in_name(own_name)[0]
+    def _begins_other_name(self, word: str, field: SchemaField) -> bool:
+        """Whether a word begins the name of another field: "team" then means `team_size` rather than a department."""
+        others = self._fields_by_first_word.get(word, set()) - {field.name}
+        return bool(others) and words_in_name(field.name)[:1] != [word]
 
 
 def _scored_synonyms(field: SchemaField, language: str) -> dict[str, int]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from storage.quantities.units import UNITS_BY_SPELLING, parse_unit
 
@@ -119,6 +120,7 @@ def _suffix_fits(suffix: str, stem: str, name: str, sibling_names: Iterable[str]
     return suffix in _ELECTRIC_SUFFIXES and any(_is_electric_name(other) for other in sibling_names if other != name)
 
 
+@lru_cache(maxsize=10_000)
 def _is_electric_name(name: str) -> bool:
     _, suffix, stem = _split_suffix(name)
     return (

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -56,12 +57,12 @@ def flatten_metadata(metadata: Mapping[str, object]) -> FlatMetadata:
 
     Lists become strings or rows.
     """
-    values, renamed = dict[FieldName, RawValue](), dict[str, FieldName]()
+    values, renamed, copies = dict[FieldName, RawValue](), dict[str, FieldName](), Counter[FieldName]()
     for path, raw in _metadata_leaves(metadata):
         value = _raw_value_of(raw)
         if value is None:
             continue
-        name = _unused_name(field_name_for("_".join(path)), values)
+        name = _unused_name(field_name_for("_".join(path)), values, copies)
         if name != ".".join(path):
             renamed[".".join(path)] = name
         values[name] = value
@@ -86,11 +87,12 @@ def _metadata_leaves(
             yield (*path, key), value
 
 
-def _unused_name(name: FieldName, used_names: Mapping[FieldName, object]) -> FieldName:
-    copy, free = 1, name
+def _unused_name(name: FieldName, used_names: Mapping[FieldName, object], copies: Counter[FieldName]) -> FieldName:
+    """Returns the name, with a number if it is used already. `copies` has the last number of each name."""
+    free, stem = name, FieldName(name[: _MAX_NAME_CHARACTERS - 4])
     while free in used_names:
-        copy += 1
-        free = FieldName(f"{name[: _MAX_NAME_CHARACTERS - 4]}_{copy}")
+        copies[stem] += 1
+        free = FieldName(f"{stem}_{copies[stem] + 1}")
     return free
 
 
@@ -106,11 +108,11 @@ def _raw_value_of(value: object) -> RawValue | None:
 
 
 def _raw_row_of(row: Mapping[str, object]) -> RawRow:
-    cells = dict[FieldName, RawScalar]()
+    cells, copies = dict[FieldName, RawScalar](), Counter[FieldName]()
     for path, value in _metadata_leaves(row):
         cell = _text_of_value(cast(list[object], value)) if isinstance(value, list) else _raw_scalar_of(value)
         if cell is not None and cell != "":
-            cells[_unused_name(_column_name_for("_".join(path)), cells)] = cell
+            cells[_unused_name(_column_name_for("_".join(path)), cells, copies)] = cell
     return cells
 
 

@@ -280,3 +280,14 @@ async def test_a_cancelled_run_ends_and_the_next_run_loads_the_rest(index: Embed
         await run
     report = await ingest_with_rules(index, [path], bucket=BUCKET)
     assert report.added + report.skipped == 3000
+
+
+async def test_keys_beyond_the_bound_of_a_bucket_get_no_field_and_a_remark_names_them(
+    index: EmbeddedIndex, tmp_path: Path
+) -> None:
+    documents = [a_record(f"d{i}", metadata={f"k{i}_{j}": j for j in range(900)}) for i in range(3)]
+    file = write_jsonl(tmp_path / "many.jsonl", *documents)
+
+    report = await ingest_with_rules(index, [file], bucket=BUCKET)
+    assert (report.added, len(report.schema_changes[0].schema.fields)) == (3, 2_000)
+    assert any("700 further keys, such as 'k2_200', are none" in remark for remark in report.remarks)

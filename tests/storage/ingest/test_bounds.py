@@ -1,0 +1,90 @@
+"""Each bound of what is read from a file is told by name, and what is within it is read."""
+
+import json
+from pathlib import Path
+
+from storage.ingest.files import SourceFile
+from storage.ingest.limits import MAX_COLUMNS
+from storage.ingest.load import load_records
+from storage.ingest.records import LoadedItem, RejectedInput, SourceRecord
+from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
+from storage.ingest.schemas.values import flatten_metadata
+from storage.ingest.worker import ParserWorker
+from storage.search.ids import FieldName
+
+
+def load_items(path: Path, content: str) -> list[LoadedItem]:
+    path.write_text(content, encoding="utf-8")
+    with ParserWorker() as worker:
+        return list(load_records(SourceFile(path=path, name=path.name), worker))
+
+
+def single_reason_of(path: Path, content: str) -> str:
+    (item,) = load_items(path, content)
+    assert isinstance(item, RejectedInput)
+    return item.reason
+
+
+def metadata_in(items: list[LoadedItem]) -> list[dict[str, object]]:
+    return [dict(item.metadata) for item in items if isinstance(item, SourceRecord)]
+
+
+def test_a_table_with_too_many_columns_is_rejected_with_their_number(tmp_path: Path) -> None:
+    for name in ("a", "", "c{i}"):
+        header = ",".join(name.format(i=i) for i in range(40_000))
+        reason = single_reason_of(tmp_path / "t.csv", f"x{header}\n" + ",".join(["1"] * 40_000))
+
+        assert reason == "it has 40,000 columns; 2,000 are read: split it into several tables"
+
+
+def test_blank_columns_beyond_the_bound_are_left_out(tmp_path: Path) -> None:
+    items = load_items(tmp_path / "t.csv", "a" + "," * 75_000 + "\n1" + "," * 75_000)
+
+    assert metadata_in(items) == [{"a": "1"}]
+
+
+def test_repeated_names_are_numbered_in_their_order(tmp_path: Path) -> None:
+    items = load_items(tmp_path / "t.csv", "a,a 2,a,,a,column 4\n1,2,3,4,5,6\n1,2,3,4,5,6")
+
+    assert list(metadata_in(items)[0]) == ["a", "a 2", "a 3", "column 4", "a 4", "column 4 2"]
+
+
+def test_as_many_repeated_names_as_there_may_be_columns_are_read(tmp_path: Path) -> None:
+    items = load_items(tmp_path / "t.csv", ",".join(["a"] * MAX_COLUMNS) + "\n" + ",".join(["1"] * MAX_COLUMNS))
+
+    assert list(metadata_in(items)[0])[-1] == f"a {MAX_COLUMNS}"
+
+
+def test_a_record_with_too_many_keys_is_rejected_and_the_next_is_read(tmp_path: Path) -> None:
+    wide = {"doc_id": "wide", "text": "t", "metadata": {f"k{i}": 1 for i in range(3_000)}}
+    rows = {"doc_id": "rows", "text": "t", "metadata": {"items": [{f"c{i}": 1} for i in range(3_000)]}}
+    lists = {"doc_id": "lists", "text": "t", "metadata": {"items": [{"c": i} for i in range(3_000)]}}
+    first, second, third = load_items(tmp_path / "t.jsonl", "\n".join(map(json.dumps, (wide, rows, lists))))
+
+    assert isinstance(first, RejectedInput)
+    assert first.reason.startswith("it has 3,003 keys; 2,000 are read")
+    assert isinstance(second, RejectedInput)
+    assert second.reason.startswith("it has 3,004 keys")
+    assert isinstance(third, SourceRecord)
+
+
+def test_a_record_that_is_nested_deeply_is_rejected(tmp_path: Path) -> None:
+    for opening, closing in (('{"a":', "}"), ("[", "]")):
+        deep = '{"doc_id": "d", "text": "t", "metadata": {"a": ' + opening * 300 + "1" + closing * 300 + "}}"
+
+        assert single_reason_of(tmp_path / "t.jsonl", deep) == "it is nested more than 50 levels deep"
+
+
+def test_keys_that_become_the_same_field_are_numbered_each_once() -> None:
+    flat = flatten_metadata({"." * (i + 1) + "k": i for i in range(MAX_COLUMNS)})
+
+    assert len(flat.values) == MAX_COLUMNS
+    assert list(flat.values)[:3] == ["k", "k_2", "k_3"]
+
+
+def test_a_bucket_has_profiles_of_as_many_keys_as_become_fields() -> None:
+    profiles = dict[FieldName, ValueProfile]()
+    for record in range(3):
+        add_to_profiles({FieldName(f"k{record}_{i}"): i for i in range(MAX_COLUMNS)}, profiles)
+
+    assert list(profiles) == [f"k0_{i}" for i in range(MAX_COLUMNS)]
