@@ -8,7 +8,12 @@ from agent.assumptions import Assumption
 from agent.compose.choices.distinct_labels import compose_choices
 from agent.compose.compare_sides import compose_comparison
 from agent.compose.composed_leg import ComposedLeg, FactsComposer
-from agent.compose.phrases.assumptions import describe_assumption, describe_kept_condition, repeats_reply
+from agent.compose.phrases.assumptions import (
+    describe_assumption,
+    describe_kept_condition,
+    drop_words_of_reply,
+    repeats_reply,
+)
 from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeKind, SearchTrace
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
@@ -51,7 +56,7 @@ def _assemble_answer(
         tables = (table,) if table is not None else tables
     return Answer(
         plan=with_described_assumptions(plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
-        text="\n\n".join(dict.fromkeys(lines))
+        text="\n\n".join(_drop_repeated_lines(lines))
         or ("" if tables else translate_message("I found nothing that answers this.")),
         legs=_results_of(decisions, legs),
         citations=tuple(citations),
@@ -115,7 +120,7 @@ def _assemble_clarification(
         plan=with_described_assumptions(reviewed.plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
         kind=clarification.kind,
         leg=review.leg.id,
-        text="\n\n".join(dict.fromkeys(lines)),
+        text="\n\n".join(_drop_repeated_lines(lines)),
         legs=_results_of(reviewed.decisions, legs),
         choices=choices,
         citations=tuple(citations),
@@ -164,13 +169,20 @@ def _describe_assumptions(
     text, schemas = "\n".join(lines), _schemas_of(reviewed)
     assumptions = [
         assumption
-        for assumption in (
+        for assumption in drop_words_of_reply(
             *reviewed.planned.assumptions,
             *(assumption for decision in decisions for assumption in decision.assumptions),
+            text=text,
         )
         if not repeats_reply(assumption, text, schemas)
     ]
     return with_described_assumptions(reviewed.plan, assumptions, _schemas_of(reviewed)).assumptions
+
+
+def _drop_repeated_lines(lines: Sequence[str]) -> list[str]:
+    """Returns the lines without those that another line says as well, perhaps with more: parts often say the same."""
+    distinct = list(dict.fromkeys(lines))
+    return [line for line in distinct if not any(other.startswith(f"{line} ") for other in distinct)]
 
 
 def _describe_kept_conditions(reviewed: ReviewedPlan) -> tuple[str, ...]:

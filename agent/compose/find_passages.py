@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_verdict
-from agent.compose.phrases.words import clean_quotation, escape_markdown, join_by_colon
+from agent.compose.phrases.words import clean_quotation, escape_markdown, join_by_colon, spell_as_asked
 from agent.english.telling_words import select_telling_words
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.retrieval.answer_type import AnswerType
@@ -31,7 +31,8 @@ def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
     telling_words = select_telling_words(facts.unknown_words)
     # The words of a question in another language may stand here in English, or without their accents.
     if telling_words and is_reply_in_english():
-        words = ", ".join(f"“{escape_markdown(word)}”" for word in telling_words[:_MAX_UNKNOWN_WORDS])
+        written = [spell_as_asked(word, review.leg.question) for word in telling_words[:_MAX_UNKNOWN_WORDS]]
+        words = ", ".join(f"“{escape_markdown(word)}”" for word in written)
         text += translate_message(" No document mentions {words}.", words=words)
     return ComposedLeg(sentences=(text,))
 

@@ -20,11 +20,14 @@ _TYPED_CONTRACTIONS = frozenset((*(f"{verb}nt" for verb in _NEGATED_VERBS), *_SH
 _PREPOSITIONS = frozenset(
     "after below above beside beyond despite except near off past since till toward unlike".split()
 )
+_TITLES_OF_PERSONS = frozenset("mr mrs ms miss dr prof sir".split())
 _ABBREVIATIONS = frozenset("incl excl eg ie vs approx ca nr".split())
 
 
 def tells_subject(word: str) -> bool:
     """Whether documents would have the folded word if they were about it; not "him", "average", "pull" or "dont"."""
+    if len(word) == 1 or word in _TITLES_OF_PERSONS:
+        return False
     if word in _WORDS_OF_ASKING or word in _TYPED_CONTRACTIONS or word in _PREPOSITIONS | _ABBREVIATIONS:
         return False
     return not is_light_word(word)

@@ -30,6 +30,7 @@ from storage.search.schema import FieldOrigin, FieldType, SchemaField
 _MAX_PARTS = 8  # choices by fields
 _MAX_FIELDS = 4  # offered for a question about values
 _MAX_VALUE_WORDS = 4  # of a value that names a kind
+_LABELS_OF_OWN_VALUES = (["id"], ["no"], ["number"], ["code"], ["title"])  # the last word of the label
 _FEW_DOCUMENTS = 4  # a set so small may be divided into single documents
 _MAX_FIELD_VALUES = 7  # distinct values of a field that sorts documents into a few kinds
 _MAX_VALUES_BY_FIELD = 4
@@ -158,7 +159,8 @@ def mentioning_search(search: Search, words: Sequence[str]) -> Search:
 
 def _parts_by_field(field: SchemaField, answer: FacetAnswer) -> Iterator[RefinementCandidate]:
     """Yields the values of a field that sorts the set into a few kinds."""
-    if isinstance(answer, ValueFacet) and _sorts_into_kinds(answer):
+    is_own = field.label.casefold().split()[-1:] in _LABELS_OF_OWN_VALUES
+    if isinstance(answer, ValueFacet) and not is_own and _sorts_into_kinds(answer):
         for value in answer.values[:_MAX_VALUES_BY_FIELD]:
             yield _value_candidate(field, value.value)
 

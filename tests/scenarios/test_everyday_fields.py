@@ -54,10 +54,10 @@ TABLES = {
     "purchase_orders": PURCHASE_ORDERS,
 }  # fmt: skip
 REPLIES = {
-    "list all barges": "**3 boats** with type barge",
-    "how many ketches are there": "**2 boats** with type ketch",
+    "list all barges": "**3 boats** of type barge",
+    "how many ketches are there": "**2 boats** of type ketch",
     "yards in Ovra": "**2 yards** in Ovra",
-    "who skippers the cheapest barge": "Minimum of price of **3 boats** with type barge, by skipper: **Cai Munk**",
+    "who skippers the cheapest barge": "Minimum of price of **3 boats** of type barge, by skipper: **Cai Munk**",
     "fastest crossing": "**C-2** has the lowest duration of the **4 crossings**: 20 min.",
     "yards opened before the year 1800": "**1 yard** opened before 1800",
     "most expensive sales order": "**S-1** has the highest total incl. VAT of the **5 sales orders**: EUR 900.00.",

@@ -1,6 +1,7 @@
 """Describes the assumptions of an answer, and what a follow-up keeps. Raw text, not escaped."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from agent.assumptions import (
@@ -47,6 +48,7 @@ from agent.refine.refinements import SchemasByBucket
 from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import language_name_of
 from agent.translation.message_catalogues import translate_message, translate_plural
+from storage.search.analyser import fold_text
 from storage.search.conditions import TEXT_FIELD, Condition, fields_of
 from storage.search.schema import FieldType, Schema
 
@@ -155,6 +157,25 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             )
         case _:
             assert_never(assumption)
+
+
+def drop_words_of_reply(*assumptions: Assumption, text: str) -> Iterator[Assumption]:
+    """Yields the assumptions. Words that the reply uses, or that were read in another spelling, are not unused."""
+    folded = fold_text(text)
+    corrected = {
+        fold_text(assumption.written) for assumption in assumptions if isinstance(assumption, CorrectedSpelling)
+    }
+    for assumption in assumptions:
+        if not isinstance(assumption, UnusedWords):
+            yield assumption
+            continue
+        words = tuple(
+            word
+            for word in assumption.words
+            if fold_text(word) not in corrected and not re.search(rf"\b{re.escape(fold_text(word))}\b", folded)
+        )
+        if words:
+            yield UnusedWords(words=words)
 
 
 def repeats_reply(assumption: Assumption, text: str, schemas: SchemasByBucket) -> bool:

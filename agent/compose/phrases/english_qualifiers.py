@@ -100,7 +100,8 @@ class QualifierParts:
         return [*self.relations, *states, *possessions, *self.remarks, *self.clauses, *self.equations]
 
     def join(self) -> str:
-        relations = sorted(self.relations, key=lambda relation: relation.startswith("to "))  # "from A to B"
+        # "of type van from A to B"
+        relations = sorted(self.relations, key=lambda relation: (relation[:3] == "to ", relation[:3] != "of "))
         words = [*relations, *([join_words(self.states)] if self.states else [])]
         words += [f"with {join_words(self.possessions)}"] if self.possessions else []
         said = ", ".join(filter(None, (" ".join(words), *self.remarks)))
@@ -584,12 +585,15 @@ def _describe_values(
         )
         return f"{low} to {high}"
     values = [
-        format_number(value) if is_count and isinstance(value, float) else value
+        value
         for comparison in comparisons
         for value in (comparison.value if isinstance(comparison.value, tuple) else (comparison.value,))
     ]
     shown = [
-        _quote_long_value(value) if isinstance(value, str) else format_value(value, schema_field) for value in values
+        format_number(value)
+        if is_count and isinstance(value, float)
+        else (_quote_long_value(value) if isinstance(value, str) else format_value(value, schema_field))
+        for value in values
     ]
     if len(shown) > NAMED_VALUES + 1:
         return f"{', '.join(shown[:NAMED_VALUES])} or {len(shown) - NAMED_VALUES} more"

@@ -40,8 +40,8 @@ def format_label(label: str) -> str:
 
 
 def spell_out_label(label: str) -> str:
-    """Returns an English label with its abbreviations as people write them: "total excl. VAT"."""
-    return _ABBREVIATION.sub(lambda match: _ABBREVIATIONS[match[0].lower()], label)
+    """Returns an English label as people write it: "total excl. VAT", "tenant" for "tenant(s)"."""
+    return _ABBREVIATION.sub(lambda match: _ABBREVIATIONS[match[0].lower()], label.replace("(s)", ""))
 
 
 def lowercase_label(label: str) -> str:
@@ -55,6 +55,12 @@ def lowercase_label(label: str) -> str:
 def lowercase_words(label: str) -> str:
     """Returns the label in lower case in an English sentence; in other languages like `lowercase_label`."""
     return label.lower() if is_reply_in_english() else lowercase_label(label)
+
+
+def spell_as_asked(word: str, question: str) -> str:
+    """Returns the folded word as the question writes it: "Ludmila" for "ludmila"."""
+    written = re.search(rf"\b{re.escape(word)}\b", question, re.IGNORECASE)
+    return written[0] if written is not None else word
 
 
 def capitalize_words(words: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.compose.phrases.conditions import describe_qualifier, describe_widening
+from agent.compose.phrases.conditions import describe_qualifier, describe_widening, list_conditions
 from agent.compose.phrases.nouns import document_noun_of, format_count
 from agent.translation.languages import use_language
 from storage.search.conditions import (
@@ -233,6 +233,16 @@ def test_one_of_its_documents_has_a_name(bucket: str, item: str, singular: str, 
     noun = document_noun_of(Schema(bucket=BucketId(bucket), item=item))
 
     assert (format_count(1, noun), format_count(430, noun)) == (singular, plural)
+
+
+def test_large_counts_have_separators_and_no_quotation_marks() -> None:
+    assert describe_qualifier([where("bedrooms", GT, 20000.0)], SCHEMA, SCHEMAS) == "with more than 20,000 bedrooms"
+
+
+def test_members_of_a_list_of_conditions_have_one_form() -> None:
+    conditions = [where("provider", EQ, "Red Cross"), where("occurred_on", BETWEEN, ("2025-01-01", "2025-12-31"))]
+
+    assert list_conditions(conditions, SCHEMA, SCHEMAS) == ["provider: Red Cross", "occurred in 2025"]
 
 
 @pytest.mark.parametrize(
