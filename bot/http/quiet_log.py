@@ -46,7 +46,7 @@ def forward_library_logs(log: FilteringBoundLogger) -> Generator[None]:
     handlers = [(logger, _WarningForwarder(log, logger.name)) for logger in loggers]
     for logger, handler in handlers:
         logger.addHandler(handler)
-        logger.propagate = False
+        logger.propagate, logger.disabled = False, False  # a library's `dictConfig` may have disabled it
     try:
         yield
     finally:
