@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench faults clean
+.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench faults fuzz clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make docs    build the documentation site in build/site; a broken link is an error"
 	@echo "make bench   measure; ARGS=--demo times the demo too"
 	@echo "make faults  a thousand faults on each chat product; ARGS=\"--surface teams --seed 2 --faults 100\""
+	@echo "make fuzz    10,000 odd requests for each address of the server; FUZZ=100000 sends more"
 	@echo "make clean   remove everything made here"
 
 setup: .venv/.synced
@@ -79,6 +80,10 @@ bench: setup
 
 faults: setup
 	$(BIN)/python -m tests.faults $(ARGS)
+
+FUZZ ?= 10000
+fuzz: setup
+	PARLEY_FUZZ_REQUESTS=$(FUZZ) $(BIN)/python -m pytest -n 0 tests/attack tests/adapters/teams/test_fuzz.py $(ARGS)
 
 clean:
 	rm -rf .venv .uv .servers .demo .hypothesis .ruff_cache .import_linter_cache dist build

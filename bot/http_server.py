@@ -1,19 +1,17 @@
 """The one HTTP port: the routes of the surfaces, downloads, health checks and metrics."""
 
 import asyncio
-import hashlib
-import hmac
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
-from pydantic import SecretStr
 
 from bot.errors import BotError
-from bot.http.callers import is_local_request
+from bot.http.callers import caller_address_of, is_local_request
 from bot.http.quiet_log import quiet_log_for
 from bot.http.request_checks import build_request_checks
+from bot.http.secret_check import SecretCheck
 from bot.turns.metrics import CONTENT_TYPE, TurnMetrics
 from bot.turns.turn_processor import sentence_for
 from storage.search.errors import SearchError
@@ -43,7 +41,8 @@ def build_web_app(bot: "Application", surfaces: "Iterable[Surface]", metrics: Tu
 
 
 def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.RouteDef]:
-    readiness, metrics_access = _ReadinessCheck(bot.ping_backends), _MetricsAccess(bot.settings.metrics_token)
+    readiness, token = _ReadinessCheck(bot.ping_backends), bot.settings.metrics_token
+    token_check = None if token is None else SecretCheck(token.get_secret_value(), bot.clock)
 
     async def report_alive(request: web.Request) -> web.Response:
         return web.Response(text="alive\n")
@@ -56,7 +55,7 @@ def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.Rout
         return web.Response(text="ready\n")
 
     async def report_metrics(request: web.Request) -> web.Response:
-        if not metrics_access.admits_request(request):
+        if not _may_read_metrics(request, token_check):
             return web.Response(status=403, text=_METRICS_SENTENCE)
         return web.Response(body=metrics.render_text(), headers={"Content-Type": CONTENT_TYPE})
 
@@ -88,21 +87,15 @@ class _ReadinessCheck:
         return ""
 
 
-class _MetricsAccess:
-    """Admits this machine, by a loopback name and without a proxy, and everyone with the token if one is set."""
+def _may_read_metrics(request: web.Request, token_check: SecretCheck | None) -> bool:
+    """This machine may, by a loopback name and without a proxy; everyone with the token may, if one is set.
 
-    def __init__(self, token: SecretStr | None) -> None:
-        self._digest = None if token is None else _digest_of(token.get_secret_value())
-
-    def admits_request(self, request: web.Request) -> bool:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if self._digest is not None and scheme.lower() == "bearer":
-            return hmac.compare_digest(_digest_of(token.strip()), self._digest)
-        return is_local_request(request)
-
-
-def _digest_of(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()
+    Raises `TooManyAttempts`.
+    """
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if token_check is not None and scheme.lower() == "bearer":
+        return token_check.is_right(token.strip(), caller_address_of(request))
+    return is_local_request(request)
 
 
 @web.middleware

@@ -24,6 +24,7 @@ from adapters.web.transcript import TranscriptEntry, WebTranscript
 from bot.conversation.dialogue import MAX_QUESTION_CHARS
 from bot.errors import BotError, PictureFailed
 from bot.http.connections import protect_connection
+from bot.http.request_body import read_form
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
 from bot.pictures.picture_look import PAGE_LOOKS
 from bot.pictures.rendering import render_picture
@@ -32,6 +33,7 @@ from bot.surface.replies import NoticePart, PicturePart, Reply
 from bot.turns.turn_actions import TurnActionHandler, TurnActor, TurnSteps
 
 _KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{16,64}")
+_MAX_FORM_BYTES = 256 * 1024  # a question of 10,000 characters, each of them escaped
 _LOCALE_PATTERN = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
 _SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -64,6 +66,9 @@ class WebSettings(Protocol):
 
     @property
     def link_base(self) -> str: ...
+
+    @property
+    def secret_keys(self) -> tuple[bytes, ...]: ...
 
     @property
     def web_token(self) -> SecretStr | None: ...
@@ -228,11 +233,11 @@ class WebChat:
         return _redirect_to(f"/?c={key}")
 
     async def _store_and_accept(self, request: web.Request, key: str) -> None:
-        """Store the message in the transcript and accept it. Raises `_RequestRefused`."""
-        fields = await request.post()
-        event_id = _form_text_of(fields.get("event")) or _new_event_id()
-        body = self._parse_message_body(_form_text_of(fields.get("text")), _form_text_of(fields.get("choice")))
-        inbound = self._build_inbound(request, key, event_id, body, _form_text_of(fields.get("time_zone")))
+        """Store the message in the transcript and accept it. Raises `_RequestRefused`, `HttpRefusal`."""
+        fields = await read_form(request, _MAX_FORM_BYTES)
+        event_id = fields.get("event") or _new_event_id()
+        body = self._parse_message_body(fields.get("text", ""), fields.get("choice", ""))
+        inbound = self._build_inbound(request, key, event_id, body, fields.get("time_zone", ""))
         if isinstance(body, TextMessage) and not await self._transcript.has_entry(key, f"q-{event_id}"):
             # Append the question before the reply can arrive.
             await self._transcript.append_message(key, f"q-{event_id}", inbound.received_at, body.text)
@@ -288,7 +293,7 @@ class WebChat:
         response = web.StreamResponse(headers=_SECURITY_HEADERS | {"Content-Type": "text/event-stream"})
         with contextlib.suppress(ConnectionResetError):  # the page was closed, perhaps before the response began
             await response.prepare(request)
-            await self._send_new_entries(response, key, int(after_revision) if after_revision.isdecimal() else 0)
+            await self._send_new_entries(response, key, _revision_of(after_revision))
         return response
 
     async def _send_new_entries(self, response: web.StreamResponse, key: str, after_revision: int) -> None:
@@ -324,10 +329,9 @@ class WebChat:
         return web.Response(text=f"{sentence}\n", status=403, headers=_SECURITY_HEADERS)
 
     async def _sign_in_with_token(self, request: web.Request) -> web.StreamResponse:
-        fields = await request.post()
-        if not self._guard.is_same_origin(request) or not self._guard.is_access_token(
-            _form_text_of(fields.get("token"))
-        ):
+        fields = await read_form(request, _MAX_FORM_BYTES)
+        token = fields.get("token", "")
+        if not self._guard.is_same_origin(request) or not self._guard.is_access_token(token, request):
             page = token_page("This is not the token.")
             return web.Response(text=page, content_type="text/html", status=403, headers=_SECURITY_HEADERS)
         response = _redirect_to("/")
@@ -345,11 +349,17 @@ def surface(bot: WebBot) -> WebChat:
         accept=bot.accept_inbound,
         load_steps=bot.turn_actions.load_steps,
         transcript=WebTranscript(settings.home / "web"),
-        guard=AccessGuard(token, urlsplit(settings.link_base).netloc.lower()),
-        clock=lambda: datetime.now(UTC),
+        guard=AccessGuard(
+            token, urlsplit(settings.link_base).netloc.lower(), keys=settings.secret_keys, clock=_utc_now
+        ),
+        clock=_utc_now,
         max_characters=MAX_QUESTION_CHARS,
         log=bot.log,
     )
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _encode_server_events(entries: Sequence[TranscriptEntry], now: datetime, key: str) -> bytes:
@@ -368,9 +378,8 @@ def _new_event_id() -> str:
     return secrets.token_urlsafe(18)
 
 
-def _form_text_of(field: object) -> str:
-    """Returns the text of a form field; empty for a file."""
-    return field if isinstance(field, str) else ""
+def _revision_of(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _wants_json(request: web.Request) -> bool:

@@ -56,7 +56,7 @@ def web_surface(tmp_path: Path) -> Surface:
         accept=SilentBot().accept_inbound,
         load_steps=SilentBot().load_steps,
         transcript=WebTranscript(tmp_path),
-        guard=AccessGuard(None),
+        guard=AccessGuard(None, keys=(b"key",), clock=lambda: datetime.now(UTC)),
         clock=lambda: datetime(2031, 5, 9, 12, tzinfo=UTC),
         max_characters=100,
         log=structlog.get_logger(),

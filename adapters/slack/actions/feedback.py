@@ -9,6 +9,8 @@ from adapters.slack.actions.interactions import ButtonPress, PressReader
 from adapters.slack.events.messages import DeliveryReader
 from adapters.slack.events.questions import AckInteraction
 from adapters.slack.home.blocks import input_block, modal_view, plain_text_object
+from adapters.slack.payloads.deliveries import read_payload
+from adapters.slack.payloads.interactions import FieldState
 from adapters.slack.posting.render import RATE_ACTION, Json
 from bot.errors import BotError
 from bot.ids import TurnId
@@ -49,7 +51,7 @@ class RatingListener:
         submission = await self._presses.read_modal_submission(body)
         if submission is not None:
             press, values = submission
-            reason = values.get(REASON_VIEW, {}).get(REASON_VIEW, {}).get("value") or ""
+            reason = read_payload(FieldState, values.get(REASON_VIEW, {}).get(REASON_VIEW, {})).value or ""
             try:
                 await self._turn_actions.rate_turn(
                     TurnId(press.location.about), press.actor, FeedbackVerdict.BAD, reason

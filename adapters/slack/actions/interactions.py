@@ -10,6 +10,7 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
 from adapters.slack.events.messages import DeliveryContext, DeliveryReader, conversation_id_of
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import ButtonPressPayload, ViewSubmission
 from adapters.slack.payloads.objects import UserReference
 from adapters.slack.payloads.responses import OkResponse
@@ -69,7 +70,7 @@ class PressReader:
 
     async def read_button_press(self, body: Mapping[str, Any]) -> ButtonPress | None:
         """Read a press. Returns None where the app is no longer installed."""
-        payload = ButtonPressPayload.model_validate(body)
+        payload = read_payload(ButtonPressPayload, body)
         action, message = payload.actions[0], payload.container.message_ts
         thread = payload.container.thread_ts or message
         location = MessageLocation(channel=payload.channel.id, thread=thread, message=message, about=action.value)
@@ -80,7 +81,7 @@ class PressReader:
 
     async def read_modal_submission(self, body: Mapping[str, Any]) -> tuple[ButtonPress, dict[str, Any]] | None:
         """Read a submission and the values of its fields, by block and action. None for another app's modal."""
-        submission = ViewSubmission.model_validate(body)
+        submission = read_payload(ViewSubmission, body)
         try:
             location = MessageLocation.model_validate_json(submission.view.private_metadata)
         except ValidationError:

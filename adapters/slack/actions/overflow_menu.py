@@ -10,6 +10,7 @@ from adapters.slack.actions.interactions import ButtonPress, PressReader
 from adapters.slack.events.messages import SURFACE, DeliveryReader
 from adapters.slack.events.questions import AcceptInbound, AckInteraction
 from adapters.slack.home.blocks import input_block, modal_view, option_object, plain_text_object
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import MenuSelection
 from adapters.slack.posting.render import MORE_ACTION, Json, button_text_for, split_choices_to_fit
 from adapters.slack.workspaces.workspace_registry import address_fields_of
@@ -62,8 +63,8 @@ class OverflowMenuListener:
         submission = await self._presses.read_modal_submission(body)
         if submission is not None:
             press, values = submission
-            choice_id = MenuSelection.model_validate(
-                values.get(MORE_ACTION, {}).get(MORE_ACTION, {})
+            choice_id = read_payload(
+                MenuSelection, values.get(MORE_ACTION, {}).get(MORE_ACTION, {})
             ).selected_option.value
             await self._accept(self._inbound_for_choice(press, ChoiceId(choice_id)))
         await ack()

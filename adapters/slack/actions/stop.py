@@ -7,6 +7,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.actions.interactions import ButtonPress, PressReader
 from adapters.slack.events.messages import DeliveryReader, conversation_id_of
 from adapters.slack.events.questions import AckInteraction
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.events import SessionStoppedDelivery
 from adapters.slack.posting.render import STOP_ACTION
 from bot.ids import TurnId
@@ -39,7 +40,7 @@ class StopListener:
         context = await self._reader.delivery_context_for(body)
         if context is None:
             return
-        session = SessionStoppedDelivery.model_validate(body).event
+        session = read_payload(SessionStoppedDelivery, body).event
         person = await context.directory.person_id_of(session.user, None)
         profile = await context.directory.load_person(session.user)
         await self._turn_actions.stop_conversation(

@@ -11,6 +11,7 @@ from adapters.slack.errors import SlackError
 from adapters.slack.events.attachments import attached_files_of
 from adapters.slack.events.messages import SURFACE, DeliveryContext, DeliveryReader, conversation_id_of, plain_text_of
 from adapters.slack.events.questions import AcceptInbound
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import CommandPayload, ShortcutPayload
 from adapters.slack.workspaces.workspace_registry import address_fields_of
 from bot.ids import MessageId
@@ -46,7 +47,7 @@ class CommandListener:
 
     async def _on_command(self, body: dict[str, Any], ack: CommandAck) -> None:
         """Accept the question, or answer an empty command with its usage. The question appears in its thread later."""
-        context, command = await self._reader.delivery_context_for(body), CommandPayload.model_validate(body)
+        context, command = await self._reader.delivery_context_for(body), read_payload(CommandPayload, body)
         if context is not None and not plain_text_of(command.text, context.identity.user_id):
             await ack(USAGE)
             return
@@ -55,12 +56,12 @@ class CommandListener:
         await ack()
 
     async def _on_shortcut(self, body: dict[str, Any], ack: CommandAck) -> None:
-        context, shortcut = await self._reader.delivery_context_for(body), ShortcutPayload.model_validate(body)
+        context, shortcut = await self._reader.delivery_context_for(body), read_payload(ShortcutPayload, body)
         if context is not None and plain_text_of(shortcut.message.text, context.identity.user_id):
             await self._accept(await self._inbound_for_shortcut(context, shortcut))
         await ack()
         if context is not None and not plain_text_of(shortcut.message.text, context.identity.user_id):
-            await self._whisper_no_words(context, body)
+            await self._whisper_no_words(context, shortcut)
 
     async def _inbound_for_command(self, context: DeliveryContext, command: CommandPayload) -> Inbound:
         """Build the inbound of a command, whose thread does not exist yet."""
@@ -118,11 +119,11 @@ class CommandListener:
             needs_thread=True,
         )
 
-    async def _whisper_no_words(self, context: DeliveryContext, body: Mapping[str, Any]) -> None:
+    async def _whisper_no_words(self, context: DeliveryContext, shortcut: ShortcutPayload) -> None:
         """Tell the person who used the shortcut that the message has no text. A failure is only logged."""
         try:
             await context.api.post_to_response_url(
-                body["response_url"], {"text": _NO_WORDS_NOTICE, "response_type": "ephemeral"}
+                shortcut.response_url, {"text": _NO_WORDS_NOTICE, "response_type": "ephemeral"}
             )
         except SlackError as exc:
             self._log.info("slack notice not posted", reason=str(exc))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.slack.events.peer_processes import PeerProcesses
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.events import DirectoryChangeDelivery
 from adapters.slack.payloads.objects import id_of_reference
 from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
@@ -39,7 +40,7 @@ class DirectoryChangeListener:
             app.event(event)(self._on_directory_change)
 
     async def _on_directory_change(self, body: dict[str, Any]) -> None:
-        event = DirectoryChangeDelivery.model_validate(body).event
+        event = read_payload(DirectoryChangeDelivery, body).event
         changed = {"type": event.type, "user": id_of_reference(event.user), "channel": id_of_reference(event.channel)}
         change = {
             **address_fields_of(installation_key_of(body)),

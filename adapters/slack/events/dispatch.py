@@ -11,7 +11,9 @@ from slack_bolt.response import BoltResponse
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
+from adapters.slack.payloads.deliveries import UnreadableDelivery, parse_delivery
 from adapters.slack.workspaces.workspace_registry import NO_INSTALLATION, WorkspaceRegistry, installation_key_of
+from bot.http.quiet_log import quiet_log_for
 
 
 class DeliveryListener(Protocol):
@@ -46,7 +48,7 @@ def build_bolt_app(listeners: Iterable[DeliveryListener], log: FilteringBoundLog
     for listener in listeners:
         listener.register_bolt_handlers(untyped)
     untyped.event(re.compile(".*"))(_ignore_unhandled_event)
-    untyped.error(_FailureHandler(log).handle_delivery_failure)
+    untyped.error(_FailureHandler(quiet_log_for(log)).handle_delivery_failure)
     return app
 
 
@@ -54,15 +56,20 @@ class DeliveryDispatcher:
     """Dispatches the verified deliveries of all receivers."""
 
     def __init__(self, app: AsyncApp, workspaces: WorkspaceRegistry, log: FilteringBoundLogger) -> None:
-        self._app, self._workspaces, self._log = app, workspaces, log
+        self._app, self._workspaces, self._log = app, workspaces, quiet_log_for(log)
+        self._failures = _FailureHandler(self._log)
 
-    async def dispatch_delivery(self, request: AsyncBoltRequest, payload: Mapping[str, Any]) -> BoltResponse:
-        """Dispatch one delivery. `payload`: the parsed body of the request.
+    async def dispatch_delivery(self, payload: Mapping[str, Any]) -> BoltResponse:
+        """Dispatch one delivery. `payload`: as Slack sends it, verified and not yet checked.
 
-        Status 200 acknowledges; for any other status Slack repeats an event. Deliveries of a workspace where the app is
-        not installed are acknowledged and ignored.
+        Status 200 acknowledges; for any other status Slack repeats an event, 400 for what is not in the form of Slack.
+        Deliveries of a workspace where the app is not installed are acknowledged and ignored.
         """
-        installation_key = installation_key_of(payload)
+        try:
+            delivery = parse_delivery(payload)
+        except UnreadableDelivery as exc:
+            return self._failures.refuse_delivery(exc)
+        installation_key = installation_key_of(delivery)
         try:
             workspace = await self._workspaces.workspace_for(installation_key)
         except SlackError as exc:
@@ -73,7 +80,8 @@ class DeliveryDispatcher:
                 "slack delivery ignored", team=installation_key.team_id, enterprise=installation_key.enterprise_id
             )
             return BoltResponse(status=200)
-        return await self._app.async_dispatch(request)
+        # Bolt takes a parsed body in this mode alone; it makes no other difference.
+        return await self._app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=delivery))
 
 
 _UNUSED_SECRET: Final = "unused"  # noqa: S105 - Bolt requires a value
@@ -84,9 +92,19 @@ class _FailureHandler:
         self._log = log
 
     async def handle_delivery_failure(self, error: Exception) -> BoltResponse:
-        """Answer 500, so that Slack repeats the event. Logs only the error's type, since its text may be private."""
+        """Answer 500 or 503, so that Slack repeats the event; 400 for a part that is not in the form of Slack.
+
+        Logs only the error's type, since its text may be private.
+        """
+        if isinstance(error, UnreadableDelivery):
+            return self.refuse_delivery(error)
         self._log.error("slack delivery failed", error=type(error).__name__)
-        return BoltResponse(status=500, body="This could not be stored; please deliver it again.")
+        is_outage = isinstance(error, (SlackError, TimeoutError))
+        return BoltResponse(status=503 if is_outage else 500, body="This could not be stored; please deliver it again.")
+
+    def refuse_delivery(self, refusal: UnreadableDelivery) -> BoltResponse:
+        self._log.info("slack delivery refused", reason=refusal.reason)
+        return BoltResponse(status=refusal.status, body="This is not a delivery of Slack's.")
 
 
 def _bolt_logger() -> logging.Logger:

@@ -16,6 +16,7 @@ from adapters.slack.events.messages import (
     plain_text_of,
 )
 from adapters.slack.events.questions import AcceptInbound, HasAnswered
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.events import AlteredEvent, EditDelivery
 from adapters.slack.payloads.objects import EnclosedMessage
 from adapters.slack.workspaces.workspace_registry import address_fields_of
@@ -52,7 +53,7 @@ class EditListener:
         """
         if "previous_message" not in body["event"]:
             return
-        context, delivery = await self._reader.delivery_context_for(body), EditDelivery.model_validate(body)
+        context, delivery = await self._reader.delivery_context_for(body), read_payload(EditDelivery, body)
         if context is not None and _is_from_person(delivery.event, context) and _changes_text_or_files(delivery.event):
             revised = await self._inbound_for_revision(context, delivery)
             was_question = await self._was_question(delivery.event, context, revised.conversation)

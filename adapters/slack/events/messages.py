@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from adapters.slack.events.attachments import attached_files_of
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.events import MessageDelivery, MessageEvent
 from adapters.slack.payloads.interactions import ButtonPressPayload
 from adapters.slack.payloads.responses import BotIdentity
@@ -86,7 +87,7 @@ class DeliveryReader:
         self, body: Mapping[str, Any], is_relevant: "Callable[[MessageEvent, BotIdentity, str | None], bool]"
     ) -> Inbound | None:
         context = await self.delivery_context_for(body)
-        delivery = MessageDelivery.model_validate(body)
+        delivery = read_payload(MessageDelivery, body)
         event = delivery.event
         user = event.user or event.bot_id
         if context is None or user is None or not is_relevant(event, context.identity, delivery.api_app_id):
@@ -120,7 +121,7 @@ class DeliveryReader:
         context = await self.delivery_context_for(body)
         if context is None:
             return None
-        click = ButtonPressPayload.model_validate(body)
+        click = read_payload(ButtonPressPayload, body)
         action, message_ts = click.actions[0], click.container.message_ts
         thread = click.container.thread_ts or message_ts
         click_id = f"{message_ts}:{action.action_ts}:{click.user.id}"

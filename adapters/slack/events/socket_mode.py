@@ -10,7 +10,6 @@ from typing import Final
 
 import aiohttp
 from pydantic import ValidationError
-from slack_bolt.async_app import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from structlog.typing import FilteringBoundLogger
 
@@ -136,8 +135,7 @@ class SocketModeReceiver:
     async def _deliver_envelope(
         self, connection: aiohttp.ClientWebSocketResponse, envelope_id: str, message: SocketEnvelope
     ) -> None:
-        request = AsyncBoltRequest(mode="socket_mode", body=message.payload)
-        response = await self._dispatch.dispatch_delivery(request, message.payload)
+        response = await self._dispatch.dispatch_delivery(message.payload)
         if response.status != 200:
             return
         ack_payload = _ack_payload_of(response) if message.accepts_response_payload else None

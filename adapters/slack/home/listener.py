@@ -37,6 +37,7 @@ from adapters.slack.home.modals import (
     replace_view_response,
 )
 from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import FieldState, ViewInteraction
 from adapters.slack.payloads.responses import OkResponse
 from adapters.slack.posting.render import Json
@@ -110,7 +111,7 @@ class HomeTabListener:
         await self._run_in_time(self._handle_block_action(body))
 
     async def _on_modal_submission(self, body: dict[str, Any], ack: SubmissionAck) -> None:
-        started_at_s, interaction = _event_loop_time(), ViewInteraction.model_validate(body)
+        started_at_s, interaction = _event_loop_time(), read_payload(ViewInteraction, body)
         viewer = await self._viewers.resolve_viewer(body, interaction)
         if viewer is None:
             await ack()
@@ -137,7 +138,7 @@ class HomeTabListener:
             self._log.warning("slack view not shown", error=type(exc).__name__, reason=str(exc))
 
     async def _handle_tab_opened(self, body: dict[str, Any]) -> None:
-        viewer = await self._viewers.resolve_viewer(body, ViewInteraction.model_validate(body))
+        viewer = await self._viewers.resolve_viewer(body, read_payload(ViewInteraction, body))
         if viewer is not None:
             await self._publish_home_view(viewer, BucketPages())
 
@@ -171,7 +172,7 @@ class HomeTabListener:
     # -- clicks
 
     async def _handle_block_action(self, body: dict[str, Any]) -> None:
-        interaction = ViewInteraction.model_validate(body)
+        interaction = read_payload(ViewInteraction, body)
         viewer = await self._viewers.resolve_viewer(body, interaction)
         if viewer is None or not interaction.actions:
             return

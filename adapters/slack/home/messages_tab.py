@@ -9,6 +9,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.errors import SlackError
 from adapters.slack.events.messages import DeliveryReader
 from adapters.slack.home.blocks import fit_on_one_line
+from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.events import TabOpenedEvent
 from adapters.slack.payloads.responses import OkResponse
 from bot.conversation.personal_history import PersonalHistory, VisibleBucket
@@ -43,7 +44,7 @@ class MessagesTabListener:
     async def _suggest_example_prompts(self, body: Mapping[str, Any]) -> None:
         context, opened = (
             await self._reader.delivery_context_for(body),
-            TabOpenedEvent.model_validate(body["event"]),
+            read_payload(TabOpenedEvent, body["event"]),
         )
         if context is None:
             return

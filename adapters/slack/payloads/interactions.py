@@ -23,6 +23,7 @@ class ShortcutPayload(BaseModel):
     channel: ObjectReference
     message: EnclosedMessage
     trigger_id: str
+    response_url: str = ""
 
 
 class MessageContainer(BaseModel):

@@ -17,8 +17,9 @@ from adapters.slack.errors import SlackError
 from adapters.slack.events.messages import SURFACE
 from adapters.slack.payloads.responses import OAuthAccessResponse, RevokeResponse
 from adapters.slack.posting.api import SlackApi
-from adapters.slack.workspaces.rate_limit import SlidingWindowLimiter
 from adapters.slack.workspaces.scopes import OPTIONAL_SCOPES, REQUIRED_SCOPES
+from bot.http.callers import caller_address_of
+from bot.http.rate_limit import SlidingWindowLimiter
 from bot.surface.installations import (
     INSTALL_TIMEOUT,
     AccessTokens,
@@ -146,7 +147,7 @@ class OAuthRoutes:
         ]
 
     async def _begin_installation(self, request: web.Request) -> web.StreamResponse:
-        wait_time = self._rate_limit.wait_time_for(_caller_address_of(request))
+        wait_time = self._rate_limit.wait_time_for(caller_address_of(request))
         pending = await self._installations.begin_install() if wait_time is None else None
         if pending is None:
             return _too_many_response(wait_time or INSTALL_TIMEOUT)
@@ -204,13 +205,6 @@ class OAuthRoutes:
             await self._oauth.revoke_access_tokens(installation.tokens)
         except SlackError as exc:
             self._log.warning("slack token not revoked", account=installation.account, reason=str(exc))
-
-
-def _caller_address_of(request: web.Request) -> str:
-    """Returns the caller's address. Only a proxy on this machine is trusted to name it in `X-Forwarded-For`."""
-    peer = request.remote or ""
-    forwarded_for = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
-    return forwarded_for if forwarded_for and peer in {"127.0.0.1", "::1"} else peer
 
 
 def _too_many_response(retry_after: timedelta) -> web.Response:

@@ -23,6 +23,7 @@ from bot.admin.administration import AdminOperations
 from bot.application import Application
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.personal_history import PersonalHistory
+from bot.http.request_checks import build_request_checks
 from bot.ids import ConversationId, TurnId
 from bot.settings_section import SectionT
 from bot.surface.inbound import Inbound
@@ -168,7 +169,7 @@ def api(slack: SlackServer, pauses: RecordedPauses) -> SlackApi:
 @asynccontextmanager
 async def serve_surface(surface: SlackSurface, slack: SlackServer) -> AsyncGenerator[SlackSurface]:
     """Serve the surface on a free port, to which the stand-in delivers."""
-    app = web.Application()
+    app = web.Application(middlewares=[build_request_checks(structlog.get_logger())])
     app.router.add_routes(surface.http_routes())
     runner = web.AppRunner(app)
     await runner.setup()

@@ -1,6 +1,8 @@
 """The web chat over HTTP: access control, and the handling of posted messages."""
 
 import asyncio
+import hashlib
+import hmac
 import math
 import re
 from collections.abc import AsyncGenerator
@@ -11,13 +13,15 @@ from pathlib import Path
 
 import pytest
 import structlog
-from aiohttp import ClientSession, CookieJar, web
+from aiohttp import ClientSession, CookieJar, FormData, web
+from aiohttp.test_utils import make_mocked_request
 
-from adapters.web.access_guard import AccessGuard
+from adapters.web.access_guard import ACCESS_COOKIE, AccessGuard
 from adapters.web.app import WebChat
 from adapters.web.transcript import WebTranscript
 from bot.errors import AnswerNotFound, InvalidQuestion
 from bot.http.callers import is_loopback
+from bot.http.request_checks import build_request_checks
 from bot.ids import OPERATOR, ChoiceId, ConversationId, TurnId
 from bot.surface.inbound import ButtonClick, Inbound, OperatorAudience, TextMessage
 from bot.surface.replies import NoticePart, PictureKind, PicturePart, PicturePoint, Reply, TextPart
@@ -64,12 +68,12 @@ async def open_chat_site(folder: Path, token: str | None) -> AsyncGenerator[Chat
         accept=accept,
         load_steps=load_steps,
         transcript=WebTranscript(folder),
-        guard=AccessGuard(token),
+        guard=AccessGuard(token, keys=(b"key", b"old key"), clock=lambda: NOW),
         clock=lambda: NOW,
         max_characters=100,
         log=structlog.get_logger(),
     )
-    app = web.Application()
+    app = web.Application(middlewares=[build_request_checks(structlog.get_logger())])
     app.add_routes(chat.http_routes())
     runner = web.AppRunner(app)
     await runner.setup()
@@ -226,6 +230,48 @@ async def test_with_a_token_set_only_people_who_give_it_are_admitted(guarded_sit
     assert (await guarded_site.post_form("/chat/token", token="open sesame"))[0] == 200
     assert (await guarded_site.post_form(text="hello"))[0] == 200
     assert len(guarded_site.accepted_inbounds) == 1
+
+
+async def test_tokens_can_be_guessed_a_few_times_only_and_signed_in_people_notice_nothing(
+    guarded_site: ChatSite,
+) -> None:
+    assert (await guarded_site.post_form("/chat/token", token="open sesame"))[0] == 200
+    guesses = [(await guarded_site.post_form("/chat/token", token=f"guess {number}"))[0] for number in range(12)]
+
+    assert guesses == [403] * 10 + [429] * 2
+    assert (await guarded_site.post_form("/chat/token", token="open sesame"))[0] == 429
+    assert (await guarded_site.get_page("/"))[0] == 200
+
+
+async def test_a_cookie_made_from_the_token_alone_admits_nobody(guarded_site: ChatSite) -> None:
+    made = hmac.new(b"open sesame", b"parley web chat", hashlib.sha256).hexdigest()
+
+    assert (await guarded_site.get_page("/", Cookie=f"{ACCESS_COOKIE}={made}"))[0] == 401
+
+
+def test_a_cookie_signed_with_an_older_key_stays_valid() -> None:
+    old = AccessGuard("open sesame", keys=(b"old",), clock=lambda: NOW)
+    renewed = AccessGuard("open sesame", keys=(b"new", b"old"), clock=lambda: NOW)
+    other_token = AccessGuard("another", keys=(b"new", b"old"), clock=lambda: NOW)
+    request = make_mocked_request("GET", "/", {"Cookie": f"{ACCESS_COOKIE}={old.token_cookie_value()}"})
+
+    assert [guard.admits_request(request) for guard in (old, renewed, other_token)] == [True, True, False]
+
+
+async def test_a_file_where_a_text_is_expected_is_refused(site: ChatSite) -> None:
+    form = FormData()
+    form.add_field("text", b"hello", filename="a.txt")
+    async with site.session.post(f"{site.address}/?c={KEY}", data=form, headers={"Origin": site.address}) as response:
+        assert response.status == 415
+    assert site.accepted_inbounds == []
+
+
+@pytest.mark.parametrize("after", ["9" * 5_000, "٣", "-1", "x"])
+async def test_an_odd_revision_begins_the_stream_anew(site: ChatSite, after: str) -> None:
+    await site.post_form(text="hello")
+    address = f"{site.address}/chat/events?c={KEY}"
+    async with site.session.get(address, params={"after": after[:4_000]}) as events:
+        assert (events.status, b"data" in await events.content.readuntil(b"data")) == (200, True)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Odd requests for each address of the server, as the bytes that go over the connection."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
@@ -34,14 +34,14 @@ _READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 @dataclass
 class OddRequestMaker:
     """`sign_body`: the headers that prove a Slack delivery. `origin`: of the web chat. `bearer`: a valid token of the
-    Bot Connector, `activity` a sound activity; both are needed for `make_teams_request` alone.
+    Bot Connector, `activities` sound ones; both are needed for `make_teams_request` alone.
     """
 
     sign_body: SignBody
     origin: str
     random: Random
     bearer: str = ""
-    activity: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    activities: Sequence[Mapping[str, Any]] = ()
     values: OddValueMaker = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,6 +63,11 @@ class OddRequestMaker:
         body = json.dumps(EVENT_PAYLOADS[0]).encode()
         return encode_request("POST", "/slack/events", {"Content-Type": _JSON, **self.sign_body(body)}, body)
 
+    def make_sound_teams_requests(self) -> list[bytes]:
+        headers = {"Content-Type": _JSON, "Authorization": f"Bearer {self.bearer}"}
+        bodies = [json.dumps(activity).encode() for activity in self.activities]
+        return [encode_request("POST", "/api/messages", headers, body) for body in bodies]
+
     def make_form_request(self) -> bytes:
         """A form of the web chat or of its token."""
         fields = self.random.choice(
@@ -72,15 +77,17 @@ class OddRequestMaker:
                 {"token": "secret"},
             )
         )
-        path = "/chat/token" if "token" in fields else f"/?c={self.random.choice((_KEY, self._odd_query_value()))}"
+        key = self.random.choice((f"{_KEY}-{self.random.randrange(50)}", self._odd_query_value()))
+        path = "/chat/token" if "token" in fields else f"/?c={key}"
         if self.random.random() < 0.3:
             body, kind = self.values.make_multipart_body(fields), "multipart/form-data; boundary=x"
         else:
             body, kind = self.values.make_form_body(fields), _FORM
-        return self._make_post(path, body, kind, {"Origin": self.origin})
+        host = self.origin.partition("//")[2]
+        return self._make_post(path, body, kind, {"Origin": self.origin, "Host": host})
 
     def make_teams_request(self) -> bytes:
-        body = self.values.make_json_body(dict(self.activity))
+        body = self.values.make_json_body(dict(self.random.choice(self.activities)))
         bearer = (
             self.bearer
             if self.random.random() < 0.8

@@ -17,8 +17,8 @@ from adapters.slack.app import SlackSurface
 from adapters.slack.app import surface as slack_surface
 from adapters.slack.workspaces.installed_workspaces import LOOKUP_TTL, MIN_TOKEN_LIFETIME, REPLACE_BEFORE_EXPIRY
 from adapters.slack.workspaces.oauth import INSTALL_PATH, REDIRECT_PATH
-from adapters.slack.workspaces.rate_limit import MAX_IN_ALL, MAX_PER_CALLER
 from bot.errors import InvalidSettings
+from bot.http.rate_limit import MAX_IN_ALL, MAX_PER_CALLER
 from bot.ids import ConversationId, TurnId
 from bot.surface.inbound import Inbound, TextMessage
 from bot.surface.installations import INSTALL_TIMEOUT, AppInstallations

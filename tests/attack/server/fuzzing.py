@@ -1,0 +1,127 @@
+"""Sends odd requests to a whole bot in this process, and records what each cost and what was answered."""
+
+import contextlib
+import resource
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from aiohttp import web
+
+from adapters.slack.app import surface as build_slack_surface
+from adapters.teams.app import surface as build_teams_surface
+from adapters.web.app import surface as build_web_surface
+from bot.bootstrap import open_application
+from bot.http.connections import ConnectionLimits
+from bot.http.listening import start_sites
+from bot.http_server import build_web_app
+from bot.settings import load_settings
+from bot.surface.surface import Surface
+from bot.turns.metrics import TurnMetrics
+from tests.adapters.teams.office import environment_of
+from tests.attack.server.odd_requests import OddRequestMaker
+from tests.attack.server.raw_client import send_raw
+from tests.attack.server.target import AttackTarget
+from tests.attack.server.teams_samples import sample_activities
+from tests.bot.fakes import NO_REASONER, ListingAgent
+from tests.builders import TENANT
+from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember
+from tests.stand_ins.teams.server import TeamsServer
+
+CPU_LIMIT_S: Final = 1.0  # for one request, with what the stand-ins and this client need
+_LIMITS: Final = ConnectionLimits(total=200, per_caller=200, unproven=20)
+
+
+@dataclass
+class FuzzRecord:
+    """`errors`: the requests that were answered with 5xx or not at all. `costly`: those beyond `CPU_LIMIT_S`."""
+
+    statuses: Counter[int] = field(default_factory=Counter[int])
+    errors: list[bytes] = field(default_factory=list[bytes])
+    costly: list[bytes] = field(default_factory=list[bytes])
+    slowest_cpu_s: float = 0.0
+    grown_mb: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FuzzedBot:
+    target: AttackTarget
+    maker: OddRequestMaker
+
+    async def send_requests(self, make_request: Callable[[], bytes], count: int) -> FuzzRecord:
+        """Memory counts from a third of the requests on, when caches are filled."""
+        record, memory_mb = FuzzRecord(), 0.0
+        for number in range(count):
+            if number == count // 3:
+                memory_mb = _peak_memory_mb()
+            request = make_request()
+            started_s = time.process_time()
+            status = await send_raw(self.target.host, self.target.port, request, timeout_s=60)
+            cpu_s = time.process_time() - started_s
+            record.slowest_cpu_s = max(record.slowest_cpu_s, cpu_s)
+            if cpu_s > CPU_LIMIT_S:
+                record.costly.append(request)
+            if status is None or status >= 500:
+                record.errors.append(request)
+            record.statuses[status or 0] += 1
+        record.grown_mb = _peak_memory_mb() - memory_mb
+        return record
+
+
+@contextlib.asynccontextmanager
+async def open_fuzzed_bot(home: Path, seed: int) -> AsyncGenerator[FuzzedBot]:
+    """The whole bot on a free port, in Slack's and Teams' stand-ins. Its turns are stored, and not worked on."""
+    async with AsyncExitStack() as stack:
+        slack, teams = await stack.enter_async_context(SlackServer()), await stack.enter_async_context(TeamsServer())
+        ada = slack.workspace.add_user(SlackMember(id="U1ADA", name="Ada"))
+        slack.workspace.add_channel(SlackChannel(id="C1GENERAL", members=[ada.id, BOT_USER]))
+        environ = {
+            "PARLEY_TENANT": TENANT,
+            "PARLEY_EMBEDDER": "none",
+            "PARLEY_ADMINS": f"slack:{TEAM}:{ada.id}",
+            "SLACK_BOT_TOKEN": TOKEN,
+            "SLACK_SIGNING_SECRET": SIGNING_SECRET,
+            "SLACK_API_URL": slack.api_url,
+        }
+        settings = load_settings(home, environ | environment_of(teams)).settings
+        bot = await stack.enter_async_context(open_application(settings, agent=ListingAgent(), reasoner=NO_REASONER))
+        built: list[Surface | None] = [build_slack_surface(bot), build_teams_surface(bot), build_web_surface(bot)]
+        surfaces = [surface for surface in built if surface is not None]
+        for surface in surfaces:
+            bot.register_receive_only(surface)
+            await surface.start()
+            stack.push_async_callback(surface.close)
+        port = await stack.enter_async_context(_serve_app(build_web_app(bot, surfaces, TurnMetrics())))
+        target = AttackTarget(host="127.0.0.1", port=port, slack_secret=SIGNING_SECRET)
+        yield FuzzedBot(target=target, maker=_request_maker_for(target, teams, seed))
+
+
+def _request_maker_for(target: AttackTarget, teams: TeamsServer, seed: int) -> OddRequestMaker:
+    return OddRequestMaker(
+        target.signature_headers,
+        target.origin,
+        Random(seed),
+        bearer=teams.sign_delivery(),
+        activities=sample_activities(teams),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _serve_app(app: web.Application) -> AsyncGenerator[int]:
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    try:
+        await start_sites(runner, "127.0.0.1", 0, _LIMITS)
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
+def _peak_memory_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

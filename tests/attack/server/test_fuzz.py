@@ -1,0 +1,50 @@
+"""Odd bodies, queries and headers for every address: no 5xx, bounded work for each, and no growing memory.
+
+The suite sends a part of what `make fuzz` sends, with the same seed.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.attack.server.fuzzing import FuzzedBot, open_fuzzed_bot
+from tests.attack.server.odd_requests import OddRequestMaker
+from tests.attack.server.raw_client import send_raw
+
+SEED: Final = 20_261_126
+REQUESTS: Final = int(os.environ.get("PARLEY_FUZZ_REQUESTS", "250"))  # for each address
+MAX_GROWTH_MB: Final = 64.0
+MAKERS: Final[dict[str, tuple[Callable[[OddRequestMaker], bytes], set[int]]]] = {
+    "slack": (OddRequestMaker.make_slack_request, {200, 400, 401, 404}),
+    "teams": (OddRequestMaker.make_teams_request, {200, 202, 400, 401}),
+    "forms": (OddRequestMaker.make_form_request, {303, 400, 403, 415, 422}),
+    "reads": (OddRequestMaker.make_read_request, {200, 303, 400, 403, 404, 405}),
+}
+
+
+@pytest.fixture
+async def fuzzed_bot(tmp_path: Path) -> AsyncIterator[FuzzedBot]:
+    async with open_fuzzed_bot(tmp_path, SEED) as fuzzed_bot:
+        yield fuzzed_bot
+
+
+@pytest.mark.parametrize("address", MAKERS)
+async def test_no_odd_request_raises_or_holds_up_the_server(fuzzed_bot: FuzzedBot, address: str) -> None:
+    make_request, expected_statuses = MAKERS[address]
+
+    record = await fuzzed_bot.send_requests(lambda: make_request(fuzzed_bot.maker), REQUESTS)
+
+    assert (record.errors, record.costly) == ([], [])
+    assert record.grown_mb < MAX_GROWTH_MB
+    assert set(record.statuses) >= expected_statuses
+
+
+async def test_what_the_odd_requests_are_made_from_is_sound(fuzzed_bot: FuzzedBot) -> None:
+    target, maker = fuzzed_bot.target, fuzzed_bot.maker
+
+    assert await send_raw(target.host, target.port, maker.make_sound_slack_request()) == 200
+    for request in maker.make_sound_teams_requests():
+        assert await send_raw(target.host, target.port, request) in (200, 202)
