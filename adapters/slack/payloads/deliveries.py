@@ -5,9 +5,9 @@ that is not in the form of its kind is refused here, and unknown fields are left
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeVar, cast
+from typing import Annotated, Any, Final, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from adapters.slack.payloads.events import (
     DirectoryChangeEvent,
@@ -108,7 +108,11 @@ class MessageClickFields(DeliveryFields, ButtonPressPayload):
 
 
 class ViewClickFields(DeliveryFields, ViewInteraction):
-    pass
+    @model_validator(mode="after")
+    def _require_action(self) -> Self:
+        if not self.actions:
+            raise ValueError("a click without an action")
+        return self
 
 
 class ViewFields(DeliveryFields):

@@ -26,6 +26,7 @@ OTHER_FORMS: tuple[dict[str, Any], ...] = (
     INTERACTION_PAYLOADS[0] | {"user": ["U1"]},
     INTERACTION_PAYLOADS[0] | {"actions": {}},
     INTERACTION_PAYLOADS[0] | {"container": "1.1"},
+    {name: value for name, value in INTERACTION_PAYLOADS[7].items() if name != "actions"},
     {"command": "/ask-docs"},
 )
 
