@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.calendar_words import CALENDAR_WORDS
+from agent.evidence.english_glosses import Glosses
 from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
 from storage.quantities.durations import find_durations
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
@@ -28,13 +29,13 @@ _FLAGS = re.IGNORECASE | re.VERBOSE
 _REASON_QUESTION = re.compile(r"\bwhy\b", re.IGNORECASE)
 _PHONE_QUESTION = re.compile(
     r"""\b (?:phone|telephone|mobile|fax|emergency) [ ] (?:no\b|number) | \b numbers? \b .* \b (?:call|ring|phone|dial)
-        | \b what [ ] (?:should|do|can) .* \b dial \b
+        | \b what [ ] (?:should|do|can) .* \b dial \b | \b wh(?:at|ich) [ ] (?:phone|telephone|extension|mobile|fax) \b
         | \b wh(?:at|ich) \b .* \b (?:phone|telephone|extension|mobile|fax) (?: [ ] (?:of|for) \b | \W* $ )""",
     _FLAGS,
 )
 _TIME_QUESTION = re.compile(
     r"""\b how [ ] (?:quick|quickly|soon|long|often|old|fast|early|late) \b | \b how [ ] far [ ] (?:ahead|before)
-        | (?: ^ | [,;:?–-] \s* | \b (?:and|by|from|until|till|since|to|so) [ ] ) when \b | ^ when\W?s \b
+        | (?: ^ | [,;:?–-] \s* | \b (?:and|by|from|until|till|til|since|to|so) [ ] ) when \b | ^ when\W?s \b
         | \b what [ ] time \b | \b (?:deadline|opening [ ] (?:hours|times)) \b""",
     _FLAGS,
 )
@@ -42,6 +43,24 @@ _PRICE_QUESTION = re.compile(
     r"""\b what s? \b .* \b (?:pay|wage|wages|earn|earns|owe|owes|charge|charged) \b
         | \b the [ ] (?:charge|fine|rent|deposit) \b""",
     _FLAGS,
+)
+_SUM_QUESTION = re.compile(
+    r"\b (?:what|which) [ ] (?:amount|sum) (?! [ ] of) \b | \b up [ ] to [ ] how [ ] much \b", _FLAGS
+)
+# "How much *bar*": a number of what the noun measures.
+_MEASURED_NOUN = re.compile(
+    r"""\b how [ ] much [ ] (?!(?:is|was|are|were|do|does|did|has|have|had|can|could|may|must|should|will|would|of|
+        for|more|it|he|she|they|we|you|i|the|a|an|my|our|per|to|in) \b) (?P<noun>[^\W\d_]{3,})""",
+    _FLAGS,
+)
+# "The people *who* came late" asks for no name.
+_NAME_QUESTION = re.compile(
+    r"""(?: ^ \W* | [,;:?.–-] \s* | \b (?:and|or|to|from|with|for|by|of|know|wonder|me|so|then) [ ] )
+        who (?:m|se|s)? \b""",
+    _FLAGS,
+)
+_NAMED_QUESTION = re.compile(
+    r"\b what (?: s | ['’]s | [ ] is | [ ] was )? [ ] (?:the|his|her) [ ] name [ ] of \b", _FLAGS
 )
 _HOUR_PATTERN = alternatives_of(NUMBERS_BY_WORD, high=12)
 _TIME_OF_DAY = re.compile(
@@ -54,6 +73,11 @@ _TIME_OF_DAY = re.compile(
     _FLAGS,
 )
 _PHONE_NUMBER = re.compile(r"(?<![\w.]) \+? \d [\d ()/-]{5,} \d (?![\w.]) | \b extension \b \W* \d+", _FLAGS)
+_NAME_VALUE = re.compile(r"\W*[^\W\d_a-z][\w'’-]+(?:[ ][^\W\d_a-z][\w.'’-]*){0,3}\W*")
+_PHONE_HEADING = re.compile(
+    r"\b(?:extension|phone|telephone|tel|durchwahl|telefon|poste|téléphone|teléfono)", re.IGNORECASE
+)
+_SHORT_NUMBER = re.compile(r"(?<![\w.])\d{2,5}(?![\w.])")
 _WORD = re.compile(r"[^\W_]+")
 
 AskedKind = AnswerType | TextValue
@@ -79,9 +103,15 @@ def kinds_asked_for(question: str) -> frozenset[AskedKind]:
         return frozenset({TextValue.PHONE_NUMBER})
     if _TIME_QUESTION.search(question):
         return _TIMES
+    if _NAMED_QUESTION.search(question):
+        return frozenset({AnswerType.NAME})
     kind = answer_type_of(question)
+    if kind is AnswerType.NAME and not _NAME_QUESTION.search(question):
+        return frozenset()
+    if _SUM_QUESTION.search(question):
+        return frozenset({AnswerType.MONEY})
     if kind is AnswerType.NUMBER and re.search(r"\bhow much\b", question, re.IGNORECASE):
-        return _AMOUNTS
+        return _AMOUNTS | {AnswerType.NUMBER} if _MEASURED_NOUN.search(question) else _AMOUNTS
     if kind is AnswerType.DAY:
         return _TIMES
     if kind is not None:
@@ -98,13 +128,36 @@ def find_new_values(
     text: str, kinds: Collection[AskedKind], question: str, question_words: Collection[str]
 ) -> list[tuple[int, int]]:
     """Returns the spans of values of `kinds` that hold a word that is not in the question, in order."""
-    noun = counted_noun_of(question)
+    measured = _MEASURED_NOUN.search(question)
+    noun = counted_noun_of(question) or (measured["noun"] if measured else None)
     spans = [span for kind in kinds for span in _spans_of(text, kind, noun) if _is_value(text, span, kind)]
     return sorted(
         (start, end)
         for start, end in dict.fromkeys(spans)
         if any(word not in question_words for word in _WORD.findall(fold_text(text[start:end])))
     )
+
+
+def holds_single_name(text: str, question_words: Collection[str], glosses: Glosses, *, is_labelled: bool) -> bool:
+    """Whether the text holds a name of one word that is not in the question: a value, or a word after "Mr".
+
+    In a language with a vocabulary any word with a capital letter counts that the vocabulary does not know.
+    """
+    if is_labelled and _NAME_VALUE.fullmatch(text) and not set(_WORD.findall(fold_text(text))) <= set(question_words):
+        return True
+    words = list(_WORD.finditer(text))
+    return any(
+        word[0][0].isupper()
+        and not word[0].isupper()
+        and fold_text(word[0]) not in question_words
+        and ((before is not None and fold_text(before[0]) in glosses.salutations) or glosses.may_be_name(word[0]))
+        for before, word in zip((None, *words), words, strict=False)
+    )
+
+
+def holds_extension(heading: str, text: str) -> bool:
+    """Whether a row of a table holds a short number under a heading that names telephones."""
+    return _PHONE_HEADING.search(heading) is not None and _SHORT_NUMBER.search(text) is not None
 
 
 def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[int, int]]:
@@ -115,7 +168,7 @@ def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[in
     elif kind is AnswerType.NUMBER:
         yield from find_values_in(_blank_dates(text), kind, noun)
     else:
-        yield from find_values_in(text, AnswerType(kind), noun)
+        yield from find_values_in(text, AnswerType(kind))
         folded = fold_text(text)
         if kind is AnswerType.SPAN and len(folded) == len(text):  # so that the positions are those of the text
             yield from ((span.start, span.end) for span in find_durations(folded))

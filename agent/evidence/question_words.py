@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 
 from agent.evidence.calendar_words import CALENDAR_WORDS
+from agent.evidence.english_glosses import NO_GLOSSES, Glosses
 from agent.evidence.text_lines import WORD, TextLine
 from agent.evidence.word_meanings import Likeness, WordMeanings
 from agent.retrieval.relevance import QueryTerm
@@ -110,11 +111,6 @@ class WeighedQuestion:
         """The number of its content words."""
         return len(self.names) + len(self.asked)
 
-    def key_word_likeness_to(self, words: frozenset[str]) -> float:
-        """Returns how nearly (0 to 1) one of `words` means the weightiest word of what is asked; 1 if there is none."""
-        key_word = max((word for word in self.asked if not word.is_kind), key=lambda word: word.weight, default=None)
-        return 1.0 if key_word is None else self._likeness_to(key_word, words)
-
     def covered_share_of(self, words: frozenset[str]) -> float:
         """Returns the share (0 to 1) of the weight of all its words whose stems are among those of `words`."""
         stems = {self.word_stems.stem_of(word) for word in words}
@@ -162,11 +158,13 @@ async def read_question(
     *,
     kind_words: Collection[str] = (),
     other_words: Iterable[str] = (),
+    glosses: Glosses = NO_GLOSSES,
 ) -> WeighedQuestion:
     """Weighs the content words `terms` of the question against the lines of the texts that may answer it.
 
     `kind_words` say which kind of value is asked for: the value itself says it too. `other_words`: folded words that
-    are compared with the question beside those of the texts.
+    are compared with the question beside those of the texts. `glosses`: of the language of the texts, whose words are
+    compared in English.
     """
     word_stems = WordStems(analyser)
     written = WORD.findall(text)
@@ -174,6 +172,7 @@ async def read_question(
     start = fold_text(written[0]) if written else ""
     asks_what = start in _ACCOUNT_STARTS
     ignored = _CONNECTIVES | _ACCOUNT_WORDS if asks_what else _CONNECTIVES
+    ignored |= glosses.salutations
     content = {term.word: term for term in terms if term.word not in ignored and len(term.word) > 1}
     in_texts, without_capital = _count_capitals(lines, word_stems)
     names = {
@@ -181,8 +180,9 @@ async def read_question(
         for word in content
         if (not capitalised or word in capitalised or fold_text(written[0]) == word)
         and _is_name(word, word in capitalised, in_texts, without_capital, word_stems.stem_of(word))
+        and not glosses.is_common_word(word)
     }
-    effects = await meanings.weigh_words([fold_text(word) for word in written], list(content))
+    effects = await meanings.weigh_words([fold_text(word) for word in written], list(content), glosses.gloss_of)
     most = max((effects[word] for word in content if word not in names), default=0.0) or 1.0
     weighed = [
         WeighedWord(
@@ -209,7 +209,7 @@ async def read_question(
         asked=tuple(word for word in weighed if not word.is_name),
         stems=frozenset(word_stems.stem_of(fold_text(word)) for word in written),
         likeness=await meanings.compare_words(
-            list(content), (word for word in sorted(vocabulary) if not word.isdigit())
+            list(content), (word for word in sorted(vocabulary) if not word.isdigit()), glosses.gloss_of
         ),
         word_stems=word_stems,
     )
@@ -240,6 +240,6 @@ def _count_capitals(lines: Sequence[TextLine], word_stems: WordStems) -> tuple[C
 def _is_name(word: str, has_capital: bool, in_texts: Counter[str], small: Counter[str], stem: str) -> bool:
     if word.isdigit() or word.removesuffix("s") in CALENDAR_WORDS:
         return False
-    if in_texts[stem]:
-        return in_texts[stem] >= _MIN_CAPITALISED_RATIO * small[stem]
-    return has_capital and not small[stem]
+    if not in_texts[stem]:
+        return has_capital and not small[stem]
+    return in_texts[stem] >= _MIN_CAPITALISED_RATIO * small[stem] if has_capital else not small[stem]

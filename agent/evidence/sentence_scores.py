@@ -9,16 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.english.function_words import STOP_WORDS
-from agent.evidence.asked_values import AskedKind, find_new_values
-from agent.evidence.question_words import WeighedQuestion
+from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, holds_extension, holds_single_name
+from agent.evidence.english_glosses import NO_GLOSSES, Glosses
+from agent.evidence.question_words import WeighedQuestion, WeighedWord
 from agent.evidence.text_lines import TextLine, words_of
 from agent.evidence.word_meanings import WordMeanings
+from agent.retrieval.answer_type import AnswerType
 
 # Weight of a word of the question by where it is: a word in the sentence itself weighs 1.
 _HEADING, _TITLE, _BESIDE, _PASSAGE = 0.9, 0.7, 0.6, 0.4
 # What the parts of a score weigh. Measured on some hundred look-ups over rules, letters, minutes and contracts.
 _OWN_WEIGHT, _COSINE_WEIGHT, _NAMES_WEIGHT, _OWN_NAMES_WEIGHT, _VALUE_WEIGHT = 0.3, 0.3, 0.6, 0.1, 0.2
 _NOTHING_NEW_PENALTY = 0.5
+_PART_WEIGHT = 0.5  # of what the part of a question asks, in the sentence or its heading
 _COMPARED_SENTENCES = 24  # the best ones, compared with the question in meaning
 
 
@@ -34,16 +37,20 @@ class ScoredSentence:
     names_share: (
         float  # of the names, in the passage, its title or its folder; in the sentence, if nothing else is asked
     )
+    own_names_share: float  # of the names, in the sentence itself
+    heading_share: float  # of what is asked, in the title and the heading
     has_value: bool  # it holds a new value of the asked kind
     adds_words: bool  # it says something that the question does not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceScorer:
-    """Scores the sentences of passages as answers to one question."""
+    """Scores the sentences of passages as answers to one question, or to a part of it."""
 
     question: WeighedQuestion
     kinds: frozenset[AskedKind]
+    part: tuple[WeighedWord, ...] = ()  # what the part asks; empty for a whole question
+    glosses: Glosses = NO_GLOSSES
 
     def score_lines(self, lines: Sequence[TextLine], place_words: frozenset[str]) -> list[ScoredSentence]:
         """Scores the lines of one passage. `place_words`: the words of its title and its folder."""
@@ -85,20 +92,25 @@ class SentenceScorer:
             question.word_stems.stem_of(word) not in question.stems and word not in STOP_WORDS
             for word in line.value_words
         )
-        has_value = holds_value(line, self.kinds, question.text)
+        own_names_share = self._share_of_names(line.words)
+        part_share = question.share_of(self.part, (1.0, line.words), (_HEADING, heading_words)) if self.part else 0.0
+        has_value = holds_value(line, self.kinds, question.text, self.glosses)
         value_score = (_VALUE_WEIGHT if has_value else -_VALUE_WEIGHT) if self.kinds else 0.0
         return ScoredSentence(
             line=line,
             score=asked_share
             + _OWN_WEIGHT * own_share
             + _NAMES_WEIGHT * names_share
-            + _OWN_NAMES_WEIGHT * self._share_of_names(line.words)
+            + _OWN_NAMES_WEIGHT * own_names_share
+            + _PART_WEIGHT * part_share
             + value_score
             - (0.0 if adds_words else _NOTHING_NEW_PENALTY),
             asked_share=asked_share,
             own_share=own_share,
             section_share=question.share_of(question.asked, (1.0, line.words), (_HEADING, heading_words)),
-            names_share=names_share if self._asks_for_more_than_kind() else self._share_of_names(line.words),
+            names_share=names_share if self._asks_for_more_than_kind() else own_names_share,
+            own_names_share=own_names_share,
+            heading_share=question.share_of(question.asked, (1.0, place_words | heading_words)),
             has_value=has_value,
             adds_words=adds_words,
         )
@@ -111,21 +123,32 @@ class SentenceScorer:
         return self.question.share_of(self.question.names, (1.0, words)) if self.question.names else 1.0
 
 
-def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str) -> bool:
+def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str, glosses: Glosses) -> bool:
     """Whether the line, best without its label, holds a value of one of the kinds that the question does not hold."""
     asked_words = words_of(question)
-    return any(find_new_values(text, kinds, question, asked_words) for text in (line.value_text, line.quote.text))
+    if AnswerType.NAME in kinds and holds_single_name(line.value_text, asked_words, glosses, is_labelled=line.is_row):
+        return True
+    if TextValue.PHONE_NUMBER in kinds and line.is_row and holds_extension(line.heading, line.value_text):
+        return True
+    if any(find_new_values(text, kinds, question, asked_words) for text in (line.value_text, line.quote.text)):
+        return True
+    glossed = glosses.gloss_sentence(line.value_text)
+    others = kinds - {AnswerType.NAME}  # English words in a text of another language are no names
+    return glossed != line.value_text and bool(find_new_values(glossed, others, question, asked_words))
+
+
+def text_in_context(line: TextLine) -> str:
+    """Returns the line under its title and heading, as it is compared with a question in meaning."""
+    return f"{line.passage.hit.title} {line.heading}\n{line.quote.text}"
 
 
 async def rank_by_meaning(
-    sentences: Sequence[ScoredSentence], question: str, meanings: WordMeanings
+    sentences: Sequence[ScoredSentence], question: str, meanings: WordMeanings, glosses: Glosses
 ) -> list[ScoredSentence]:
     """Returns the sentences, best first, with the likeness of their whole meaning to the question in their scores."""
     ranked = sorted(sentences, key=lambda sentence: -sentence.score)[:_COMPARED_SENTENCES]
-    texts = [
-        f"{sentence.line.passage.hit.title} {sentence.line.heading}\n{sentence.line.quote.text}" for sentence in ranked
-    ]
-    cosines = await meanings.cosines_with(question, texts)
+    texts = [glosses.gloss_sentence(text_in_context(sentence.line)) for sentence in ranked]
+    cosines = await meanings.cosines_with(glosses.gloss_question(question), texts)
     compared = [
         replace(sentence, score=sentence.score + _COSINE_WEIGHT * cosine)
         for sentence, cosine in zip(ranked, cosines, strict=True)

@@ -1,6 +1,6 @@
 """How near words are in meaning, and how much each word of a question adds to it, by static word vectors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -37,12 +37,18 @@ class WordMeanings:
     def is_available(self) -> bool:
         return self._embedder is not None
 
-    async def compare_words(self, words: Sequence[str], others: Iterable[str]) -> Likeness:
-        """Returns for each of `words` the words of `others` that are like it, with a likeness from 0 to 1."""
+    async def compare_words(
+        self, words: Sequence[str], others: Iterable[str], gloss: Callable[[str], str] = str
+    ) -> Likeness:
+        """Returns for each of `words` the words of `others` that are like it, with a likeness from 0 to 1.
+
+        `gloss`: gives the English words of a word, which are compared.
+        """
         known = list(dict.fromkeys(others))
         if self._embedder is None or not words or not known:
             return {word: {} for word in words}
-        cosines = await self._embed_texts(words) @ (await self._embed_texts(known)).T
+        glossed = await self._embed_texts([*map(gloss, words)])
+        cosines = glossed @ (await self._embed_texts([*map(gloss, known)])).T
         return {
             word: {
                 other: min((cosine - _UNRELATED_COSINE) / (_EQUAL_COSINE - _UNRELATED_COSINE), _MAX_LIKENESS)
@@ -58,12 +64,14 @@ class WordMeanings:
             return [0.0] * len(others)
         return ((await self._embed_texts(others)) @ (await self._embed_texts([text]))[0]).tolist()
 
-    async def weigh_words(self, question: Sequence[str], words: Sequence[str]) -> Mapping[str, float]:
+    async def weigh_words(
+        self, question: Sequence[str], words: Sequence[str], gloss: Callable[[str], str] = str
+    ) -> Mapping[str, float]:
         """Returns how far the meaning of `question` moves without each of `words` (0 to 2); 1 without an embedder."""
         if self._embedder is None:
             return dict.fromkeys(words, 1.0)
-        texts = [" ".join(other for other in question if other != word) for word in words]
-        cosines = await self.cosines_with(" ".join(question), texts)
+        texts = [" ".join(gloss(other) for other in question if other != word) for word in words]
+        cosines = await self.cosines_with(" ".join(map(gloss, question)), texts)
         return {word: max(1.0 - cosine, 0.0) for word, cosine in zip(words, cosines, strict=True)}
 
     async def _embed_texts(self, texts: Sequence[str]) -> "Vectors":

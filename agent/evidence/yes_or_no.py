@@ -11,7 +11,8 @@ _SENTENCE_END = re.compile(r"[.?!;]\s+")
 _CLAUSE_END = re.compile(r"[,;:–—]\s|\s(?:but|while|whereas)\s")
 _MAX_NEGATED_DISTANCE = 5  # words after a negation, in which what it negates stands
 _FORBIDDING = frozenset(
-    "forbidden forbid forbids prohibited prohibit prohibits banned ban bans barred disallowed impossible cannot".split()
+    """forbidden forbid forbids prohibited prohibit prohibits banned ban bans barred disallowed impossible cannot
+    rejected refused declined denied excluded""".split()
 )
 _NEGATIONS = _FORBIDDING | frozenset("no not never nobody none nothing nowhere neither nor without".split())
 _PERMISSIONS = frozenset(

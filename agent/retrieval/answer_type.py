@@ -97,7 +97,9 @@ def asks_for_several(question: str) -> bool:
     first = words[0] if words else ""
     nouns = words[1:3] if first in ("which", "what", "any", "all") else words[:1]
     return (
-        "all of them" in question.casefold() or first in LIST_VERBS or any(_is_plural_of_things(word) for word in nouns)
+        any(phrase in question.casefold() for phrase in ("all of them", "list of "))
+        or first in LIST_VERBS
+        or any(_is_plural_of_things(word) for word in nouns)
     )
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.evidence.asked_values import TextValue, find_new_values, kinds_asked_for
+from agent.evidence.asked_values import TextValue, find_new_values, holds_extension, holds_single_name, kinds_asked_for
+from agent.evidence.english_glosses import glosses_for
 from agent.evidence.text_lines import words_of
 from agent.retrieval.answer_type import AnswerType
 
@@ -17,10 +18,40 @@ from agent.retrieval.answer_type import AnswerType
         ("what does a porter earn", AnswerType.MONEY),
         ("whats the weekly pay of a porter", AnswerType.MONEY),
         ("what is the extension of the verger", TextValue.PHONE_NUMBER),
+        ("which extension do I call", TextValue.PHONE_NUMBER),
+        ("til when must it be paid", TextValue.TIME_OF_DAY),
+        ("up to what amount may I buy", AnswerType.MONEY),
+        ("on how much bar do we fill the boiler", AnswerType.NUMBER),
+        ("what's the name of the driver", AnswerType.NAME),
     ],
 )
 def test_the_wording_says_which_kind_of_value_is_asked_for(question: str, kind: AnswerType | TextValue) -> None:
     assert kind in kinds_asked_for(question)
+
+
+def test_a_relative_clause_asks_for_no_name() -> None:
+    assert kinds_asked_for("the letters from people who froze in the nave") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_labelled", "language"),
+    [
+        ("Ada", True, "en"),
+        ("The keys are with Mr Moor.", False, "en"),
+        ("Zuständig ist Zacherl.", False, "de"),
+    ],
+)
+def test_a_name_of_one_word_is_found(text: str, is_labelled: bool, language: str) -> None:
+    assert holds_single_name(text, {"keys"}, glosses_for(language), is_labelled=is_labelled)
+
+
+def test_a_german_noun_is_no_name() -> None:
+    assert not holds_single_name("Die Heizung ist warm.", {"keys"}, glosses_for("de"), is_labelled=False)
+
+
+def test_a_short_number_under_a_heading_of_telephones_is_an_extension() -> None:
+    assert holds_extension("Codes | place | extension", "| Yard | 1170 |")
+    assert not holds_extension("Codes | place | price", "| Yard | 1170 |")
 
 
 def test_a_question_for_a_reason_asks_for_no_kind_of_value() -> None:

@@ -17,22 +17,24 @@ _ANSWERING = EvidenceFeatures(
     asked_share=0.9,
     names_share=1.0,
     sentence_cosine=0.6,
-    key_word_likeness=1.0,
     question_length=1.6,
     own_share=0.8,
     margin=0.3,
     passage_rank=1.0,
+    value_agreement=1.0,
+    sentence_length=0.5,
 )
 _UNRELATED = EvidenceFeatures(
     covered_share=0.1,
     asked_share=0.2,
     names_share=0.0,
     sentence_cosine=0.1,
-    key_word_likeness=0.0,
     question_length=1.6,
     own_share=0.0,
     margin=0.0,
     passage_rank=0.1,
+    value_agreement=-1.0,
+    sentence_length=0.1,
 )
 
 
@@ -47,7 +49,10 @@ def test_a_sentence_that_holds_what_is_asked_is_above_the_floor_and_an_unrelated
 
 @pytest.mark.parametrize(
     "feature",
-    ["covered_share", "asked_share", "names_share", "sentence_cosine", "key_word_likeness", "own_share", "margin"],
+    [
+        *("covered_share", "asked_share", "names_share", "sentence_cosine", "own_share", "margin"),
+        *("value_agreement", "sentence_length"),
+    ],
 )
 def test_more_evidence_never_lowers_the_score(feature: str) -> None:
     assert score_evidence(replace(_UNRELATED, **{feature: 0.8})) > score_evidence(_UNRELATED)

@@ -1,0 +1,227 @@
+"""The sentences of all documents in scope that may answer a question, or a part of it, best first."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from agent.english.function_words import QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
+from agent.evidence.asked_values import AskedKind, kinds_asked_for, words_for_kinds
+from agent.evidence.calendar_words import holds_months_of
+from agent.evidence.english_glosses import Glosses, glosses_for
+from agent.evidence.evidence_score import EvidenceFeatures
+from agent.evidence.question_parts import split_question_parts
+from agent.evidence.question_words import WeighedQuestion, WeighedWord, read_question
+from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning, text_in_context
+from agent.evidence.text_lines import TextLine, split_lines, words_of
+from agent.evidence.word_meanings import WordMeanings
+from agent.evidence.yes_or_no import verdict_of
+from agent.forms.find_passages import is_rendered_record, rank_leg_passages
+from agent.outcome import FoundPassage
+from agent.retrieval.full_text_fallback import search_all_text
+from agent.review.leg_review import LegReview
+from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonCondition, conjuncts_of
+from storage.search.ids import ChunkId
+from storage.search.index import PassageHit
+from storage.text.identifiers import is_identifier
+from storage.text.snowball_analyser import analyser_for
+
+_LONG_SENTENCE_WORDS = 30
+_READ_PASSAGES = 40  # the best ones in scope, and as many of the documents that the question names
+_READ_CHARACTERS = 40_000  # code points of them
+_MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
+_MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
+_MIN_OWN_PART_SHARE = 0.5  # of what a part of a message asks, for a sentence that is found by an earlier part too
+_MIN_OWN_WORDS = 2  # content words of a part of a message, from which it says itself what it is about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceEvidence:
+    """The sentences that may answer a question, or one of its parts, best first."""
+
+    question: WeighedQuestion
+    part: str  # what this evidence is about: a part of the question, or all of it
+    kinds: frozenset[AskedKind]
+    sentences: Sequence[ScoredSentence]
+    lines_by_passage: Sequence[Sequence[TextLine]]
+    is_of_asked_time: bool  # a document holds the month that is asked about, if one is
+    glosses: Glosses  # of the language of the texts
+
+    def verdict_of(self, sentence: ScoredSentence) -> bool | None:
+        """Whether the sentence settles a yes-or-no question, and how: see `agent.evidence.yes_or_no`."""
+        text, question = sentence.line.quote.text, self.question
+        if self.glosses.is_english:
+            return verdict_of(text, question.text, question.word_stems.analyser)
+        return verdict_of(
+            self.glosses.gloss_sentence(text), self.glosses.gloss_question(question.text), analyser_for("en")
+        )
+
+    async def assess_sentence(self, sentence: ScoredSentence, meanings: WordMeanings) -> EvidenceFeatures:
+        """Returns what the score of the sentence as an answer rests on."""
+        line, question = sentence.line, self.question
+        hit = line.passage.hit
+        (sentence_cosine,) = await meanings.cosines_with(
+            self.glosses.gloss_question(question.text), [self.glosses.gloss_sentence(text_in_context(line))]
+        )
+        held = words_of(f"{hit.title} {hit.doc_id}\n{hit.text}")
+        rank = next(rank for rank, lines in enumerate(self.lines_by_passage) if line in lines)
+        return EvidenceFeatures(
+            covered_share=question.covered_share_of(held),
+            asked_share=sentence.asked_share,
+            names_share=sentence.names_share,
+            sentence_cosine=sentence_cosine,
+            question_length=math.log(max(question.length, 1)),
+            own_share=sentence.section_share,
+            margin=self._margin_of(sentence),
+            passage_rank=1 / (1 + rank),
+            value_agreement=(1.0 if sentence.has_value else -1.0) if self.kinds else 0.0,
+            sentence_length=min(len(line.quote.text.split()) / _LONG_SENTENCE_WORDS, 1.0),
+        )
+
+    def _margin_of(self, sentence: ScoredSentence) -> float:
+        """Returns by how much (0 to 1) the sentence scores higher than every sentence of another document."""
+        doc_id = sentence.line.passage.hit.doc_id
+        others = (other.score for other in self.sentences if other.line.passage.hit.doc_id != doc_id)
+        return min(max(sentence.score - max(others, default=0.0), 0.0), 1.0)
+
+
+async def find_sentence_evidence(
+    review: LegReview, meanings: WordMeanings, earlier_question: str
+) -> tuple[SentenceEvidence, ...]:
+    """Scores the sentences of the best passages, for each part of the question; empty if these are only records.
+
+    `earlier_question` is the part of the message before this one.
+    """
+    own_words = words_of(review.leg.question)
+    is_joined = bool(earlier_question) and _depends_on_earlier_part(review.leg.question)
+    own_question = review.leg.question
+    if is_joined:
+        review = replace(review, leg=replace(review.leg, question=f"{earlier_question} {review.leg.question}"))
+    text_review = await search_all_text(review)
+    terms, ranked = await rank_leg_passages(
+        text_review, text_review.requests.passage_requests, include_naming_terms=True, use_reranker=False
+    )
+    _, named = await rank_leg_passages(
+        review, review.requests.passage_requests, include_naming_terms=False, use_reranker=False
+    )
+    passages = [
+        passage
+        for passage in _passages_to_read(named[:_READ_PASSAGES], ranked[:_READ_PASSAGES])
+        if not _is_record(review, passage.hit) and _mentions_identifiers(passage.hit, review.leg.question)
+    ]
+    if not passages:
+        return ()
+    of_asked_time = {passage.hit.doc_id for passage in passages if _is_of_asked_month(passage.hit, review.leg.question)}
+    passages = [passage for passage in passages if not of_asked_time or passage.hit.doc_id in of_asked_time]
+    lines_by_passage = [split_lines(passage) for passage in passages]
+    analyser = review.question_context.analysers[passages[0].hit.bucket]
+    glosses = glosses_for(analyser.language)
+    parts = split_question_parts(own_question)
+    kinds_by_part = [kinds_asked_for(glosses.gloss_question(part)) for part in parts]
+    question = await read_question(
+        review.leg.question,
+        terms,
+        [line for lines in lines_by_passage for line in lines],
+        analyser,
+        meanings,
+        kind_words=words_for_kinds(frozenset[AskedKind]().union(*kinds_by_part)),
+        other_words=words_of_fields(review),
+        glosses=glosses,
+    )
+    own = [word for word in question.asked if is_joined and word.word in own_words and not word.is_kind]
+    evidence = list[SentenceEvidence]()
+    for part, kinds in zip(parts, kinds_by_part, strict=True):
+        scorer = SentenceScorer(
+            question=question,
+            kinds=kinds,
+            part=tuple(_words_of_part(question, part)) if len(parts) > 1 else (),
+            glosses=glosses,
+        )
+        scored = [
+            sentence
+            for passage, lines in zip(passages, lines_by_passage, strict=True)
+            for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
+            if not own or _holds_own_part(sentence, own, question)
+        ]
+        evidence.append(
+            SentenceEvidence(
+                question=question,
+                part=part if len(parts) > 1 else review.leg.question,
+                kinds=kinds,
+                sentences=await rank_by_meaning(scored, review.leg.question, meanings, glosses),
+                lines_by_passage=lines_by_passage,
+                is_of_asked_time=bool(of_asked_time),
+                glosses=glosses,
+            )
+        )
+    return tuple(evidence)
+
+
+def _words_of_part(question: WeighedQuestion, part: str) -> Iterator[WeighedWord]:
+    own_words = words_of(part)
+    yield from (word for word in question.asked if word.word in own_words and not word.is_kind)
+
+
+def _depends_on_earlier_part(question: str) -> bool:
+    """Whether hardly a word says what the part of a message is about: "and *which number* should they *ring*?"."""
+    ignored = STOP_WORDS | QUESTION_WORDS | YES_NO_VERBS | words_for_kinds(kinds_asked_for(question))
+    return len([word for word in words_of(question) if word not in ignored and len(word) > 1]) < _MIN_OWN_WORDS
+
+
+def _is_of_asked_month(hit: PassageHit, question: str) -> bool:
+    return holds_months_of(question, hit.title, f"{hit.doc_id}\n{hit.text}")
+
+
+def _holds_own_part(sentence: ScoredSentence, own: Sequence[WeighedWord], question: WeighedQuestion) -> bool:
+    """Whether the sentence or its heading holds what the part of a message itself asks, if another part adds to it."""
+    levels = (1.0, sentence.line.words), (1.0, words_of(sentence.line.heading))
+    return question.share_of(own, *levels) >= _MIN_OWN_PART_SHARE
+
+
+def _mentions_identifiers(hit: PassageHit, question: str) -> bool:
+    """Whether the passage or its title holds each identifier of the question: TC-27 says nothing about TC-18."""
+    text = fold_text(f"{hit.title} {hit.doc_id}\n{hit.text}")
+    words = (word.strip(".,;:!?()\"'“”’") for word in question.split())
+    return all(fold_text(word) in text for word in words if is_identifier(word))
+
+
+def _is_record(review: LegReview, hit: PassageHit) -> bool:
+    """Whether the passage is a row of a table, and not a text with labelled lines, such as a form under its heading."""
+    names = [field.name for field in review.question_context.schemas[hit.bucket].fields]
+    lines = [line for line in hit.text.splitlines() if line.strip()]
+    labelled = [any(line.startswith(f"{name}: ") for name in names) for line in lines]
+    is_row = sum(labelled) >= min(_MIN_LABELLED_SHARE * len(lines), _MIN_RECORD_LINES)
+    return labelled[:1] == [True] and is_row and is_rendered_record(review, hit)
+
+
+def _passages_to_read(*rankings: Sequence[FoundPassage]) -> Iterator[FoundPassage]:
+    """Yields the passages of the rankings in turn, until enough text is read."""
+    left = _READ_CHARACTERS
+    for passage in unique_passages(found for rank in zip_longest(*rankings) for found in rank if found is not None):
+        yield passage
+        left -= len(passage.hit.text)
+        if left < 0:
+            return
+
+
+def unique_passages(passages: Iterable[FoundPassage]) -> Iterator[FoundPassage]:
+    seen = set[ChunkId]()
+    for passage in passages:
+        if passage.hit.chunk_id not in seen:
+            seen.add(passage.hit.chunk_id)
+            yield passage
+
+
+def words_of_fields(review: LegReview) -> Iterator[str]:
+    """Yields the folded words of the read fields, of the conditions, and of the buckets' nouns."""
+    schemas = review.question_context.schemas
+    for bucket, name in review.leg.answer_form.requested_fields:
+        field = schemas[bucket].by_name[name]
+        yield from words_of(" ".join((field.name, field.label, *field.synonyms)))
+    for clause in review.leg.search.clauses:
+        schema = schemas[clause.bucket]
+        yield from words_of(" ".join((schema.bucket.replace("_", " "), schema.title, *schema.synonyms)))
+        for condition in conjuncts_of(clause.condition):
+            if isinstance(condition, ComparisonCondition) and condition.field in schema.by_name:
+                yield from words_of(condition.words)
