@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.calendar_words import CALENDAR_WORDS
-from agent.evidence.english_glosses import Glosses
+from agent.evidence.english_glosses import WordGlosses
 from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
 from storage.quantities.durations import find_durations
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
@@ -78,6 +78,7 @@ _PHONE_HEADING = re.compile(
     r"\b(?:extension|phone|telephone|tel|durchwahl|telefon|poste|téléphone|teléfono)", re.IGNORECASE
 )
 _SHORT_NUMBER = re.compile(r"(?<![\w.])\d{2,5}(?![\w.])")
+_OPENING_QUOTES = ('"', "“", "„", "«", "« ", "‘")
 _WORD = re.compile(r"[^\W_]+")
 
 AskedKind = AnswerType | TextValue
@@ -138,7 +139,7 @@ def find_new_values(
     )
 
 
-def holds_single_name(text: str, question_words: Collection[str], glosses: Glosses, *, is_labelled: bool) -> bool:
+def holds_single_name(text: str, question_words: Collection[str], glosses: WordGlosses, *, is_labelled: bool) -> bool:
     """Whether the text holds a name of one word that is not in the question: a value, or a word after "Mr".
 
     In a language with a vocabulary any word with a capital letter counts that the vocabulary does not know.
@@ -175,9 +176,14 @@ def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[in
 
 
 def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:
-    """Whether a name has two words that are no function words and no months: "From November" is no name."""
+    """Whether a name has two words that are no function words and no months: "From November" is no name.
+
+    Nor is what stands in quotation marks the name of somebody.
+    """
     if ".." in text[slice(*span)]:
         return False  # a label and its value
+    if kind is AnswerType.NAME and text[: span[0]].endswith(_OPENING_QUOTES):
+        return False
     words = [word.casefold() for word in _WORD.findall(text[slice(*span)])]
     return kind is not AnswerType.NAME or sum(word not in STOP_WORDS | CALENDAR_WORDS for word in words) > 1
 

@@ -19,7 +19,7 @@ _ENGLISH_SALUTATIONS = frozenset("mr mrs ms miss mister dr prof professor sir ma
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Glosses(Protocol):
+class WordGlosses(Protocol):
     """The English words of one language."""
 
     @property
@@ -138,11 +138,11 @@ class PackGlosses:
         return " ".join(part.english[0] for part in parts) or None
 
 
-NO_GLOSSES: Glosses = EnglishGlosses()
+NO_GLOSSES: WordGlosses = EnglishGlosses()
 
 
 @lru_cache(maxsize=16)
-def glosses_for(language: str) -> Glosses:
+def glosses_for(language: str) -> WordGlosses:
     """Returns the glosses of a language, ISO 639-1."""
     pack = load_pack(language)
     return NO_GLOSSES if pack is None else PackGlosses(pack)

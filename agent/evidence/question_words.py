@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 
 from agent.evidence.calendar_words import CALENDAR_WORDS
-from agent.evidence.english_glosses import NO_GLOSSES, Glosses
+from agent.evidence.english_glosses import NO_GLOSSES, WordGlosses
 from agent.evidence.text_lines import WORD, TextLine
 from agent.evidence.word_meanings import Likeness, WordMeanings
 from agent.retrieval.relevance import QueryTerm
@@ -158,7 +158,7 @@ async def read_question(
     *,
     kind_words: Collection[str] = (),
     other_words: Iterable[str] = (),
-    glosses: Glosses = NO_GLOSSES,
+    glosses: WordGlosses = NO_GLOSSES,
 ) -> WeighedQuestion:
     """Weighs the content words `terms` of the question against the lines of the texts that may answer it.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, holds_extension, holds_single_name
-from agent.evidence.english_glosses import NO_GLOSSES, Glosses
+from agent.evidence.english_glosses import NO_GLOSSES, WordGlosses
 from agent.evidence.question_words import WeighedQuestion, WeighedWord
 from agent.evidence.text_lines import TextLine, words_of
 from agent.evidence.word_meanings import WordMeanings
@@ -50,7 +50,7 @@ class SentenceScorer:
     question: WeighedQuestion
     kinds: frozenset[AskedKind]
     part: tuple[WeighedWord, ...] = ()  # what the part asks; empty for a whole question
-    glosses: Glosses = NO_GLOSSES
+    glosses: WordGlosses = NO_GLOSSES
 
     def score_lines(self, lines: Sequence[TextLine], place_words: frozenset[str]) -> list[ScoredSentence]:
         """Scores the lines of one passage. `place_words`: the words of its title and its folder."""
@@ -123,7 +123,7 @@ class SentenceScorer:
         return self.question.share_of(self.question.names, (1.0, words)) if self.question.names else 1.0
 
 
-def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str, glosses: Glosses) -> bool:
+def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str, glosses: WordGlosses) -> bool:
     """Whether the line, best without its label, holds a value of one of the kinds that the question does not hold."""
     asked_words = words_of(question)
     if AnswerType.NAME in kinds and holds_single_name(line.value_text, asked_words, glosses, is_labelled=line.is_row):
@@ -143,7 +143,7 @@ def text_in_context(line: TextLine) -> str:
 
 
 async def rank_by_meaning(
-    sentences: Sequence[ScoredSentence], question: str, meanings: WordMeanings, glosses: Glosses
+    sentences: Sequence[ScoredSentence], question: str, meanings: WordMeanings, glosses: WordGlosses
 ) -> list[ScoredSentence]:
     """Returns the sentences, best first, with the likeness of their whole meaning to the question in their scores."""
     ranked = sorted(sentences, key=lambda sentence: -sentence.score)[:_COMPARED_SENTENCES]

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from agent.english.function_words import QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.evidence.asked_values import AskedKind, kinds_asked_for, words_for_kinds
 from agent.evidence.calendar_words import holds_months_of
-from agent.evidence.english_glosses import Glosses, glosses_for
+from agent.evidence.english_glosses import WordGlosses, glosses_for
 from agent.evidence.evidence_score import EvidenceFeatures
 from agent.evidence.question_parts import split_question_parts
 from agent.evidence.question_words import WeighedQuestion, WeighedWord, read_question
@@ -28,6 +28,7 @@ from storage.text.identifiers import is_identifier
 from storage.text.snowball_analyser import analyser_for
 
 _LONG_SENTENCE_WORDS = 30
+_MAX_GREETING_WORDS = 6
 _READ_PASSAGES = 40  # the best ones in scope, and as many of the documents that the question names
 _READ_CHARACTERS = 40_000  # code points of them
 _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
@@ -37,7 +38,7 @@ _MIN_OWN_WORDS = 2  # content words of a part of a message, from which it says i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentenceEvidence:
+class RankedEvidence:
     """The sentences that may answer a question, or one of its parts, best first."""
 
     question: WeighedQuestion
@@ -46,7 +47,7 @@ class SentenceEvidence:
     sentences: Sequence[ScoredSentence]
     lines_by_passage: Sequence[Sequence[TextLine]]
     is_of_asked_time: bool  # a document holds the month that is asked about, if one is
-    glosses: Glosses  # of the language of the texts
+    glosses: WordGlosses  # of the language of the texts
 
     def verdict_of(self, sentence: ScoredSentence) -> bool | None:
         """Whether the sentence settles a yes-or-no question, and how: see `agent.evidence.yes_or_no`."""
@@ -88,7 +89,7 @@ class SentenceEvidence:
 
 async def find_sentence_evidence(
     review: LegReview, meanings: WordMeanings, earlier_question: str
-) -> tuple[SentenceEvidence, ...]:
+) -> tuple[RankedEvidence, ...]:
     """Scores the sentences of the best passages, for each part of the question; empty if these are only records.
 
     `earlier_question` is the part of the message before this one.
@@ -130,7 +131,7 @@ async def find_sentence_evidence(
         glosses=glosses,
     )
     own = [word for word in question.asked if is_joined and word.word in own_words and not word.is_kind]
-    evidence = list[SentenceEvidence]()
+    evidence = list[RankedEvidence]()
     for part, kinds in zip(parts, kinds_by_part, strict=True):
         scorer = SentenceScorer(
             question=question,
@@ -142,10 +143,10 @@ async def find_sentence_evidence(
             sentence
             for passage, lines in zip(passages, lines_by_passage, strict=True)
             for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
-            if not own or _holds_own_part(sentence, own, question)
+            if (not own or _holds_own_part(sentence, own, question)) and not _is_greeting(sentence.line.quote.text)
         ]
         evidence.append(
-            SentenceEvidence(
+            RankedEvidence(
                 question=question,
                 part=part if len(parts) > 1 else review.leg.question,
                 kinds=kinds,
@@ -156,6 +157,11 @@ async def find_sentence_evidence(
             )
         )
     return tuple(evidence)
+
+
+def _is_greeting(text: str) -> bool:
+    """ "Dear Ms Moor," opens a letter, and tells nothing."""
+    return text.rstrip().endswith(",") and len(text.split()) <= _MAX_GREETING_WORDS
 
 
 def _words_of_part(question: WeighedQuestion, part: str) -> Iterator[WeighedWord]:

@@ -38,7 +38,7 @@ from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, asks_for_documents, asks_for_several, counted_noun_of
 from agent.retrieval.quotations import DocumentQuote, QuotableSentence, merge_equal_sentences
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
-from agent.review.sentence_evidence import SentenceEvidence, find_sentence_evidence, unique_passages, words_of_fields
+from agent.review.sentence_evidence import RankedEvidence, find_sentence_evidence, unique_passages, words_of_fields
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
 from storage.search.documents import FieldValue
@@ -58,7 +58,6 @@ _MIN_OPEN_SHARE = 0.8  # of a yes-or-no question, that a sentence must hold to b
 _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage to be quoted beside it
 _MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
 _MAX_QUOTED_SENTENCES = 3
-_MAX_GREETING_WORDS = 6
 _MIN_NUMBER_SCORE = 0.7  # 0 to 1, of a sentence with some number, or with one that could be counted
 _MIN_POSSIBLE_SHARE = 0.15  # of what is asked, that a sentence with a value of the asked kind must hold
 _ASSESSED_SENTENCES = 8  # the best ones with a value of the asked kind
@@ -71,7 +70,7 @@ _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 class _PartAnswer:
     """The sentence that answers a part of a question, or else comes closest."""
 
-    evidence: SentenceEvidence
+    evidence: RankedEvidence
     sentence: ScoredSentence
     score: float  # 0 to 1, that it answers
     is_possible: bool  # it may answer by its kind
@@ -131,7 +130,7 @@ def _says_more(answers: Sequence[_PartAnswer], explained: float) -> bool:
 
 
 async def _answer_part(
-    evidence: SentenceEvidence, decision: Enough | LegClarification, meanings: WordMeanings, *, is_elsewhere: bool
+    evidence: RankedEvidence, decision: Enough | LegClarification, meanings: WordMeanings, *, is_elsewhere: bool
 ) -> _PartAnswer:
     """Returns the sentence that answers the part of a question, or else comes closest. `is_elsewhere`: none answers."""
     possible = list[ScoredSentence]() if is_elsewhere else _possible_sentences(evidence, decision)
@@ -151,7 +150,7 @@ async def _answer_part(
     )
 
 
-def _floor_for(sentence: ScoredSentence, evidence: SentenceEvidence, decision: Enough | LegClarification) -> float:
+def _floor_for(sentence: ScoredSentence, evidence: RankedEvidence, decision: Enough | LegClarification) -> float:
     """Returns the score (0 to 1) from which the sentence is an answer."""
     if AnswerType.NUMBER in evidence.kinds and not _answers(sentence, evidence.kinds):
         return _MIN_NUMBER_SCORE  # any text holds some number
@@ -160,7 +159,7 @@ def _floor_for(sentence: ScoredSentence, evidence: SentenceEvidence, decision: E
     return MIN_ANSWER_SCORE if evidence.kinds else MIN_LIKELY_SCORE
 
 
-def _possible_sentences(evidence: SentenceEvidence, decision: Enough | LegClarification) -> Sequence[ScoredSentence]:
+def _possible_sentences(evidence: RankedEvidence, decision: Enough | LegClarification) -> Sequence[ScoredSentence]:
     """Returns the sentences that may answer by what they hold, best first; of a question to texts also by their kind.
 
     Where one of them holds what is required, and no value of a kind is asked for, it is the only one.
@@ -181,14 +180,12 @@ def _possible_sentences(evidence: SentenceEvidence, decision: Enough | LegClarif
     ]
 
 
-def _may_answer(sentence: ScoredSentence, evidence: SentenceEvidence) -> bool:
+def _may_answer(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
     """Whether the sentence itself holds something that is asked, and its passage the names in the question.
 
     A passage without any of them is about something else, and one with half of a person's name about somebody else.
     """
     hit = sentence.line.passage.hit
-    if _is_greeting(sentence.line.quote.text):
-        return False
     asked = [word for word in evidence.question.asked if not word.is_kind]
     if asked and all(is_light_word(word.word) for word in asked):
         return False  # "who of us went?": any sentence about going would do
@@ -197,11 +194,6 @@ def _may_answer(sentence: ScoredSentence, evidence: SentenceEvidence) -> bool:
     holds_names = sentence.names_share >= _MIN_LIKELY_NAMES_SHARE
     is_of_names = not evidence.question.holds_half_of_name(words_of(f"{hit.title} {hit.doc_id}\n{hit.text}"))
     return holds_names and is_of_names and (sentence.has_value or sentence.own_share > 0)
-
-
-def _is_greeting(text: str) -> bool:
-    """ "Dear Ms Moor," opens a letter, and tells nothing."""
-    return text.rstrip().endswith((",", ", ")) and len(text.split()) <= _MAX_GREETING_WORDS
 
 
 def _show_closest(
@@ -300,7 +292,7 @@ def _share_explained_by_fields(review: LegReview, question: WeighedQuestion) -> 
     return question.share_of(question.asked, (1.0, frozenset(words_of_fields(review))))
 
 
-def _best_answer(evidence: SentenceEvidence) -> ScoredSentence | None:
+def _best_answer(evidence: RankedEvidence) -> ScoredSentence | None:
     """Returns the best sentence that answers, unless a clearly better one holds no answer."""
     is_yes_no = is_yes_no_question(evidence.question.text)
     return next(
@@ -385,7 +377,7 @@ def _hits_with(review: LegReview, hits: Sequence[FoundPassage], lines: Sequence[
     return tuple(passages)[: review.session.context.limits.reported_hits]
 
 
-def _sentences_to_quote(best: ScoredSentence, evidence: SentenceEvidence) -> Iterator[TextLine]:
+def _sentences_to_quote(best: ScoredSentence, evidence: RankedEvidence) -> Iterator[TextLine]:
     """Yields the best sentence and those that answer nearly as well.
 
     Of the same passage these may be a bit worse, for a question of two parts. A question that asks for no kind of value
@@ -405,7 +397,7 @@ def _sentences_to_quote(best: ScoredSentence, evidence: SentenceEvidence) -> Ite
     yield from list(dict.fromkeys((*following, *further)))[: _MAX_QUOTED_SENTENCES - 1]
 
 
-def _lines_after(line: TextLine, evidence: SentenceEvidence) -> Iterator[TextLine]:
+def _lines_after(line: TextLine, evidence: RankedEvidence) -> Iterator[TextLine]:
     """Yields the next sentence of the same block; the next two for a question about what happened, or why."""
     lines = next(lines for lines in evidence.lines_by_passage if line in lines)
     index = lines.index(line) + 1
@@ -414,7 +406,7 @@ def _lines_after(line: TextLine, evidence: SentenceEvidence) -> Iterator[TextLin
 
 
 def _highlighted_kind(
-    sentences: Sequence[QuotableSentence], evidence: SentenceEvidence, question: str
+    sentences: Sequence[QuotableSentence], evidence: RankedEvidence, question: str
 ) -> AnswerType | None:
     """Returns the kind of the value that is shown in bold; None if the texts have none of an asked kind."""
     texts = [sentence.places[0][1].text for sentence in sentences]

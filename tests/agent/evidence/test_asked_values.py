@@ -84,6 +84,12 @@ def test_a_value_that_the_question_holds_is_not_new() -> None:
     assert not find_new_values("Lent on 3 May.", kinds_asked_for(question), question, words_of(question))
 
 
+def test_a_title_in_quotation_marks_is_no_name_of_somebody() -> None:
+    question = "who was on duty"
+
+    assert not find_new_values('We saw "The Winter Garden" in May.', {AnswerType.NAME}, question, words_of(question))
+
+
 def test_a_month_after_a_preposition_is_no_name() -> None:
     question = "who tunes the organ"
 
