@@ -4,9 +4,12 @@ COPY --from=ghcr.io/astral-sh/uv:0.13 /uv /bin/uv
 ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/opt/parley
 WORKDIR /src
 COPY pyproject.toml uv.lock ./
-RUN uv sync --frozen --no-dev --no-install-project
+RUN uv sync --frozen --no-default-groups --no-install-project
 COPY . .
-RUN uv sync --frozen --no-dev --no-editable
+RUN uv sync --frozen --no-default-groups --no-editable
+# What the image contains: docker run --rm --entrypoint cat parley /opt/parley/parley.cdx.json
+RUN uv export --frozen --no-default-groups --preview-features sbom-export --format cyclonedx1.5 --quiet \
+    --output-file /opt/parley/parley.cdx.json
 
 FROM python:3.13-slim
 RUN useradd --create-home --uid 10001 parley && install -d -o parley -g parley -m 700 /home/parley/data

@@ -10,7 +10,8 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench faults fuzz clean
+.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench faults fuzz \
+  audit sbom clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +25,8 @@ help:
 	@echo "make bench   measure; ARGS=--demo times the demo too"
 	@echo "make faults  a thousand faults on each chat product; ARGS=\"--surface teams --seed 2 --faults 100\""
 	@echo "make fuzz    10,000 odd requests for each address of the server; FUZZ=100000 sends more"
+	@echo "make audit   check the lock file, and ask the OSV database about known vulnerabilities"
+	@echo "make sbom    write what a release contains into build/parley.cdx.json (CycloneDX)"
 	@echo "make clean   remove everything made here"
 
 setup: .venv/.synced
@@ -54,7 +57,7 @@ test: setup
 playground: setup
 	$(BIN)/python -m pytest -n 0 tests/playground $(ARGS)
 
-check: format-check lint-check types layers docs test
+check: format-check lint-check types layers docs audit test
 
 format-check: setup
 	$(BIN)/ruff format --check
@@ -84,6 +87,15 @@ faults: setup
 FUZZ ?= 10000
 fuzz: setup
 	PARLEY_FUZZ_REQUESTS=$(FUZZ) $(BIN)/python -m pytest -n 0 tests/attack tests/adapters/teams/test_fuzz.py $(ARGS)
+
+# A database that cannot be reached is a line, not a failure.
+audit: setup
+	$(BIN)/python -m tests.dependencies
+
+sbom: | $(UV)
+	@mkdir -p build
+	$(UV) export --frozen --no-default-groups --preview-features sbom-export --format cyclonedx1.5 --quiet \
+	  --output-file build/parley.cdx.json
 
 clean:
 	rm -rf .venv .uv .servers .demo .hypothesis .ruff_cache .import_linter_cache dist build
