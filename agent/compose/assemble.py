@@ -14,6 +14,7 @@ from agent.compose.phrases.assumptions import (
     drop_words_of_reply,
     repeats_reply,
 )
+from agent.compose.phrases.words import escape_markdown
 from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeKind, SearchTrace
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
@@ -172,11 +173,18 @@ def _describe_assumptions(
         for assumption in drop_words_of_reply(
             *reviewed.planned.assumptions,
             *(assumption for decision in decisions for assumption in decision.assumptions),
-            text=text,
+            text=_remove_questions(text, reviewed),
         )
         if not repeats_reply(assumption, text, schemas)
     ]
     return with_described_assumptions(reviewed.plan, assumptions, _schemas_of(reviewed)).assumptions
+
+
+def _remove_questions(text: str, reviewed: ReviewedPlan) -> str:
+    """Returns the text without the parts of the question that it repeats as titles: they use no word."""
+    for review in reviewed.reviews:
+        text = text.replace(escape_markdown(review.leg.question), "")
+    return text
 
 
 def _drop_repeated_lines(lines: Sequence[str]) -> list[str]:
