@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from agent.assumptions import Assumption
 from agent.reasoning_log import ReasoningLog
+from agent.review.answer_confidence import ReadingAssessment
 from storage.search.analyser import Analyser
 from storage.search.conditions import Condition
 from storage.search.ids import BucketId, DocId, FieldName, Generation, LegId
@@ -121,6 +122,7 @@ class LegAlternatives:
     is_confined: bool = False  # to the last results: no text of other documents may answer
     unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
     text_words: tuple[str, ...] = ()  # of the question, that only the texts of documents decide
+    assessment: ReadingAssessment | None = None  # of the chosen reading; None: it is not assessed, as after a click
     is_checked: bool = False  # the documents were read, and the set is those that fit: no other text may answer
 
 

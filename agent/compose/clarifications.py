@@ -7,6 +7,7 @@ from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.english_qualifiers import value_noun_of
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import describe_absence, describe_leg_set, noun_of, qualifier_of
+from agent.compose.phrases.taken_reading import describe_taken_reading
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import escape_markdown, join_words, lowercase_label, lowercase_words
@@ -20,9 +21,11 @@ from agent.forms.clarifications import (
     TooManyFacts,
     UnknownWordsFacts,
 )
+from agent.forms.read_fields import FieldValuesFacts
 from agent.forms.thresholds import ThresholdFacts
 from agent.refine.facets import FacetSplit
 from agent.review.asked_back import AskedBackFacts
+from agent.review.doubtful_reading import DoubtfulReadingFacts
 from agent.review.leg_review import LegReview
 from agent.review.partly_stated import PartlyStatedFacts
 from agent.translation.languages import is_reply_in_english
@@ -165,7 +168,20 @@ def _compose_partly_stated(facts: PartlyStatedFacts, review: LegReview) -> Compo
     )
 
 
+def _compose_doubtful_reading(facts: DoubtfulReadingFacts, review: LegReview) -> ComposedLeg:
+    """Composes how the question was read, and which of its words the reading makes no use of."""
+    title = facts.answered.document.title if isinstance(facts.answered, FieldValuesFacts) else ""
+    text = translate_message(
+        "I read this as: {reading}.", reading=describe_taken_reading(facts.answer_form, review, title)
+    )
+    if facts.unused_words:
+        text += translate_message(" I could not use {words}.", words=_quote_words(facts.unused_words))
+    question = translate_message("Is that what you mean?")
+    return ComposedLeg(sentences=(f"{text} {question}",))
+
+
 COMPOSERS = (
+    LegComposer(DoubtfulReadingFacts, _compose_doubtful_reading),
     LegComposer(PartlyStatedFacts, _compose_partly_stated),
     LegComposer(AskedBackFacts, _compose_asked_back),
     LegComposer(UnknownWordsFacts, _compose_unknown_words),

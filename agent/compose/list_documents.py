@@ -6,21 +6,21 @@ from agent.compose.clarifications import describe_split
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import InflectedPhrase, format_count
-from agent.compose.phrases.order_words import describe_end_of_order, is_noun_label, order_by_quoted_label
+from agent.compose.phrases.order_words import describe_end_of_order, describe_order
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_value
-from agent.compose.phrases.words import escape_markdown, join_by_colon, lowercase_label
+from agent.compose.phrases.words import escape_markdown, join_by_colon
 from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS
 from agent.review.leg_review import LegReview
 from agent.translation.languages import is_reply_in_english
-from agent.translation.message_catalogues import mark_message, translate_message
+from agent.translation.message_catalogues import translate_message
 from storage.search.index import DocumentRecord
 from storage.search.plan import ListDocuments
-from storage.search.schema import FieldType, SchemaField
+from storage.search.schema import SchemaField
 
 _MAX_NAMED_DOCUMENTS = 5  # documents of a ranking that the sentence names, too
 
@@ -66,7 +66,7 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
         return f"{listed}."
     if is_reply_in_english() and answer_form.limit == facts.total == len(facts.records) == 1:
         return _describe_extreme(facts.records[0], facts.order_field, review, descending=answer_form.order.descending)
-    order = _describe_order(facts.order_field, descending=answer_form.order.descending, is_single=facts.total <= 1)
+    order = describe_order(facts.order_field, descending=answer_form.order.descending, is_single=facts.total <= 1)
     named = [describe_ranked_record(record, facts.order_field) for record in facts.records]
     first = join_by_colon("", "; ".join(named)) if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
     return f"{listed}, {order}{first}."
@@ -81,26 +81,6 @@ def _describe_extreme(record: DocumentRecord, field: SchemaField, review: LegRev
     if review.count == 1:
         return f"{documents}{join_by_colon('', name)}{f', {value}' if value else ''}."
     return f"{name} has {end} of the {documents}{join_by_colon('', value) if value else ''}."
-
-
-def _describe_order(field: SchemaField, *, descending: bool, is_single: bool = False) -> str:
-    """Names the end of the field that comes first: "highest price first", "latest date first"; "the highest price"."""
-    if is_reply_in_english() and not is_noun_label(field):
-        return order_by_quoted_label(field, descending=descending, is_single=is_single)
-    match field.type, descending:
-        case ((FieldType.MONEY | FieldType.NUMBER), True):
-            message = mark_message("the highest {label}") if is_single else mark_message("highest {label} first")
-        case ((FieldType.MONEY | FieldType.NUMBER), False):
-            message = mark_message("the lowest {label}") if is_single else mark_message("lowest {label} first")
-        case FieldType.DATE, True:
-            message = mark_message("the latest {label}") if is_single else mark_message("latest {label} first")
-        case FieldType.DATE, False:
-            message = mark_message("the earliest {label}") if is_single else mark_message("earliest {label} first")
-        case _, True:
-            message = mark_message("the last {label}") if is_single else mark_message("last {label} first")
-        case _:
-            message = mark_message("the first {label}") if is_single else mark_message("first {label} first")
-    return translate_message(message, label=escape_markdown(lowercase_label(field.label)))
 
 
 def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> ComposedLeg:
@@ -138,7 +118,7 @@ def _compose_rank(answer_form: ListDocuments, records: Sequence[DocumentRecord],
         "**Number {number}** of {documents}", number=answer_form.skip + 1, documents=_describe_whole(review)
     )
     if order is not None and field is not None:
-        text += f", {_describe_order(field, descending=order.descending)}"
+        text += f", {describe_order(field, descending=order.descending)}"
     named = describe_ranked_record(record, field)
     table = table_of_records(
         records, review.leg.search, review.question_context.schemas, "1", order, review.leg.question

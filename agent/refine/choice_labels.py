@@ -137,6 +137,16 @@ class ConditionsLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThisReadingLabel:
+    """The reading that the reply describes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSearchLabel:
+    """What the texts of the documents say about the question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AllOfThemLabel:
     """The whole set, without the words that were not understood."""
 
@@ -210,6 +220,8 @@ ChoiceLabel: TypeAlias = (
     | AlsoMissingLabel
     | AlsoUnclearLabel
     | ConditionsLabel
+    | ThisReadingLabel
+    | TextSearchLabel
     | AllOfThemLabel
     | WithoutWordsLabel
     | MentionLabel

@@ -9,6 +9,7 @@ from agent.forms.registry import decide_by_form
 from agent.outcome import OutcomeKind
 from agent.retrieval.full_text_fallback import fall_back_to_full_text
 from agent.retrieval.query_reformulation import reformulate_search
+from agent.review.doubtful_reading import ask_about_doubtful_reading
 from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
 from agent.review.partly_stated import ask_about_open_documents
 from agent.review.table_answers import answer_from_tables
@@ -47,10 +48,11 @@ async def _decide_leg(
 ) -> Enough | LegClarification:
     decision = await ask_about_unknown_words(review, meanings) or await decide_by_form(review)
     if not quotes_sentences:
-        return ask_about_open_documents(review, decision)
+        return ask_about_doubtful_reading(review, ask_about_open_documents(review, decision))
     quoted = await answer_from_sentences(review, decision, meanings, earlier_question=earlier_question)
     answered = answer_each_topic(review, quoted)
     answered = await answer_from_tables(review, answered, meanings)
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
         answered = await fall_back_to_full_text(review, answered)
-    return ask_about_open_documents(review, await drop_mentioned_words(review, answered, meanings))
+    decided = ask_about_open_documents(review, await drop_mentioned_words(review, answered, meanings))
+    return ask_about_doubtful_reading(review, decided)

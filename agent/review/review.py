@@ -148,6 +148,7 @@ def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlt
             is_understood=alternatives.is_understood,
             unknown_words=alternatives.unknown_words,
             suggested_fields=alternatives.suggested_fields,
+            assessment=alternatives.assessment,
         )
         if more.assumptions
         else alternatives_without_words(alternatives, more.ignored_words)

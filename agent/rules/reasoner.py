@@ -34,6 +34,7 @@ from agent.languages.language_pack import LanguagePack, load_pack
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
+from agent.rules.confidence.reading_assessment import assess_readings
 from agent.rules.followups.corrections import blank_correction_words
 from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.followups.followup_context import forget_counted_claims, skip_failed_refinement
@@ -106,7 +107,7 @@ class RuleReasoner:
         decomposition = await self._run_reading(
             question, lambda: self._decompose_question(question, plain_message, question_context, reader)
         )
-        return _with_language(_name_unused_words(decomposition, lexicons), language)
+        return _with_language(_assess_words(decomposition, lexicons), language)
 
     async def _decompose_translated(
         self, question: str, pack: LanguagePack, question_context: QuestionContext
@@ -124,7 +125,7 @@ class RuleReasoner:
         decomposition = await self._run_reading(
             question, lambda: self._decompose_plain_message(text, question_context, reader)
         )
-        decomposition = _name_unused_words(decomposition, reader.lexicons)
+        decomposition = _assess_words(decomposition, reader.lexicons)
         decomposition = _with_original(decomposition, question, message.plain_message)
         return decomposition if _is_undo(decomposition) else restore_words(decomposition, message)
 
@@ -272,8 +273,10 @@ def document_languages_of(lexicons: Mapping[BucketId, BucketLexicon]) -> frozens
     return frozenset(lexicon.analyser.language for lexicon in lexicons.values())
 
 
-def _name_unused_words(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> Decomposition:
-    return name_unused_words(decomposition, lexicons) if isinstance(decomposition, PlannedQuestion) else decomposition
+def _assess_words(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> Decomposition:
+    if not isinstance(decomposition, PlannedQuestion):
+        return decomposition
+    return assess_readings(name_unused_words(decomposition, lexicons), lexicons)
 
 
 def _with_language(decomposition: Decomposition, language: str) -> Decomposition:

@@ -87,7 +87,7 @@ async def _judge_question(bot: Application, question: RoundQuestion) -> JudgedRe
     conversation = new_conversation_id()
     result: ResultJson = {}
     for turn in question.turns:
-        result = await _ask_turn(bot, TextMessage(turn), conversation)
+        result = await ask_turn(bot, TextMessage(turn), conversation)
     verdict = judge_first_reply(question.truth, result)
     if verdict is not Verdict.RIGHT and may_lead_to_truth(result):
         verdict = await _judge_choices(bot, question, result, conversation) or verdict
@@ -100,13 +100,14 @@ async def _judge_choices(
     """`ASKED_BACK` if the click on a choice leads to the truth; else None."""
     choices = [choice for choice in result["choices"] if choice["kind"] not in _ACTION_KINDS]
     for choice in choices[:_MAX_CLICKS]:
-        clicked = await _ask_turn(bot, ButtonClick(ChoiceId(choice["id"])), conversation)
+        clicked = await ask_turn(bot, ButtonClick(ChoiceId(choice["id"])), conversation)
         if states_truth(question.truth, clicked):
             return Verdict.ASKED_BACK
     return None
 
 
-async def _ask_turn(bot: Application, body: TextMessage | ButtonClick, conversation: ConversationId) -> ResultJson:
+async def ask_turn(bot: Application, body: TextMessage | ButtonClick, conversation: ConversationId) -> ResultJson:
+    """Returns the reply to a message or a click, in the format of `parley ask --json`."""
     options = AskOptions(speaker=speaker_for(None), buckets=(), max_hits=10, max_documents=1_000_000, debug=False)
     return (await run_turn(bot, options, body, conversation)).result
 

@@ -12,23 +12,23 @@ from tests.rounds.scoring import JudgedReply, RoundQuestion, Truth, Verdict, jud
 
 ROOM = 0.034  # two questions of sixty
 SCORES = {  # the share right or asked back, and the share wrong
-    "r01_clinics": (0.61, 0.083),
-    "r02_housing": (0.36, 0.083),
-    "r03_islands": (0.7, 0.117),
-    "r04_brewery": (0.55, 0.05),
-    "r05_insurance": (0.36, 0.117),
-    "r06_transit": (0.66, 0.083),
-    "r07_museum": (0.53, 0.05),
-    "r08_school": (0.43, 0.083),
-    "r09_shipping": (0.75, 0.083),
-    "r10_racing": (0.83, 0.05),
-    "r13_handwerk": (0.55, 0.083),
-    "r14_verlag": (0.5, 0.1),
+    "r01_clinics": (0.61, 0.033),
+    "r02_housing": (0.36, 0.05),
+    "r03_islands": (0.71, 0.067),
+    "r04_brewery": (0.55, 0.017),
+    "r05_insurance": (0.38, 0.067),
+    "r06_transit": (0.68, 0.017),
+    "r07_museum": (0.53, 0.017),
+    "r08_school": (0.43, 0.067),
+    "r09_shipping": (0.76, 0.067),
+    "r10_racing": (0.83, 0.017),
+    "r13_handwerk": (0.55, 0.05),
+    "r14_verlag": (0.51, 0.05),
     "r15_traiteur": (0.8, 0.05),
-    "r16_talleres": (0.67, 0.075),
-    "r17_theatre": (0.26, 0.08),
+    "r16_talleres": (0.67, 0.05),
+    "r17_theatre": (0.26, 0.02),
     "r18_lawoffice": (0.18, 0.08),
-    "r19_stadtwerke": (0.22, 0.06),
+    "r19_stadtwerke": (0.22, 0.02),
 }
 
 

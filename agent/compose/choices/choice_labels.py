@@ -51,6 +51,8 @@ from agent.refine.choice_labels import (
     RangeLabel,
     SearchByMeaningLabel,
     SpellingLabel,
+    TextSearchLabel,
+    ThisReadingLabel,
     WithoutConditionLabel,
     WithoutWordLabel,
     WithoutWordsLabel,
@@ -126,6 +128,10 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             )
         case ConditionsLabel(conditions=conditions, bucket=bucket):
             return describe_reading(conditions, schemas[bucket], schemas)
+        case ThisReadingLabel():
+            return translate_message("this reading")
+        case TextSearchLabel():
+            return translate_message("what the texts say")
         case AllOfThemLabel():
             return translate_message("all of them")
         case WithoutWordsLabel(words=words):

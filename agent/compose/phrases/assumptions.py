@@ -183,7 +183,7 @@ def repeats_reply(assumption: Assumption, text: str, schemas: SchemasByBucket) -
     match assumption:
         case TakenInnerSet():
             return escape_markdown(describe_taken_set(assumption, schemas)) in text
-        case RequiredWords(words=words):
+        case RequiredWords(words=words) | UnusedWords(words=words):
             return all(f"“{escape_markdown(word)}”" in text for word in words)
         case _:
             return False

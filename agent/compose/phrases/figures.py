@@ -76,12 +76,15 @@ def _label_of_measure(field: SchemaField) -> str:
     return format_label(field.label) if is_reply_in_english() or field.label.istitle() else field.label
 
 
-def describe_functions(functions: Sequence[AggregateFunction], field: SchemaField) -> str:
+def describe_functions(
+    functions: Sequence[AggregateFunction], field: SchemaField, *, begins_sentence: bool = True
+) -> str:
     """Names the functions and the field: "Sum and average of total". Markdown."""
     names = [
         translate_message(_FUNCTION_NAMES[function]) for function in functions if function not in _NUMBERS_OF_DOCUMENTS
     ]
-    return _describe_function(capitalize_words(join_words(names)), escape_markdown(lowercase_label(field.label)))
+    joined = capitalize_words(join_words(names)) if begins_sentence else join_words(names)
+    return _describe_function(joined, escape_markdown(lowercase_label(field.label)))
 
 
 def describe_function(function: AggregateFunction, label: str) -> str:

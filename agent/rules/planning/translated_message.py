@@ -12,17 +12,21 @@ from agent.decomposition import Decomposition, ExportRequest, PlannedQuestion
 from agent.languages.language_pack import LanguagePack
 from agent.languages.rewriting import rewrite_question
 from agent.languages.text_map import RewrittenText
+from agent.review.answer_confidence import ReadingAssessment
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import find_quotations, tokenize_question
+from storage.search.analyser import fold_text
 from storage.search.conditions import TEXT_FIELD, TITLE_FIELD, ComparisonCondition
 from storage.search.ids import BucketId
 from storage.search.plan import Clause, Leg
 
 _MIN_NAME_LETTERS = 3  # of a value in small letters that counts as a name in a message
-_WORD_FIELDS = frozenset({"words", "word", "unknown_words", "droppable_words", "text_words", "required_terms"})
+_WORD_FIELDS = frozenset(
+    {"words", "word", "unknown_words", "unused_words", "droppable_words", "text_words", "required_terms"}
+)
 Value = TypeVar("Value")
 
 
@@ -146,7 +150,14 @@ class _WordRestoration:
             changes["search"] = replace(changes.get("search", value.search), ranking_text=self._ranking_text_of(value))
             if value.answer_form.reads_text and self._reads_own_texts(value):
                 changes["question"] = self._message.rewritten.write_content_words(value.question)
-        return cast(Value, replace(cast(Any, value), **changes)) if changes else value
+        restored = cast(Value, replace(cast(Any, value), **changes)) if changes else value
+        return cast(Value, self._with_own_words(restored)) if isinstance(restored, ReadingAssessment) else restored
+
+    def _with_own_words(self, assessment: ReadingAssessment) -> ReadingAssessment:
+        """Leaves out words that are not the person's: those of an earlier question stay translated."""
+        original = fold_text(self._message.rewritten.original)
+        words = tuple(words for words in assessment.unused_words if fold_text(words) in original)
+        return replace(assessment, unused_words=words)
 
     def _restore_comparison(self, condition: ComparisonCondition, *, is_own: bool) -> ComparisonCondition:
         words = self._restore_words(condition.words)

@@ -61,12 +61,12 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
     analyser = lexicons[buckets[0]].analyser
     covered = set[str]()
     for leg in plan.legs:
-        covered |= _covered_stems(leg, lexicons)
+        covered |= stems_covered_by(leg, lexicons)
     covered_words = {
         token.word
         for leg in plan.legs
         for clause in leg.search.clauses
-        for words in _condition_words(clause)
+        for words in words_of_conditions(clause)
         for token in tokenize_question(words, analyser)  # as the question is: "TO-3" has two words
     }
     computes = any(leg.answer_form.computes for leg in plan.legs)
@@ -124,25 +124,34 @@ def _is_covered(
     return is_ordered and scale_of_superlative((word,)) is not None
 
 
-def _covered_stems(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> set[str]:
+def stems_covered_by(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> set[str]:
     """Returns the stems of the nouns and of the names of the fields that the leg uses."""
     stems = set[str]()
-    form = leg.answer_form
-    used = {name for _, name in form.requested_fields}
-    used |= {name for name in (form.computed_field,) if name is not None}
-    used |= {group.field for group in (form.grouping, form.second_grouping) if group is not None}
-    used |= {form.list_order.field} if form.list_order is not None else set()
+    used = used_fields_of(leg)
     for clause in leg.search.clauses:
-        if clause.bucket not in lexicons:
-            continue
-        pairs = {(clause.bucket, name) for name in used} | set(_used_fields(clause.condition, clause.bucket))
-        stems |= lexicons[clause.bucket].noun_stems
-        for bucket, name in pairs:
-            if bucket in lexicons:
-                lexicon = lexicons[bucket]
-                stems |= lexicon.noun_stems
-                stems |= lexicon.label_stems_of(name) if name in lexicon.schema.by_name else frozenset()
+        if clause.bucket in lexicons:
+            stems |= lexicons[clause.bucket].noun_stems
+    for bucket, name in used:
+        if bucket in lexicons:
+            lexicon = lexicons[bucket]
+            stems |= lexicon.noun_stems
+            stems |= lexicon.label_stems_of(name) if name in lexicon.schema.by_name else frozenset()
     return stems
+
+
+def used_fields_of(leg: Leg) -> frozenset[tuple[BucketId, FieldName]]:
+    """Returns the fields of the leg's conditions, and those that its form asks for, computes, groups or sorts by."""
+    form = leg.answer_form
+    names = {name for _, name in form.requested_fields}
+    names |= {name for name in (form.computed_field,) if name is not None}
+    names |= {group.field for group in (form.grouping, form.second_grouping) if group is not None}
+    names |= {form.list_order.field} if form.list_order is not None else set()
+    return frozenset[tuple[BucketId, FieldName]]().union(
+        *(
+            {(clause.bucket, name) for name in names} | set(_used_fields(clause.condition, clause.bucket))
+            for clause in leg.search.clauses
+        )
+    )
 
 
 def _used_fields(condition: Condition, bucket: BucketId) -> Iterator[tuple[BucketId, FieldName]]:
@@ -160,7 +169,8 @@ def _used_fields(condition: Condition, bucket: BucketId) -> Iterator[tuple[Bucke
                 continue
 
 
-def _condition_words(clause: Clause) -> Iterator[str]:
+def words_of_conditions(clause: Clause) -> Iterator[str]:
+    """Yields the words of the question that each condition was read from; empty for those that no word gave."""
     for _, member in walk_conditions(clause.match_condition, clause.bucket):
         if not isinstance(member, (AndCondition, OrCondition, NotCondition)):
             yield member.words

@@ -1,0 +1,94 @@
+"""Asks back where a computed answer is probably to another question than the one that was asked.
+
+The reply says how the question was read, and which words the reading makes no use of. The first choice is the answer of
+this reading, which is then given without asking again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from agent.english.telling_words import select_telling_words
+from agent.forms.check_claims import CountedClaimFacts
+from agent.forms.compute_numbers import ComputationFacts
+from agent.forms.cross_table import CrossTableFacts
+from agent.forms.list_documents import ListFacts
+from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
+from agent.outcome import OutcomeKind, SearchRoute
+from agent.refine.candidates import RefinementCandidate
+from agent.refine.choice_labels import OtherBucketLabel, TextSearchLabel, ThisReadingLabel
+from agent.refine.unknown_words import groups_of_words, mention_candidate
+from agent.retrieval.quotations import CitedQuote
+from agent.review.answer_confidence import MIN_CONFIDENCE, score_reading
+from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
+from storage.search.plan import AnswerForm, FindPassages
+from storage.search.refinement import UseForm, UseReading
+
+_COMPUTED_FACTS = (
+    ListFacts,
+    ComputationFacts,
+    CrossTableFacts,
+    CountedClaimFacts,
+    FieldValuesFacts,
+    SeveralValuesFacts,
+)
+_MAX_NAMED_WORDS = 4
+_MAX_MENTIONED_WORDS = 2
+_MAX_OTHER_BUCKETS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtfulReadingFacts(LegFacts):
+    """How the question was read, without the answer."""
+
+    answer_form: AnswerForm
+    answered: LegFacts
+    unused_words: tuple[str, ...]  # of the question, as written; empty if the doubt has other reasons
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return ()
+
+
+def ask_about_doubtful_reading(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
+    """Returns the question whether the reading is meant, if its confidence is too low; else the decision as it is."""
+    assessment = review.alternatives.assessment
+    if (
+        assessment is None
+        or not review.may_ask_back
+        or not isinstance(decision, Enough)
+        or not may_be_doubtful(review, decision)
+        or score_reading(assessment.features) >= MIN_CONFIDENCE
+    ):
+        return decision
+    words = assessment.unused_words[:_MAX_NAMED_WORDS]
+    return LegClarification(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+        facts=DoubtfulReadingFacts(answer_form=review.leg.answer_form, answered=decision.facts, unused_words=words),
+        candidates=tuple(_list_candidates(review, words)),
+        hits=decision.hits,
+        assumptions=decision.assumptions,
+        route=decision.route,
+    )
+
+
+def may_be_doubtful(review: LegReview, answer: Enough) -> bool:
+    """Whether the answer is computed from documents that are found, so that its plan alone may be wrong."""
+    is_computed = isinstance(answer.facts, _COMPUTED_FACTS) and answer.route is SearchRoute.STRUCTURED
+    return is_computed and review.count > 0
+
+
+def _list_candidates(review: LegReview, words: tuple[str, ...]) -> Iterator[RefinementCandidate]:
+    """Yields the reading itself, documents of its set that mention the words, readings in other buckets, and texts."""
+    form, search = review.leg.answer_form, review.leg.search
+    yield RefinementCandidate(label=ThisReadingLabel(), refinement=UseReading(search=search))
+    if form.names_a_set and words:
+        telling = (select_telling_words(words) or words)[:_MAX_MENTIONED_WORDS]
+        yield from (mention_candidate(search, group) for group in groups_of_words(telling))
+    if form.is_document_count or (form.lists_documents and form.list_order is None):
+        for clause in review.alternatives.other_bucket_clauses[:_MAX_OTHER_BUCKETS]:
+            yield RefinementCandidate(
+                label=OtherBucketLabel(clause=clause),
+                refinement=UseReading(search=replace(search, clauses=(clause,))),
+            )
+    yield RefinementCandidate(label=TextSearchLabel(), refinement=UseForm(answer_form=FindPassages(), search=search))

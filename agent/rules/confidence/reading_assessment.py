@@ -1,0 +1,177 @@
+"""Assesses the plan of a question: which of its words nothing in the plan expresses, and what else it leaves out.
+
+Only what is known without the truth counts. `agent.review.answer_confidence` makes a probability of it.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+
+from agent.assumptions import CorrectedSpelling
+from agent.condition_walk import walk_conditions
+from agent.decomposition import LegAlternatives, PlannedQuestion
+from agent.english.function_words import (
+    AMOUNT_SUPERLATIVES,
+    COURTESY_WORDS,
+    DAY_ORDER_WORDS,
+    EMPTY_WORDS,
+    EVERYDAY_WORDS,
+    FILLER_WORDS,
+    GREETING_WORDS,
+    RELATING_VERBS,
+    SHORT_FORMS,
+    SMALL_NUMBERS,
+)
+from agent.english.gradable_adjectives import scale_of_superlative
+from agent.english.light_words import is_light_word
+from agent.review.answer_confidence import ReadingAssessment, ReadingFeatures
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention
+from agent.rules.planning.word_coverage import (
+    find_uncovered_words,
+    stems_covered_by,
+    used_fields_of,
+    words_of_conditions,
+)
+from agent.rules.words.tokens import QuestionToken, tokenize_question
+from storage.search.conditions import TEXT_FIELD, ComparisonCondition, RowCondition
+from storage.search.ids import BucketId
+from storage.search.plan import AggregateFunction, CheckClaims, Leg, LegCombination, ListDocuments, Plan
+
+_MIN_LETTERS = 3  # of a word that says something
+_MAX_COUNTED_WORDS = 2
+_WORDS_BEFORE_ASKED_WORD = frozenset({"many", "which", "what", "whose"})
+_TOTAL_WORDS = frozenset("total totals sum altogether average avg median overall combined".split())
+_GROUPING_WORDS = frozenset({"per", "each"})
+_ENDS = (AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
+_SUPERLATIVE_WORDS = AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS - {"date", "dated"}
+_EVERYDAY_WORDS = EVERYDAY_WORDS | FILLER_WORDS | GREETING_WORDS | RELATING_VERBS | SHORT_FORMS.keys()
+_EMPTY_WORDS = EMPTY_WORDS | COURTESY_WORDS
+
+
+def assess_readings(planned: PlannedQuestion, lexicons: Mapping[BucketId, BucketLexicon]) -> PlannedQuestion:
+    """Returns the plan, and its fallback, with an assessment of each leg whose answer is computed."""
+    fallback = None if planned.fallback is None else assess_readings(planned.fallback, lexicons)
+    if planned.is_undo or planned.plan.combination is LegCombination.COMPARE:
+        return replace(planned, fallback=fallback)
+    known = {alternatives.leg: alternatives for alternatives in planned.alternatives}
+    alternatives = tuple(
+        _assess_leg(leg, known.get(leg.id, LegAlternatives(leg=leg.id)), planned, lexicons) for leg in planned.plan.legs
+    )
+    return replace(planned, alternatives=alternatives, fallback=fallback)
+
+
+def _assess_leg(
+    leg: Leg, alternatives: LegAlternatives, planned: PlannedQuestion, lexicons: Mapping[BucketId, BucketLexicon]
+) -> LegAlternatives:
+    buckets = [bucket for bucket in leg.search.read_buckets if bucket in lexicons]
+    if not buckets or not _is_computed(leg):
+        return alternatives
+    tokens = tokenize_question(leg.question, lexicons[buckets[0]].analyser)
+    linked = frozenset(_words_linked_to_fields(leg, tokens, lexicons))
+    explained = linked | _explained_words(leg, alternatives, planned)
+    unused = [
+        word
+        for word in dict.fromkeys(find_uncovered_words(Plan(question=leg.question, legs=(leg,)), lexicons))
+        if word not in explained | _EMPTY_WORDS and len(word) >= _MIN_LETTERS and not word.isdigit()
+    ]
+    telling = [word for word in unused if word not in _EVERYDAY_WORDS and not is_light_word(word)]
+    everyday = [word for word in unused if word not in telling]
+    features = ReadingFeatures(
+        unused_words=min(len(telling), _MAX_COUNTED_WORDS),
+        unused_everyday_words=min(len(everyday), _MAX_COUNTED_WORDS),
+        misses_asked_word=float(_misses_asked_word(tokens, unused)),
+        misses_operation=float(_misses_operation(leg, tokens, linked, lexicons)),
+        searches_words=float(_searches_words(leg)),
+        is_followup=float(planned.is_followup),
+    )
+    return replace(alternatives, assessment=ReadingAssessment(features=features, unused_words=tuple(unused)))
+
+
+def _is_computed(leg: Leg) -> bool:
+    """Whether conditions and fields alone give the answer."""
+    match leg.answer_form:
+        case CheckClaims(quantifier=quantifier):
+            return quantifier is not None
+        case ListDocuments(skip=skip):
+            return skip == 0
+        case form:
+            is_share = AggregateFunction.SHARE in form.computed_functions  # no round tells how sure these are
+            return (form.computes and not is_share) or form.reads_values
+
+
+def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQuestion) -> frozenset[str]:
+    """Returns words of which the reply says elsewhere what became of them, and those that limit or order a list."""
+    phrases = {*alternatives.unknown_words, *(term for clause in leg.search.clauses for term in clause.required_terms)}
+    corrected = {assumption.written for assumption in planned.assumptions if isinstance(assumption, CorrectedSpelling)}
+    words = {word for phrase in phrases | corrected for word in phrase.casefold().split()}
+    is_limited = leg.answer_form.list_limit is not None
+    return frozenset(words | SMALL_NUMBERS.keys() | AMOUNT_SUPERLATIVES if is_limited else words)
+
+
+def _words_linked_to_fields(
+    leg: Leg, tokens: Sequence[QuestionToken], lexicons: Mapping[BucketId, BucketLexicon]
+) -> Iterator[str]:
+    """Yields the words that mean a field which the leg uses, by a synonym or a question phrase, or its documents."""
+    used = used_fields_of(leg)
+    for bucket in leg.search.read_buckets:
+        names = {name for own_bucket, name in used if own_bucket == bucket}
+        for link in lexicons[bucket].find_links(tokens) if bucket in lexicons else ():
+            if isinstance(link.meaning, BucketNoun) or (
+                isinstance(link.meaning, FieldMention) and link.meaning.field in names
+            ):
+                yield from (tokens[index].word for index in (*range(link.first, link.last), *link.phrase_tokens))
+
+
+def _misses_asked_word(tokens: Sequence[QuestionToken], unused: Sequence[str]) -> bool:
+    """ "Which *shows* did we call off": whether the word that says what is asked for is unused."""
+    return any(
+        before.word in _WORDS_BEFORE_ASKED_WORD and token.word in unused for before, token in itertools.pairwise(tokens)
+    )
+
+
+def _misses_operation(
+    leg: Leg, tokens: Sequence[QuestionToken], linked: Set[str], lexicons: Mapping[BucketId, BucketLexicon]
+) -> bool:
+    """Whether the question asks for an end of an order, a total or groups, and the form of the answer for none."""
+    form, words = leg.answer_form, [token.word for token in tokens]
+    condition_words = {
+        token.word
+        for clause in leg.search.clauses
+        for phrase in words_of_conditions(clause)
+        for token in tokenize_question(phrase, lexicons[clause.bucket].analyser)
+    }
+    stems = stems_covered_by(leg, lexicons)
+    is_ordered = (
+        form.list_order is not None
+        or form.list_limit is not None
+        or form.grouping is not None
+        or any(function in _ENDS for function in form.computed_functions)
+    )
+    superlatives = (
+        token.word
+        for token in tokens
+        if (token.word in _SUPERLATIVE_WORDS or scale_of_superlative((token.word,)) is not None)
+        and token.word not in condition_words | linked
+        and token.stem not in stems
+    )
+    if not is_ordered and any(superlatives):
+        return True
+    nouns = frozenset[str]().union(*(lexicons[b].noun_stems for b in leg.search.buckets if b in lexicons))
+    counts_documents = form.is_document_count and any(token.stem in nouns for token in tokens)
+    is_total = form.computes and (counts_documents or not form.is_document_count)
+    if not is_total and not _TOTAL_WORDS.isdisjoint(words):
+        return True
+    return form.grouping is None and any(
+        before.word in _GROUPING_WORDS and token.stem not in nouns and token.word not in condition_words
+        for before, token in itertools.pairwise(tokens)
+    )
+
+
+def _searches_words(leg: Leg) -> bool:
+    return any(
+        isinstance(condition, RowCondition)
+        or (isinstance(condition, ComparisonCondition) and condition.field == TEXT_FIELD)
+        for clause in leg.search.clauses
+        for _, condition in walk_conditions(clause.match_condition, clause.bucket)
+    )

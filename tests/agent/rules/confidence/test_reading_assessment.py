@@ -1,0 +1,88 @@
+"""The assessment of a plan counts the words of the question, and the operations, that the plan leaves out."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from agent.review.answer_confidence import MIN_CONFIDENCE, ReadingAssessment, score_reading
+from tests.agent.rules.nested.mining import MiningHome, open_home_of
+
+FILES = {
+    "crates.csv": (
+        "id,keeper,shed,packed_on,weight_kg\nCR-1,Ada Moor,Ghent,2031-03-01,4\nCR-2,Ben Lund,Ghent,2031-03-02,7\n"
+        "CR-3,Cy Nash,Bruges,2031-03-05,2\nCR-4,Di Orr,Bruges,2031-03-09,9\n"
+    )
+}
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MiningHome]:
+    async with open_home_of(tmp_path_factory.mktemp("crates"), FILES, frozenset({"crates"})) as opened:
+        yield opened
+
+
+async def assess_question(home: MiningHome, question: str) -> ReadingAssessment:
+    planned = await home.plan_question(question)
+    assessment = planned.alternatives[0].assessment
+    assert assessment is not None
+    return assessment
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many crates were packed in March 2031 in Ghent?",
+        "what is the average weight of the crates in Bruges?",
+        "which crate in Ghent is the heaviest?",
+        "crates per shed",
+    ],
+)
+async def test_a_plan_that_uses_every_word_is_confident(home: MiningHome, question: str) -> None:
+    assessment = await assess_question(home, question)
+
+    assert assessment.unused_words == ()
+    assert score_reading(assessment.features) >= MIN_CONFIDENCE
+
+
+async def test_groups_that_the_plan_does_not_make_are_missed(home: MiningHome) -> None:
+    assessment = await assess_question(home, "list the crates in Ghent per goblin")
+
+    assert assessment.features.misses_operation == 1
+    assert score_reading(assessment.features) < MIN_CONFIDENCE
+
+
+async def test_a_word_that_is_asked_for_counts_more(home: MiningHome) -> None:
+    asked = await assess_question(home, "which shows in Ghent weigh more than 5 kg?")
+    beside = await assess_question(home, "which crates in Ghent that we called off weigh more than 5 kg?")
+
+    assert asked.features.misses_asked_word == 1
+    assert beside.features.misses_asked_word == 0
+
+
+async def test_words_that_the_reply_asks_about_are_not_counted_again(home: MiningHome) -> None:
+    planned = await home.plan_question("who is the keeper of CR-3, which the ferret chewed?")
+
+    alternatives = planned.alternatives[0]
+    assert set(alternatives.unknown_words) == {"ferret", "chewed"}
+    assert alternatives.assessment is not None
+    assert alternatives.assessment.unused_words == ()
+
+
+async def test_a_follow_up_is_marked_as_such(home: MiningHome) -> None:
+    first = await home.plan_question("how many crates are in Ghent?")
+    later = MiningHome(index=home.index, context=replace(home.context, last_plan=first.plan))
+
+    assessment = await assess_question(later, "and in Bruges?")
+
+    assert assessment.features.is_followup == 1
+
+
+async def test_a_question_that_texts_answer_is_not_assessed(home: MiningHome) -> None:
+    planned = await home.plan_question("why do the crates smell of tar?")
+
+    assert planned.plan.legs[0].answer_form.reads_text
+    assert planned.alternatives[0].assessment is None
