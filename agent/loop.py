@@ -39,7 +39,7 @@ from agent.review.review import review_plan
 from agent.translation.languages import DEFAULT_LANGUAGE, get_reply_language, use_language
 from agent.translation.message_catalogues import translate_message
 from agent.verify import verify_legs
-from storage.search.errors import InnerSetTooLarge
+from storage.search.errors import IndexDamaged, InnerSetTooLarge
 from storage.search.ids import BucketId, LegId
 from storage.search.index import CountRequest
 from storage.search.plan import FindPassages, Leg, Plan
@@ -220,7 +220,10 @@ def _relax_required_terms(leg: Leg) -> Leg:
 
 
 async def load_question_context(context: AgentContext) -> QuestionContext:
+    """Raises `IndexDamaged` if the index has none of the buckets in scope: an empty index file is no missing grant."""
     schemas = await context.index.load_schemas()
+    if context.index.scope.buckets and not schemas:
+        raise IndexDamaged("the index", "it has none of the buckets that are granted; parley doctor says more")
     if context.buckets is not None:
         schemas = {bucket: schema for bucket, schema in schemas.items() if bucket in context.buckets}
     vocabulary = await context.index.load_vocabulary()

@@ -20,6 +20,7 @@ from bot.conversation.download import download_route_for
 from bot.conversation.exports import ExportFiles
 from bot.conversation.file_offers import FileOffers
 from bot.conversation.personal_history import PersonalHistory
+from bot.health.readiness import ReadinessChecks
 from bot.ids import ConversationId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.models.configured_models import ConfiguredModels
@@ -72,6 +73,7 @@ class Application:
     file_offers: FileOffers
     attachments: ConversationAttachments
     sources: SourceOperations
+    readiness: ReadinessChecks
     clarifications: ClarificationOffers
     service_urls: ServiceUrls
     further_messages: FurtherMessages
@@ -146,8 +148,3 @@ class Application:
     def http_routes(self) -> tuple["web.RouteDef", ...]:
         """The application's own route, besides those of its surfaces: `GET /download/{signed}`."""
         return (download_route_for(self.exports.find_download),)
-
-    async def ping_backends(self) -> None:
-        """Raises `SqlError` or `IndexUnavailable` when the database or the index does not answer."""
-        await self.database.ping()
-        await self.index.ping()

@@ -37,6 +37,8 @@ from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.file_offers import FileOffers
 from bot.conversation.personal_history import PersonalHistory
+from bot.health.index_record import IndexRecord
+from bot.health.readiness import ReadinessChecks
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.checkup import check_model
 from bot.language_model.spending import MonthlyBudget
@@ -45,7 +47,7 @@ from bot.models.configured_models import ConfiguredModels
 from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
 from bot.models.result_cache import ResultCache
 from bot.person_links import PersonLinks
-from bot.settings import Settings
+from bot.settings import EMBEDDED_INDEX_URL, Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
 from bot.surface.known_addresses import ServiceUrls
@@ -65,11 +67,12 @@ from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import SqlError
+from storage.sql.health_store import HealthStore
 from storage.sql.stores.attachments import AttachedFileStore
 from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkStore
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
-from storage.sql.stores.sources import StoredSource
+from storage.sql.stores.sources import SourceStore, StoredSource
 
 if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
@@ -222,19 +225,17 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
     answer, about each bucket with vectors of another embedder, and about a library that is missing.
     """
     problems: list[str] = []
-    try:
-        async with AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        database, gateway = None, None
+        try:
             database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
             stack.push_async_callback(database.close)
-            await database.ping()
-    except (SqlError, OSError) as exc:
-        problems.append(str(exc))
-    async with AsyncExitStack() as stack:
-        gateway = None
+        except (SqlError, OSError) as exc:
+            problems.append(str(exc))
         if settings.needs_gateway:
             gateway = await stack.enter_async_context(_open_unlimited_gateway(settings.gateway_options))
         embedders = build_embedders(settings, gateway, stack.enter_context(closing(ResultCache(settings.home))))
-        problems += await _find_index_problems(settings, embedders.index_embedder)
+        problems += await _find_index_problems(settings, database, embedders.index_embedder)
         try:
             if embedders.index_embedder is not None:
                 await embedders.index_embedder.load_dimensions()
@@ -264,12 +265,18 @@ async def _open_unlimited_gateway(options: GatewayOptions) -> "AsyncGenerator[Mo
         await gateway.close()
 
 
-async def _find_index_problems(settings: Settings, embedder: "Embedder | None") -> list[str]:
+async def _find_index_problems(
+    settings: Settings, database: SqlDatabase | None, embedder: "Embedder | None"
+) -> list[str]:
+    """Also those of the database and the disk, if the database can be opened."""
     try:
         async with AsyncExitStack() as stack:
             index = await _open_index(settings, embedder)
             stack.push_async_callback(index.close)
-            await index.ping()
+            if database is None:
+                await index.ping(thorough=True)
+            elif problems := await _build_readiness_checks(settings, database, index).find_problems(thorough=True):
+                return [problem.detail for problem in problems]
             states = await index.load_vector_states()
     except (SearchError, OSError) as exc:
         return [str(exc)]
@@ -351,7 +358,7 @@ def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
     person_links = PersonLinkStore(database)
     links = PersonLinks(person_links, uses_email=settings.link_by_email)
     directories = ProductDirectories(backends.surfaces, links)
-    access = AccessResolver(TenantId(settings.tenant), grants, groups, index, directories)
+    access = AccessResolver(TenantId(settings.tenant), grants, groups, index, directories, HealthStore(database))
     attachments = ConversationAttachments(
         store=AttachedFileStore(database),
         index=index,
@@ -525,6 +532,7 @@ def _build_application(
         file_offers=file_offers,
         attachments=services.attachments,
         sources=sources,
+        readiness=_build_readiness_checks(settings, database, index),
         clarifications=services.clarifications,
         service_urls=ServiceUrls(database, log),
         further_messages=FurtherMessages(database),
@@ -535,6 +543,19 @@ def _build_application(
         turn_processor=turn_processor,
         turn_workers=TurnWorkers(turn_processor, inbox, name=backends.process_name, log=log),
         surfaces=backends.surfaces,
+    )
+
+
+def _build_readiness_checks(settings: Settings, database: SqlDatabase, index: SearchIndex) -> ReadinessChecks:
+    store = HealthStore(database)
+    folders = [settings.home, settings.exports_path]
+    if settings.index_url == EMBEDDED_INDEX_URL:
+        folders.append(settings.index_path)
+    return ReadinessChecks(
+        index=index,
+        store=store,
+        record=IndexRecord(index=index, store=store, grants=GrantStore(database), sources=SourceStore(database)),
+        folders=folders,
     )
 
 
@@ -556,7 +577,7 @@ async def _open_source(clock: Clock, source: StoredSource) -> "AsyncGenerator[Do
 async def _open_index(settings: Settings, embedder: "Embedder | None") -> SearchIndex:
     from storage.text.snowball_analyser import analyser_for
 
-    if settings.index_url == "embedded:":
+    if settings.index_url == EMBEDDED_INDEX_URL:
         return await _open_embedded(settings, embedder, settings.index_path)
     from storage.opensearch.index import OpenSearchIndex
 

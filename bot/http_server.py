@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
 from bot.errors import BotError
+from bot.health.readiness import ReadinessProblem
 from bot.http.callers import caller_address_of, is_local_request
 from bot.http.quiet_log import quiet_log_for
 from bot.http.request_checks import build_request_checks
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bot.surface.surface import Surface
 
 _MAX_BODY_BYTES: Final = 1024 * 1024  # of an event, an activity or a form; files are not uploaded here
-_READINESS_TTL_S: Final = 1.0
+_READINESS_TTL_S: Final = 5.0
 _METRICS_SENTENCE: Final = (
     "The metrics are open to this machine only; set PARLEY_METRICS_TOKEN and send it as a bearer token.\n"
 )
@@ -41,7 +42,7 @@ def build_web_app(bot: "Application", surfaces: "Iterable[Surface]", metrics: Tu
 
 
 def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.RouteDef]:
-    readiness, token = _ReadinessCheck(bot.ping_backends), bot.settings.metrics_token
+    readiness, token = _CachedReadiness(bot.readiness.find_problems), bot.settings.metrics_token
     token_check = None if token is None else SecretCheck(token.get_secret_value(), bot.clock)
 
     async def report_alive(request: web.Request) -> web.Response:
@@ -49,9 +50,9 @@ def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.Rout
 
     async def report_ready(request: web.Request) -> web.Response:
         # Names no host and no reason: everyone who can reach the port may read this.
-        silent_backend = await readiness.find_silent_backend()
-        if silent_backend is not None:
-            return web.Response(status=503, text=f"the {silent_backend} does not answer\n")
+        problem = await readiness.find_problem()
+        if problem is not None:
+            return web.Response(status=503, text=f"{problem}\n")
         return web.Response(text="ready\n")
 
     async def report_metrics(request: web.Request) -> web.Response:
@@ -62,29 +63,21 @@ def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.Rout
     return [web.get("/healthz", report_alive), web.get("/readyz", report_ready), web.get("/metrics", report_metrics)]
 
 
-class _ReadinessCheck:
-    """Asks the backends at most once a second, however many ask for it."""
+class _CachedReadiness:
+    """Checks at most once in a few seconds, however many ask. One check runs at a time."""
 
-    def __init__(self, ping_backends: Callable[[], Awaitable[None]]) -> None:
-        self._ping_backends = ping_backends
-        self._lock, self._checked_at_s, self._silent_backend = asyncio.Lock(), -_READINESS_TTL_S, ""
+    def __init__(self, find_problems: Callable[[], Awaitable[Sequence[ReadinessProblem]]]) -> None:
+        self._find_problems = find_problems
+        self._lock, self._checked_at_s, self._problem = asyncio.Lock(), -_READINESS_TTL_S, ""
 
-    async def find_silent_backend(self) -> str | None:
-        """The backend that does not answer, in one word; None if all do."""
+    async def find_problem(self) -> str | None:
+        """What does not work, in a few words; None if everything does."""
         async with self._lock:
             if time.monotonic() - self._checked_at_s >= _READINESS_TTL_S:
-                self._silent_backend = await self._ask_backends()
+                problems = await self._find_problems()
+                self._problem = problems[0].summary if problems else ""
                 self._checked_at_s = time.monotonic()
-        return self._silent_backend or None
-
-    async def _ask_backends(self) -> str:
-        try:
-            await self._ping_backends()
-        except SqlError:
-            return "database"
-        except SearchError:
-            return "index"
-        return ""
+        return self._problem or None
 
 
 def _may_read_metrics(request: web.Request, token_check: SecretCheck | None) -> bool:

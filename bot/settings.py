@@ -25,6 +25,7 @@ from bot.model_settings import LanguageModelSettings
 from bot.settings_section import CommaSeparated, SectionT, SettingsSection, validate_web_url
 
 SETTINGS_FILE = "parley.toml"
+EMBEDDED_INDEX_URL = "embedded:"
 SECTIONS_GROUP = "parley.settings"  # the entry points of the adapters' sections
 _KEY_FILE = "secret.key"
 _HOME_VARIABLE, _KEY_VARIABLE = "PARLEY_HOME", "PARLEY_SECRET_KEY"
@@ -50,7 +51,9 @@ def _validate_account(text: str) -> str:
 
 def _validate_index_url(url: str) -> str:
     addresses = url.split(",")
-    if url != "embedded:" and not all(address.strip().startswith(("http://", "https://")) for address in addresses):
+    if url != EMBEDDED_INDEX_URL and not all(
+        address.strip().startswith(("http://", "https://")) for address in addresses
+    ):
         raise ValueError("it is neither embedded: nor http(s)://host:9200")
     return url
 
@@ -87,7 +90,7 @@ class Settings(SettingsSection):
 
     home: Path
     database_url: Annotated[str, AfterValidator(_validate_database_url)] | None = None
-    index_url: Annotated[str, AfterValidator(_validate_index_url)] = "embedded:"
+    index_url: Annotated[str, AfterValidator(_validate_index_url)] = EMBEDDED_INDEX_URL
     index_user: str | None = None
     index_password: SecretStr | None = None
     index_ca: Path | None = None

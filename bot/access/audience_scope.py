@@ -12,9 +12,11 @@ from bot.access.subjects import is_channel_subject
 from bot.ids import EVERYONE, PersonId, Subject
 from bot.surface.inbound import Audience, ChannelAudience, OperatorAudience, OutsiderPresence, PrivateAudience
 from bot.surface.product_directories import ProductDirectories
-from storage.search.ids import TenantId
+from storage.search.errors import IndexDamaged
+from storage.search.ids import BucketId, TenantId
 from storage.search.index import SearchIndex
 from storage.search.scope import Scope
+from storage.sql.health_store import HealthStore
 from storage.sql.stores.grants import Grant, GrantStore, LocalGroupStore
 
 _USER_PREFIX = "user:"
@@ -30,22 +32,30 @@ class AccessResolver:
         groups: LocalGroupStore,
         index: SearchIndex,
         directories: ProductDirectories,
+        health: HealthStore,
     ) -> None:
         self._tenant, self._grants, self._groups, self._index = tenant, grants, groups, index
-        self._directories = directories
+        self._directories, self._health = directories, health
 
     async def scope_for_audience(self, audience: Audience) -> Scope:
+        """Raises what the index and the database raise."""
         present_audience = await self._directories.refresh_audience(audience)
         match present_audience:
             case OperatorAudience():
-                buckets = frozenset(await self._index.load_bucket_states())
-                return Scope(tenant=self._tenant, buckets=buckets, ignores_readers=True)
+                return Scope(tenant=self._tenant, buckets=await self._load_all_buckets(), ignores_readers=True)
             case PrivateAudience():
                 return await self._scope_for_person(present_audience)
             case ChannelAudience():
                 return await self._scope_for_channel(present_audience)
             case _:
                 assert_never(present_audience)
+
+    async def _load_all_buckets(self) -> frozenset[BucketId]:
+        """Raises `IndexDamaged` if the index has no buckets, but the database knows of some."""
+        buckets = frozenset(await self._index.load_bucket_states())
+        if not buckets and await self._health.load_recorded_buckets():
+            raise IndexDamaged("the index", "it has no documents, but the database knows of some: parley doctor")
+        return buckets
 
     async def is_deactivated(self, person: PersonId) -> bool:
         """Whether the product reports the person as deactivated."""

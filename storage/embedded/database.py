@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
+from storage.search.errors import IndexDamaged, IndexTimedOut, IndexTooNew, IndexUnavailable
 from storage.search.ids import TenantId
 
 FORMAT_VERSION = 1  # of the tables; stored as `user_version`
@@ -48,6 +48,7 @@ CREATE INDEX IF NOT EXISTS outline_by_bucket ON outline(bucket, doc, length);
 CREATE INDEX IF NOT EXISTS document_by_embedder ON document(bucket, embedder);
 CREATE TABLE IF NOT EXISTS passage_context(passage INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, context TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS passage_context_by_bucket ON passage_context(bucket, passage);
+CREATE TABLE IF NOT EXISTS write_check(id INTEGER PRIMARY KEY, token TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS vector_epoch(bucket INTEGER PRIMARY KEY, epoch INTEGER NOT NULL);
 """
 
@@ -83,6 +84,8 @@ class EmbeddedDatabase:
         self._idle_connections = list[sqlite3.Connection]()
         self._lock = threading.Lock()
         self._is_closed = False
+        self.file_identity: tuple[int, int] | None = None  # device and inode; None until the file is open
+        self.has_read_damage = False  # since the file was last checked
         self._check_sqlite_version()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -91,6 +94,8 @@ class EmbeddedDatabase:
         try:
             with self.translate_errors(), self._borrow_connection() as connection:
                 self._prepare_file(connection, tenant)
+            status = Path(self.location).stat()
+            self.file_identity = (status.st_dev, status.st_ino)
         except BaseException:
             self.close()
             raise
@@ -107,10 +112,14 @@ class EmbeddedDatabase:
                 connection.execute("ROLLBACK")
 
     @contextmanager
-    def write_transaction(self) -> Generator[sqlite3.Connection]:
-        """Begin a write transaction, the only one at a time in all processes. Commits unless the block raises."""
+    def write_transaction(self, *, is_impatient: bool = False) -> Generator[sqlite3.Connection]:
+        """Begin a write transaction, the only one at a time in all processes. Commits unless the block raises.
+
+        `is_impatient`: does not wait for other writers, but raises `IndexTimedOut`.
+        """
         with self.translate_errors(), self._borrow_connection() as connection:
             connection.execute("PRAGMA query_only = 0")
+            self._set_busy_timeout(connection, timedelta() if is_impatient else self._lock_timeout)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -143,6 +152,10 @@ class EmbeddedDatabase:
                     self._idle_connections.append(connection)
             if not keeps_connection:
                 connection.close()
+
+    @staticmethod
+    def _set_busy_timeout(connection: sqlite3.Connection, timeout: timedelta) -> None:
+        connection.execute(f"PRAGMA busy_timeout = {timeout // timedelta(milliseconds=1):d}")
 
     def _open_connection(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -200,6 +213,11 @@ class EmbeddedDatabase:
         error_code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the primary error code
         if error_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT):
             return IndexTimedOut(self.location)
+        if error_code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) and self.file_identity is not None:
+            self.has_read_damage = True
+            return IndexDamaged(self.location, damage_reason_for(str(error)))
+        if error_code == sqlite3.SQLITE_CORRUPT:
+            return IndexDamaged(self.location, damage_reason_for(str(error)))
         return IndexUnavailable(self.location, _ERROR_REASONS.get(error_code, str(error)))
 
 
@@ -209,8 +227,15 @@ _ERROR_REASONS = {
     sqlite3.SQLITE_PERM: "the file may not be opened",
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_NOTADB: "the file is no SQLite database",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged; restore a backup or ingest again",
 }
+
+
+def damage_reason_for(problem: str) -> str:
+    """Returns the reason of an `IndexDamaged`, with what to do."""
+    return (
+        f"the file is damaged ({problem}): restore a backup, or move the file away and load the documents again, with"
+        " parley ingest or parley source sync --reload"
+    )
 
 
 def create_term_tables(connection: sqlite3.Connection, bucket: int) -> None:

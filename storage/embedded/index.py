@@ -20,6 +20,7 @@ from storage.embedded import vectors as stored_vectors
 from storage.embedded import writing
 from storage.embedded.bucket_snapshot import BucketHeader, IndexState, LruCache, OutdatedSnapshot, SnapshotCache
 from storage.embedded.database import EmbeddedDatabase, has_outlines
+from storage.embedded.file_check import IndexFileCheck
 from storage.embedded.index_snapshot import KeptTransaction
 from storage.embedded.reading.records import RecordOrder
 from storage.embedded.reading.request_evaluator import EmbeddedRequestEvaluator
@@ -43,6 +44,7 @@ from storage.search.ids import BucketId, DocId, Generation, TenantId
 from storage.search.index import (
     SNAPSHOT_LIFETIME,
     WRITTEN_STATUSES,
+    BucketSize,
     BucketState,
     IndexAnswers,
     IndexRequest,
@@ -63,6 +65,7 @@ T = TypeVar("T")
 _THREAD_COUNT = 4
 _MAX_READ_ATTEMPTS = 50  # of a read whose snapshot is outdated by writes
 _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 200, 1_000_000  # of one write transaction; the characters approximately
+_CONTENT_CHECK_WAIT_S = 0.5  # of a ping, for a check of the whole file
 _EMBEDDED_DOCUMENTS = 50  # that one transaction gives new vectors
 
 
@@ -83,6 +86,8 @@ class EmbeddedIndex:
         self._database, self._pool, self._tenant = database, pool, tenant
         self._analysers, self._embedder = analysers, embedder
         self._snapshots = SnapshotCache()
+        self._file_check = IndexFileCheck(database)
+        self._content_check: asyncio.Future[None] | None = None  # runs in the background
         self._order_cache = LruCache[RecordOrder](4)
         self._vocabulary_cache = LruCache[IndexVocabulary](16)
 
@@ -179,6 +184,19 @@ class EmbeddedIndex:
 
         return await self._run_in_pool(lambda: self._run_read(read_bucket_states))
 
+    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
+        def read_bucket_sizes(connection: sqlite3.Connection, state: IndexState) -> Mapping[BucketId, BucketSize]:
+            counts = dict(connection.execute("SELECT bucket, count(*) FROM document GROUP BY bucket").fetchall())
+            epoch = state.generation.partition("-")[0]
+            return {
+                name: BucketSize(
+                    document_count=counts.get(header.id, 0), generation=_bucket_generation_of(header, epoch)
+                )
+                for name, header in state.headers.items()
+            }
+
+        return await self._run_in_pool(lambda: self._run_read(read_bucket_sizes))
+
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         def read_digests(connection: sqlite3.Connection, state: IndexState) -> Mapping[DocId, str]:
             bucket_number = _find_header(state, bucket).id
@@ -247,10 +265,22 @@ class EmbeddedIndex:
             raise ValueError("the scope is of another tenant")
         return ScopedEmbeddedIndex(self, scope)
 
-    async def ping(self) -> None:
+    async def ping(self, *, thorough: bool = False) -> None:
+        await self._run_in_pool(self._file_check.check_quickly)
         await self._run_in_pool(lambda: self._run_read(lambda _, state: state))
+        if self._content_check is None and (thorough or self._file_check.is_due):
+            self._content_check = asyncio.ensure_future(self._run_in_pool(self._file_check.check_content))
+        if (check := self._content_check) is not None:
+            await asyncio.wait({check}, timeout=None if thorough else _CONTENT_CHECK_WAIT_S)
+            if check.done():
+                self._content_check = None
+                check.result()
+        self._file_check.raise_if_damaged()
 
     async def close(self) -> None:
+        self._file_check.interrupt()
+        if self._content_check is not None:
+            await asyncio.wait({self._content_check})
         await asyncio.to_thread(self._pool.shutdown)
         self._database.close()
 
@@ -396,7 +426,7 @@ class EmbeddedIndex:
             schema=header.schema,
             document_count=int(snapshot.live_mask.sum()),
             passage_count=passage_count,
-            generation=Generation(f"{epoch}-{header.generation}"),
+            generation=_bucket_generation_of(header, epoch),
             field_counts={name: count for name, count in field_counts.items() if count},
         )
 
@@ -565,6 +595,10 @@ def _replace_vectors(
     state: IndexState,
 ) -> None:
     stored_vectors.replace_vectors(connection, bucket, embedder, documents, rows)
+
+
+def _bucket_generation_of(header: BucketHeader, epoch: str) -> Generation:
+    return Generation(f"{epoch}-{header.generation}")
 
 
 def _find_header(state: IndexState, bucket: BucketId) -> BucketHeader:

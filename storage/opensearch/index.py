@@ -1,11 +1,13 @@
 """The OpenSearch engine: a `SearchIndex` in an OpenSearch 3 cluster, for several hosts and millions of passages."""
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from storage.embedder import Embedder
 from storage.opensearch import vectors
 from storage.opensearch.catalogue import BucketCatalogue
-from storage.opensearch.connection import ClusterConnection
+from storage.opensearch.connection import ClusterConnection, JsonObject
 from storage.opensearch.mapping import DOCUMENT, PASSAGE, IndexLayout, IndexNames
 from storage.opensearch.reading.compile import all_of
 from storage.opensearch.reading.query_steps import (
@@ -22,12 +24,14 @@ from storage.opensearch.writing.documents import DocumentWriter
 from storage.opensearch.writing.versions import IndexVersions
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
+from storage.search.errors import IndexDamaged
 from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import BucketState, PassageVolume, PutResult, VectorState
+from storage.search.index import BucketSize, BucketState, PassageVolume, PutResult, VectorState
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 
 _PAGE_SIZE = 10_000
+_WRITE_CHECK_KIND = "check"  # of the registry's entries that `ping` writes
 
 
 class OpenSearchIndex:
@@ -146,6 +150,21 @@ class OpenSearchIndex:
             field_counts=field_counts,
         )
 
+    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
+        await self._catalogue.reload_layouts()
+        sizes = {bucket: await self._load_bucket_size(bucket) for bucket in sorted(self._catalogue.layouts)}
+        return {bucket: size for bucket, size in sizes.items() if size is not None}
+
+    async def _load_bucket_size(self, bucket: BucketId) -> BucketSize | None:
+        """Returns the size of a bucket; None if it was dropped meanwhile."""
+
+        def count_document_steps(layouts: Mapping[BucketId, IndexLayout]) -> list[QuerySteps[int]]:
+            requests = [build_search_request(layout.index, {"term": {"kind": DOCUMENT}}) for layout in layouts.values()]
+            return [count_matching_documents(requests)] if requests else []
+
+        generation, counts = await self._reader.read_consistent_state(frozenset({bucket}), count_document_steps)
+        return BucketSize(document_count=counts[0], generation=generation) if counts else None
+
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         layout = await self._catalogue.reload_bucket_layout(bucket)
         digests, after = dict[DocId, str](), ""
@@ -166,8 +185,13 @@ class OpenSearchIndex:
             raise ValueError("the scope is of another tenant")
         return ScopedOpenSearchIndex(self._reader, scope)
 
-    async def ping(self) -> None:
-        await self._catalogue.connection.send_request("GET", f"/{self._catalogue.names.registry_index_name}/_count")
+    async def ping(self, *, thorough: bool = False) -> None:
+        connection, token = self._catalogue.connection, uuid.uuid4().hex
+        path = f"/{self._catalogue.names.registry_index_name}/_doc/{_WRITE_CHECK_KIND}:{token[0]}"
+        await connection.send_request("PUT", path, {"kind": _WRITE_CHECK_KIND, "stored": {"token": token}})
+        entry = cast(JsonObject, (await connection.send_request("GET", path)).get("_source") or {})
+        if entry.get("kind") != _WRITE_CHECK_KIND:  # the token may be another process's
+            raise IndexDamaged(connection.location, "it does not keep what is written")
 
     async def close(self) -> None:
         await self._catalogue.connection.close()

@@ -12,6 +12,7 @@ SearchError
 ├── EmbedderUnavailable  the embedding model does not answer
 ├── SnapshotGone         the snapshot's state of the index no longer exists
 └── IndexUnavailable     the index cannot be reached, or gave an incomplete answer
+    ├── IndexDamaged     what the index has stored cannot be read
     ├── IndexTimedOut    the index did not answer in time
     └── IndexTooNew      a later version of Parley wrote the index
 """
@@ -96,6 +97,10 @@ class IndexUnavailable(SearchError):
     def __init__(self, location: str, reason: str = "") -> None:
         super().__init__(f"the index at {location} is not available{': ' + reason if reason else ''}")
         self.location, self.reason = location, reason
+
+
+class IndexDamaged(IndexUnavailable):
+    """What the index has stored cannot be read, or is not what was stored."""
 
 
 class IndexTimedOut(IndexUnavailable):

@@ -492,6 +492,14 @@ class BucketState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BucketSize:
+    """How many documents a bucket has, and its generation. `generation` is like that of `BucketState`."""
+
+    document_count: int
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VectorState:
     """Whose vectors the passages of a bucket have. `is_current`: a search by meaning can find each of them."""
 
@@ -545,6 +553,10 @@ class SearchIndex(Protocol):
         """Return the states of all buckets, in order of name."""
         ...
 
+    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
+        """Return the sizes of all buckets, in order of name. Fast; reads no documents."""
+        ...
+
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         """Return the digests of the bucket's documents, for a sync. Raises `UnknownBucket`."""
         ...
@@ -573,8 +585,13 @@ class SearchIndex(Protocol):
         """Return the index for searches within `scope`. Raises `ValueError` for a scope of another tenant."""
         ...
 
-    async def ping(self) -> None:
-        """Raises `IndexUnavailable` when the index does not answer."""
+    async def ping(self, *, thorough: bool = False) -> None:
+        """Raises `IndexUnavailable` when the index does not answer or cannot be written, `IndexDamaged` when it cannot
+        be read.
+
+        Writes and reads back a little. `thorough`: also reads everything that is stored, where the index is a file;
+        otherwise that happens in the background from time to time, and its result counts when it is there.
+        """
         ...
 
     async def close(self) -> None: ...

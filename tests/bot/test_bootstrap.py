@@ -73,7 +73,7 @@ async def test_a_question_is_asked_narrowed_in_words_and_exported(home: Settings
 
         exported = await talk.ask_question("export")
         assert exported.result["files"][0]["rows"] == first_choice["count"]
-        await bot.ping_backends()
+        assert await bot.readiness.find_problems() == []
 
 
 async def test_a_person_without_grants_learns_nothing(home: Settings) -> None:

@@ -7,6 +7,7 @@ from storage.federated.index import federate_indexes
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
+    BucketSize,
     BucketState,
     DocumentRequest,
     PassageVolume,
@@ -70,6 +71,11 @@ class SplitIndex:
             sorted({**await self._main.load_bucket_states(), **await self._secondary.load_bucket_states()}.items())
         )
 
+    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
+        return dict(
+            sorted({**await self._main.load_bucket_sizes(), **await self._secondary.load_bucket_sizes()}.items())
+        )
+
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         return await self._index_with(bucket).load_digests(bucket)
 
@@ -91,9 +97,9 @@ class SplitIndex:
             self._secondary.within_scope(replace(scope, buckets=secondary_buckets)),
         )
 
-    async def ping(self) -> None:
-        await self._main.ping()
-        await self._secondary.ping()
+    async def ping(self, *, thorough: bool = False) -> None:
+        await self._main.ping(thorough=thorough)
+        await self._secondary.ping(thorough=thorough)
 
     async def close(self) -> None:
         await self._main.close()

@@ -1757,3 +1757,22 @@ async def test_conditions_with_thousands_of_values_or_members_are_evaluated(inde
 
 async def test_an_open_index_answers_a_ping(index: SearchIndex) -> None:
     await index.ping()
+    await index.ping(thorough=True)
+
+
+async def test_the_sizes_of_buckets_follow_their_documents(index: SearchIndex) -> None:
+    assert await index.load_bucket_sizes() == {}
+    await fill_bucket(index, *(a_document(f"d{n}") for n in range(3)))
+    await fill_bucket(index, schema=a_receipt_schema("others"))
+
+    before = await index.load_bucket_sizes()
+    await index.delete([DocId("d1")])
+    after = await index.load_bucket_sizes()
+
+    states = await index.load_bucket_states()
+    assert {bucket: size.document_count for bucket, size in before.items()} == {RECEIPTS: 3, BucketId("others"): 0}
+    assert {bucket: size.document_count for bucket, size in after.items()} == {RECEIPTS: 2, BucketId("others"): 0}
+    assert {bucket: size.generation for bucket, size in after.items()} == {
+        bucket: state.generation for bucket, state in states.items()
+    }
+    assert before[RECEIPTS].generation != after[RECEIPTS].generation

@@ -7,6 +7,7 @@ from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
+    BucketSize,
     BucketState,
     IndexAnswers,
     IndexRequest,
@@ -38,6 +39,9 @@ class WrappedIndex:
     async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
         return await self.wrapped.load_bucket_states()
 
+    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
+        return await self.wrapped.load_bucket_sizes()
+
     async def set_schema(self, schema: Schema) -> None:
         await self.wrapped.set_schema(schema)
 
@@ -62,8 +66,8 @@ class WrappedIndex:
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
         return await self.wrapped.update_vectors(bucket, report_progress)
 
-    async def ping(self) -> None:
-        await self.wrapped.ping()
+    async def ping(self, *, thorough: bool = False) -> None:
+        await self.wrapped.ping(thorough=thorough)
 
     async def close(self) -> None:
         await self.wrapped.close()

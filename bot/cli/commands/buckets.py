@@ -119,6 +119,7 @@ def delete(
             if grant.bucket == bucket:  # a later bucket of the same name must not inherit grants
                 await bot.grants.revoke_grant(grant.bucket, grant.subject, by=_ACTOR)
                 print_line(f"revoked {name} from {grant.subject}")
+        await bot.readiness.record.forget_bucket(bucket)
         await bot.index.drop_bucket(bucket)
         file = await asyncio.to_thread(_delete_schema_file, bot, name)
         if file is not None:

@@ -95,6 +95,8 @@ def ingest(
                 if readers.workload.calls:
                     ask_for_consent(await readers.describe_cost(), yes=yes)
                 report = await load_paths(bot, readers.extractor, readers.situator, changes_nothing=False)
+        if not dry_run:
+            await bot.readiness.record.record_buckets(report.buckets)
         _output_report(report, dry_run=dry_run, json_=json_, failures=readers.describe_failures())
 
     with exit_on_failure(debug=is_debug_on(debug)), _open_home_for(home, dry_run=dry_run) as open_home:

@@ -80,6 +80,9 @@ def sync(
     sweep_anyway: Annotated[
         bool, typer.Option("--sweep-anyway", help="Delete what is gone, also where that is over a fifth.")
     ] = False,
+    reload_: Annotated[
+        bool, typer.Option("--reload", help="Load what is unchanged as well, for an index that has lost documents.")
+    ] = False,
     json_: JsonOption = False,
     home: HomeOption = None,
     debug: DebugOption = False,
@@ -88,12 +91,17 @@ def sync(
 
     async def sync_sources(bot: "Application") -> None:
         source_ids = await _select_source_ids(bot, ids or [])
+        buckets = {source.bucket for source in await bot.sources.list_sources() if source.id in source_ids}
+        for bucket in buckets if reload_ else ():
+            await bot.sources.mark_for_reload(bucket)
         problems: list[str] = []
         lines: list[dict[str, object]] = []
         for source_id in source_ids:
             lines.append(
                 await _sync_one_source(bot, source_id, problems, sweep_anyway=sweep_anyway, print_result=not json_)
             )
+        if not problems:
+            await bot.readiness.record.record_buckets(buckets)
         if json_:
             print_line(json.dumps(lines, ensure_ascii=False))
         elif not source_ids:

@@ -20,6 +20,7 @@ from bot.surface.surface_registry import SurfaceRegistry
 from storage.embedded.index import EmbeddedIndex
 from storage.search.ids import BucketId
 from storage.sql.database import SqlDatabase
+from storage.sql.health_store import HealthStore
 from storage.sql.stores.grants import GrantStore, LocalGroupStore
 from tests.adapters.slack.conftest import InboxBot
 from tests.bot.conftest import clock, database, index, settings
@@ -389,7 +390,7 @@ async def test_a_grant_to_a_person_of_a_grid_counts_under_every_account_id(
     await grants.grant_bucket_access(BucketId("contracts"), Subject("group:staff"), by="test")
     surfaces = SurfaceRegistry()
     surfaces.register_surface(PartialSurface(outbox=FakeChat(), directory=grid))
-    access = AccessResolver(TENANT, grants, groups, index, ProductDirectories(surfaces))
+    access = AccessResolver(TENANT, grants, groups, index, ProductDirectories(surfaces), HealthStore(database))
 
     scope = await access.scope_for_audience(
         PrivateAudience(person=PersonId(f"slack:{asked_as}:{cy.id}"), is_guest=True)

@@ -1,0 +1,118 @@
+"""Checks of the index file: quick ones for each probe, and a reading of the whole file from time to time."""
+
+import os
+import sqlite3
+import threading
+import time
+import uuid
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+from storage.embedded.database import EmbeddedDatabase, damage_reason_for
+from storage.search.errors import IndexDamaged, IndexTimedOut, IndexUnavailable
+
+_MAGIC = b"SQLite format 3\x00"  # https://www.sqlite.org/fileformat2.html
+_CHECK_INTERVAL = timedelta(minutes=10)  # of readings of the whole file
+_RECHECK_INTERVAL = timedelta(seconds=30)  # while the file is damaged
+# What no document has: text of zeros, which a damaged page leaves, and values that are not JSON.
+_BAD_DOCUMENTS = """
+SELECT count(*) FROM document
+WHERE instr(CAST(text AS BLOB), zeroblob(16)) OR NOT json_valid(vals) OR NOT json_valid(readers) OR doc_id = ''
+"""
+
+
+class IndexFileCheck:
+    """Safe to share between threads."""
+
+    def __init__(self, database: EmbeddedDatabase, *, interval: timedelta = _CHECK_INTERVAL) -> None:
+        self._database, self._path = database, Path(database.location)
+        self._interval_s = interval.total_seconds()
+        self._checked_at_s: float | None = None
+        self._damage: IndexDamaged | None = None
+        self._reading: sqlite3.Connection | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the whole file should be read again."""
+        if self._checked_at_s is None or self._database.has_read_damage:
+            return True
+        interval_s = self._interval_s if self._damage is None else _RECHECK_INTERVAL.total_seconds()
+        return time.monotonic() - self._checked_at_s >= interval_s
+
+    def raise_if_damaged(self) -> None:
+        """Raises `IndexDamaged` if the last reading of the whole file found damage."""
+        if self._damage is not None:
+            raise self._damage
+
+    def check_quickly(self) -> None:
+        """Check the header and the length of the file; write and read back.
+
+        Raises `IndexDamaged`, `IndexUnavailable`. A busy writer counts as proof that the file can be written.
+        """
+        self._check_header()
+        token = uuid.uuid4().hex
+        try:
+            with self._database.write_transaction(is_impatient=True) as connection:
+                connection.execute("INSERT OR REPLACE INTO write_check(id, token) VALUES(1, ?)", (token,))
+                (stored,) = connection.execute("SELECT token FROM write_check WHERE id = 1").fetchone()
+        except IndexTimedOut:
+            return
+        if stored != token:
+            raise IndexDamaged(self._database.location, "it does not keep what is written")
+
+    def check_content(self) -> None:
+        """Read the whole file, in a connection of its own that has nothing in its cache."""
+        try:
+            problem = self._find_content_problem()
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_INTERRUPT:  # the index is being closed
+                return
+            problem = str(exc)
+        except sqlite3.Error as exc:
+            problem = str(exc)
+        self._database.has_read_damage = False
+        self._checked_at_s = time.monotonic()
+        self._damage = None if problem is None else self._damage_of(problem)
+
+    def interrupt(self) -> None:
+        """End a running `check_content` early."""
+        with self._lock:
+            if self._reading is not None:
+                self._reading.interrupt()
+
+    def _check_header(self) -> None:
+        try:
+            with self._path.open("rb") as file:
+                header, status = file.read(100), os.fstat(file.fileno())
+        except OSError as exc:
+            raise IndexUnavailable(self._database.location, f"the file cannot be read ({exc.strerror})") from exc
+        if (status.st_dev, status.st_ino) != self._database.file_identity:
+            raise self._damage_of("it is not the file that was opened; start Parley again")
+        if not header.startswith(_MAGIC):
+            raise self._damage_of("it is empty" if not header else "it does not begin like an index")
+        page_size = int.from_bytes(header[16:18], "big")
+        page_size = 65_536 if page_size == 1 else page_size
+        is_page_count_valid = header[24:28] == header[92:96]
+        if is_page_count_valid and status.st_size < page_size * int.from_bytes(header[28:32], "big"):
+            raise self._damage_of("its end is missing")
+
+    def _find_content_problem(self) -> str | None:
+        with closing(
+            sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
+        ) as connection:
+            with self._lock:
+                self._reading = connection
+            try:
+                (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if result != "ok":
+                    return " ".join(str(result).split())
+                (bad_documents,) = connection.execute(_BAD_DOCUMENTS).fetchone()
+                return f"{bad_documents:,} documents are not what was stored" if bad_documents else None
+            finally:
+                with self._lock:
+                    self._reading = None
+
+    def _damage_of(self, problem: str) -> IndexDamaged:
+        return IndexDamaged(self._database.location, damage_reason_for(problem))
