@@ -7,6 +7,7 @@ from typing import Final
 
 from storage.ingest.extract.candidates import Extractor
 from storage.ingest.files import SourceFile
+from storage.ingest.limits import ParserLimits, too_many_rows_error
 from storage.ingest.pipeline import ingest_files
 from storage.ingest.records import RejectedInput, SourceRecord
 from storage.ingest.report import IngestReport
@@ -19,7 +20,6 @@ _BUCKET_TITLE: Final = "Attached files"
 _FILE_SYNONYMS: Final = ("attached document", "attached file", "attachment", "uploaded file", "uploaded document")
 _ROW_SYNONYMS: Final = ("attached row", "row", "line")
 _FILE_NAME_FIELD: Final = FieldName("attached as")
-_TOO_MANY_ROWS: Final = "it has more than {most:,} rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +54,20 @@ async def ingest_attached_file(
     source = SourceFile(path=path, name=doc_id_prefix)
     hooks = _AttachmentHooks(file_name=file_name, link=link or "", max_rows=max_rows)
     report = await ingest_files(
-        index, [source], extractor=extractor, bucket=bucket, hooks=hooks, allow_any_bucket_name=True
+        index,
+        [source],
+        extractor=extractor,
+        bucket=bucket,
+        limits=ParserLimits(max_rows=max_rows),
+        hooks=hooks,
+        allow_any_bucket_name=True,
     )
     documents = report.added + report.replaced + report.skipped
     if documents:
         await _label_attachment_bucket(index, bucket, is_table=source.is_table)
-    if hooks.has_too_many_rows:
-        return AttachedFileResult(documents=documents, failure_reason=_TOO_MANY_ROWS.format(most=max_rows))
+    too_many_rows = too_many_rows_error(max_rows).reason
+    if hooks.has_too_many_rows or any(failure.reason == too_many_rows for failure in report.failures):
+        return AttachedFileResult(documents=documents, failure_reason=too_many_rows)
     if not documents:
         return AttachedFileResult(
             documents=0, failure_reason=next((failure.reason for failure in report.failures), _EMPTY_FILE)
@@ -105,7 +112,7 @@ class _AttachmentHooks:
         self._rows_read += file.is_table
         if self._rows_read > 2 * self._max_rows:  # both passes read each row
             self.has_too_many_rows = True
-            return RejectedInput(origin=record.origin, reason=_TOO_MANY_ROWS.format(most=self._max_rows))
+            return RejectedInput(origin=record.origin, reason=too_many_rows_error(self._max_rows).reason)
         title = record.title if file.is_table else self._file_name
         metadata = {**record.metadata, _FILE_NAME_FIELD: self._file_name}  # so that a question can name the file
         return replace(record, title=title, source=self._link, bucket=None, readers=frozenset(), metadata=metadata)

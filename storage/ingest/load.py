@@ -1,14 +1,12 @@
 """Reads one file of any known format into records."""
 
-import gzip
 import re
 import stat
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.formats import delimited, jsonl, paged, text, workbook
+from storage.ingest.formats import paged, streamed, text, workbook
 from storage.ingest.limits import MAX_TEXT_CHARACTERS, text_too_long_error
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
 from storage.ingest.worker import ParserWorker
@@ -24,11 +22,11 @@ _READER_BY_FORMAT: Mapping[str, Callable[[SourceFile, ParserWorker], Iterator[Lo
     "docx": paged.read_flowing_document,
     "pptx": paged.read_paged_document,
     "xlsx": workbook.read_workbook_records,
-    "csv": delimited.read_csv_records,
+    "csv": streamed.read_csv_records,
     "html": paged.read_flowing_document,
     "md": text.read_text_record,
     "txt": text.read_text_record,
-    "jsonl": jsonl.read_jsonl_records,
+    "jsonl": streamed.read_jsonl_records,
 }
 _KNOWN_SUFFIXES = ", ".join(f".{kind}" for kind in _READER_BY_FORMAT) + ", .jsonl.gz"
 
@@ -43,7 +41,9 @@ def has_known_format(source: SourceFile) -> bool:
 
 def is_parsed_by_worker(source: SourceFile) -> bool:
     """Whether a worker reads the file and returns all of it at once."""
-    return _READER_BY_FORMAT.get(source.file_format) in (paged.read_paged_document, paged.read_flowing_document)
+    if source.file_format in ("txt", "md"):
+        return text.is_read_by_worker(source)
+    return not source.is_table and has_known_format(source)
 
 
 def load_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
@@ -57,8 +57,6 @@ def load_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedIte
             yield _check_record(item) if isinstance(item, SourceRecord) else item
     except UnparsableFile as exc:
         yield RejectedInput(origin=origin, reason=exc.reason)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
-        yield RejectedInput(origin=origin, reason=f"its compression is broken: {exc}")
     except OSError as exc:
         yield RejectedInput(origin=origin, reason=f"it cannot be read: {exc.strerror or exc}")
 

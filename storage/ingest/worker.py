@@ -1,28 +1,34 @@
 """A child process that parses files, so that a broken or hostile file can only crash that process.
 
-The two processes exchange JSON lines. A request is `{"format", "path"}`. The response is the frames that the parser of
-the format yields, followed by `{"end"}`; an `{"error"}` can replace any of these lines and ends the response.
-The worker limits its memory; the parent process limits the time.
+The two processes exchange JSON lines. A request is `{"format", "path", "name", "cpu_s", "max_rows"}`. The response is
+the frames that the parser of the format yields, followed by `{"end"}`; an `{"error"}` can replace any of these lines
+and ends the response. The system limits the memory and the CPU time of the worker; the parent process limits how long
+it waits.
 """
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, TextIO, TypeAlias
 
 from storage.ingest.errors import UnparsableFile
-from storage.ingest.limits import ParserLimits, text_too_long_error
+from storage.ingest.files import SourceFile
+from storage.ingest.limits import ParserLimits, text_too_long_error, too_many_rows_error
 
 WORKER_COMMAND = (sys.executable, "-m", "storage.ingest.worker")
 _OUT_OF_MEMORY_STATUS = 86  # exit status of a worker that reached its memory limit
+_STREAMED_FORMATS = ("jsonl", "csv")
+_CPU_LIMIT_SIGNALS = tuple(int(getattr(signal, name)) for name in ("SIGXCPU",) if hasattr(signal, name))
 ParserFrame: TypeAlias = Mapping[str, Any]
 
 
@@ -55,10 +61,10 @@ class ParserWorker:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def read_pages(self, path: Path, file_format: str) -> ParsedPages:
+    def read_pages(self, source: SourceFile) -> ParsedPages:
         """Returns the pages of a file, made from its frames `title` and `page`. Raises `UnparsableFile`."""
         title, texts, size = "", list[str](), 0
-        with contextlib.closing(self.read_frames(path, file_format)) as frames:
+        with contextlib.closing(self.read_frames(source)) as frames:
             for frame in frames:
                 title = str(frame.get("title", title))
                 if "page" in frame:
@@ -68,20 +74,20 @@ class ParserWorker:
                     raise text_too_long_error(self._limits.max_characters)
         return ParsedPages(title=title, texts=tuple(texts))
 
-    def read_frames(self, path: Path, file_format: str) -> Generator[ParserFrame, None, None]:
-        """Yields the frames of a file as soon as the parser of `file_format` makes them. Raises `UnparsableFile`.
+    def read_frames(self, source: SourceFile) -> Generator[ParserFrame, None, None]:
+        """Yields the frames of a file as soon as the parser of its format makes them. Raises `UnparsableFile`.
 
         The worker is busy until the last frame. Closing the generator earlier kills the process.
         """
         may_retry = self._process is not None  # a process that parsed earlier files may have too little memory left
         while True:
             try:
-                for frame in self._request_frames(path, file_format):
+                for frame in self._request_frames(source):
                     may_retry = False
                     yield frame
                 return
             except _WorkerDied as exc:
-                if exc.timed_out or not may_retry or self._is_closed:
+                if exc.took_too_long or not may_retry or self._is_closed:
                     raise UnparsableFile(exc.reason) from exc
                 may_retry = False
             except GeneratorExit:
@@ -102,18 +108,28 @@ class ParserWorker:
         with contextlib.suppress(BrokenPipeError, ValueError):  # the other thread may have closed its pipes
             process.communicate()
 
-    def _request_frames(self, path: Path, file_format: str) -> Iterator[ParserFrame]:
-        process = self._running_process()
+    def _request_frames(self, source: SourceFile) -> Iterator[ParserFrame]:
+        process, cpu_s = self._running_process(), self._limits.cpu_s_for(source.size_bytes)
         assert process.stdin is not None  # noqa: S101 - both are pipes
+        request = {
+            "format": source.file_format,
+            "path": str(source.path.absolute()),
+            "name": source.name,
+            "cpu_s": cpu_s,
+            "max_rows": self._limits.max_rows,
+        }
         try:
-            process.stdin.write(json.dumps({"format": file_format, "path": str(path.absolute())}) + "\n")
+            process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
         except (OSError, ValueError) as exc:  # the process is dead, or its pipe is closed
-            raise self._process_failure(process, timed_out=False) from exc
+            raise self._process_failure(process, cpu_s, timed_out=False) from exc
         remaining_s = self._limits.file_timeout_s  # only waiting counts, not what the caller does with the frames
+        frame_timeout_s = self._limits.page_timeout_s
+        if source.file_format in _STREAMED_FORMATS:  # a large file is read to its end before the first record
+            remaining_s = frame_timeout_s = max(remaining_s, 4 * cpu_s)
         while True:
             wait_start = monotonic()
-            frame = self._read_frame(process, remaining_s)
+            frame = self._read_frame(process, min(frame_timeout_s, remaining_s), cpu_s)
             remaining_s -= monotonic() - wait_start
             if "error" in frame:
                 raise UnparsableFile(str(frame["error"]))
@@ -121,14 +137,14 @@ class ParserWorker:
                 return
             yield frame
 
-    def _read_frame(self, process: "subprocess.Popen[str]", remaining_s: float) -> ParserFrame:
+    def _read_frame(self, process: "subprocess.Popen[str]", timeout_s: float, cpu_s: float) -> ParserFrame:
         timed_out = threading.Event()
 
         def kill_process() -> None:
             timed_out.set()
             process.kill()
 
-        watchdog = threading.Timer(min(self._limits.page_timeout_s, max(0.0, remaining_s)), kill_process)
+        watchdog = threading.Timer(max(0.0, timeout_s), kill_process)
         watchdog.daemon = True
         watchdog.start()
         try:
@@ -136,11 +152,11 @@ class ParserWorker:
             return json.loads(process.stdout.readline())
         except ValueError as exc:  # the output ended in the middle of a line, or before a line
             watchdog.cancel()
-            raise self._process_failure(process, timed_out=timed_out.is_set()) from exc
+            raise self._process_failure(process, cpu_s, timed_out=timed_out.is_set()) from exc
         finally:
             watchdog.cancel()
 
-    def _process_failure(self, process: "subprocess.Popen[str]", *, timed_out: bool) -> "_WorkerDied":
+    def _process_failure(self, process: "subprocess.Popen[str]", cpu_s: float, *, timed_out: bool) -> "_WorkerDied":
         """Returns the error for a worker that sent no complete frame, and removes the process."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1)
@@ -148,7 +164,13 @@ class ParserWorker:
         self._kill_process()
         if timed_out:
             limits = f"{self._limits.page_timeout_s:g} seconds for a page, {self._limits.file_timeout_s:g} for all"
-            return _WorkerDied(f"reading it took too long ({limits})", timed_out=True)
+            return _WorkerDied(f"reading it took too long ({limits})", took_too_long=True)
+        if status is not None and -status in _CPU_LIMIT_SIGNALS:
+            return _WorkerDied(
+                f"reading it takes more than {cpu_s:,.0f} seconds of CPU, the limit for a file of its size; "
+                "split it into smaller files",
+                took_too_long=True,
+            )
         if status == _OUT_OF_MEMORY_STATUS:
             return _WorkerDied(f"reading it takes more than {self._limits.memory_mb} MB of memory")
         return _WorkerDied("the program that reads it broke down over it")
@@ -170,9 +192,9 @@ class ParserWorker:
 
 
 class _WorkerDied(Exception):
-    def __init__(self, reason: str, *, timed_out: bool = False) -> None:
+    def __init__(self, reason: str, *, took_too_long: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.timed_out = reason, timed_out
+        self.reason, self.took_too_long = reason, took_too_long
 
 
 # -- code that runs in the worker process
@@ -191,9 +213,11 @@ def run_worker_loop(arguments: Sequence[str]) -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # output that a library prints must not mix with the frames
     for line in sys.stdin:
-        request: dict[str, str] = json.loads(line)
+        request: dict[str, Any] = json.loads(line)
+        _limit_cpu(request["cpu_s"])
         try:
-            for frame in _load_parser(request["format"])(Path(request["path"])):
+            source = SourceFile(path=Path(request["path"]), name=request["name"])
+            for frame in _bound_rows(_load_parser(source)(source.path), request["max_rows"]):
                 _send_frame(out, frame)
             _send_frame(out, {"end": True})
         except UnparsableFile as exc:
@@ -202,12 +226,26 @@ def run_worker_loop(arguments: Sequence[str]) -> None:
             os._exit(_OUT_OF_MEMORY_STATUS)
 
 
-def _load_parser(file_format: str) -> FrameParser:
-    """Returns the parser of a format.
+def _bound_rows(frames: Iterable[ParserFrame], max_rows: int | None) -> Iterator[ParserFrame]:
+    """Raises `UnparsableFile` when the frames have more rows: `row_count` says how many were read already."""
+    for frame in frames:
+        if max_rows is not None and frame.get("row_count", 0) > max_rows:
+            raise too_many_rows_error(max_rows)
+        yield frame
+
+
+def _load_parser(source: SourceFile) -> FrameParser:
+    """Returns the parser of a file.
 
     The imports stand here, so that a library is loaded only when it is needed and within the memory limit.
     """
-    match file_format:
+    match source.file_format:
+        case "csv" | "jsonl":
+            from storage.ingest.formats.record_frames import read_record_frames
+
+            return partial(read_record_frames, source)
+        case "txt" | "md":
+            from storage.ingest.pages.plain_text import read_frames
         case "pdf":
             from storage.ingest.pages.pdf import read_frames
         case "docx":
@@ -219,7 +257,7 @@ def _load_parser(file_format: str) -> FrameParser:
         case "xlsx":
             from storage.ingest.pages.xlsx import read_frames
         case _:
-            raise UnparsableFile(f"there is no reader for {file_format}")
+            raise UnparsableFile(f"there is no reader for {source.file_format}")
     return read_frames
 
 
@@ -230,6 +268,18 @@ def _limit_memory(megabytes: int) -> None:
         return
     size = megabytes * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def _limit_cpu(seconds: float) -> None:
+    """Lets the system end this process after so many further seconds of CPU."""
+    try:
+        import resource
+    except ImportError:
+        return
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    limit = math.ceil(usage.ru_utime + usage.ru_stime + seconds)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def _send_frame(out: TextIO, frame: ParserFrame) -> None:

@@ -12,6 +12,8 @@ from storage.search.documents import Passage
 
 _PASSAGE_CHARACTERS = (1000, 1200)  # the splitter ends a passage at the best boundary in this range
 _MIN_SECTION_CHARACTERS = 400  # a shorter section is no passage of its own: it has too few words to be found by
+_MAX_LINE_CHARACTERS = 50_000  # that are split in one piece
+_CUT_CHARACTERS = 2_000  # before the end of a stretch, in which it is cut
 _MAX_PASSAGE_CHARACTERS = 1400  # a short last piece joins the passage before it up to this size
 
 
@@ -68,15 +70,41 @@ def _section_length(section: tuple[int, int]) -> int:
 def _split_segment(text: str, segment_start: int, segment_end: int) -> list[tuple[int, int]]:
     """Returns start and end of each passage of `text[segment_start:segment_end]`."""
     pieces: list[tuple[int, int]] = []
-    for offset, piece in _text_splitter().chunk_indices(text[segment_start:segment_end]):
-        start, end = segment_start + offset, segment_start + offset + len(piece)
-        if not piece.strip():  # Python treats more characters as blank than the library does
-            continue
+    for start, end in _split_stretches(text, segment_start, segment_end):
         if pieces and end - pieces[-1][0] <= _MAX_PASSAGE_CHARACTERS:
             pieces[-1] = (pieces[-1][0], end)
         else:
             pieces.append((start, end))
     return pieces
+
+
+def _split_stretches(text: str, segment_start: int, segment_end: int) -> Iterator[tuple[int, int]]:
+    """Yields the pieces that the library makes, without blank ones.
+
+    Its time grows with the square of the length of a line, so a long line is given to it in stretches.
+    """
+    cuts = [segment_start, *_long_line_cuts(text, segment_start, segment_end), segment_end]
+    for stretch_start, stretch_end in pairwise(cuts):
+        for offset, piece in _text_splitter().chunk_indices(text[stretch_start:stretch_end]):
+            if piece.strip():  # Python treats more characters as blank than the library does
+                yield stretch_start + offset, stretch_start + offset + len(piece)
+
+
+def _long_line_cuts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yields where lines of more than `_MAX_LINE_CHARACTERS` are cut: after a sentence or word, else anywhere."""
+    line_start = start
+    while line_start < end:
+        line_end = text.find("\n", line_start, min(end, line_start + _MAX_LINE_CHARACTERS))
+        if line_end >= 0:
+            line_start = line_end + 1
+        elif end - line_start <= _MAX_LINE_CHARACTERS:
+            return
+        else:
+            limit = line_start + _MAX_LINE_CHARACTERS
+            mark = max(text.rfind(". ", limit - _CUT_CHARACTERS, limit), -1)
+            line_start = 1 + (mark if mark >= 0 else text.rfind(" ", limit - _CUT_CHARACTERS, limit - 1))
+            line_start = line_start or limit
+            yield line_start
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Reads CSV files with any usual delimiter: one document for each row."""
+"""Reads CSV files with any usual delimiter: one document for each row. Runs in the worker process."""
 
 import csv
 from collections import Counter
@@ -12,16 +12,16 @@ from storage.ingest.formats.encoding import FALLBACK_ENCODING, detect_encoding, 
 from storage.ingest.formats.tables import KeyColumnFinder, TabularRow, body_rows_of, detect_layout, record_of_row
 from storage.ingest.limits import MAX_COLUMNS, too_many_columns_error
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput
-from storage.ingest.worker import ParserWorker
 
 _MAX_CELL_CHARACTERS = 100 * 1024 * 1024
 _SAMPLE_CHARACTERS = 1 << 16  # the beginning of the file from which the delimiter is detected
 
 
-def read_csv_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
+def read_csv_items(source: SourceFile) -> Iterator[LoadedItem]:
+    """Yields the records of a file, and what is wrong with it. Raises `UnparsableFile` and `OSError`."""
     encoding = detect_encoding(source.path)
     if encoding == FALLBACK_ENCODING:
-        yield fallback_encoding_remark(source)
+        yield fallback_encoding_remark(source.name)
     with open_text_file(source.path, encoding) as file:
         delimiter = _detect_delimiter(file.read(_SAMPLE_CHARACTERS))
     layout = detect_layout(_read_rows(source, encoding, delimiter))

@@ -4,7 +4,6 @@ import io
 from pathlib import Path
 
 from storage.ingest.errors import UnparsableFile
-from storage.ingest.files import SourceFile
 from storage.ingest.records import LoadRemark, RecordOrigin
 
 FALLBACK_ENCODING = "cp1252"  # the usual encoding of old files that are not Unicode
@@ -33,8 +32,8 @@ def open_text_file(path: Path, encoding: str, newline: str | None = "") -> io.Te
     )
 
 
-def fallback_encoding_remark(source: SourceFile) -> LoadRemark:
-    return LoadRemark(origin=RecordOrigin(file=source.name), text="it is not UTF-8 and was read as Windows-1252")
+def fallback_encoding_remark(file_name: str) -> LoadRemark:
+    return LoadRemark(origin=RecordOrigin(file=file_name), text="it is not UTF-8 and was read as Windows-1252")
 
 
 def _check_encoding(path: Path, encoding: str) -> str:

@@ -1,18 +1,17 @@
-"""Reads JSON Lines files, compressed with gzip or not: one document for each line."""
+"""Reads JSON Lines files, compressed with gzip or not: one document for each line. Runs in the worker process."""
 
 import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import BinaryIO, TypeAlias, cast
 
 from storage.ingest.documents.surrogates import replace_surrogates_in_json
-from storage.ingest.documents.titles import explain_file_code
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.limits import MAX_COLUMNS, MAX_DEPTH, too_many_keys_error
+from storage.ingest.limits import MAX_COLUMNS, MAX_DEPTH, MAX_VALUES, too_many_keys_error, too_many_values_error
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
-from storage.ingest.worker import ParserWorker
 from storage.search.ids import Subject
 from storage.search.subjects import SUBJECT_PATTERN
 
@@ -24,7 +23,8 @@ JsonObject: TypeAlias = Mapping[str, object]
 _ValueWithPath: TypeAlias = tuple[tuple[str, ...], object]
 
 
-def read_jsonl_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
+def read_jsonl_items(source: SourceFile) -> Iterator[LoadedItem]:
+    """Yields the records of a file, and what is wrong with it. Raises `OSError` and what gzip raises."""
     with source.path.open("rb") as raw:
         is_compressed = source.path.suffix.lower() == ".gz"
         lines = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_compressed else raw
@@ -69,9 +69,11 @@ def _parse_line(line: bytes, origin: RecordOrigin) -> SourceRecord | RejectedInp
 
 
 def _check_shape(data: object, line: bytes) -> None:
-    """Raises `UnparsableFile` for more keys or deeper nesting than is read. Keys of rows in a list count once."""
-    if line.count(b":") <= MAX_COLUMNS and line.count(b"{") + line.count(b"[") <= MAX_DEPTH:
+    """Raises `UnparsableFile` for more keys, values or levels than are read. Keys of rows in a list count once."""
+    is_flat = line.count(b"{") + line.count(b"[") <= MAX_DEPTH
+    if is_flat and line.count(b":") <= MAX_COLUMNS and line.count(b",") <= MAX_VALUES:
         return
+    value_count = 0
     level: list[_ValueWithPath] = [((), data)]
     paths = set[tuple[str, ...]]()
     for _ in range(MAX_DEPTH + 1):
@@ -79,19 +81,29 @@ def _check_shape(data: object, line: bytes) -> None:
         paths.update(path for path, _ in level)
         if len(paths) > MAX_COLUMNS:
             raise too_many_keys_error(len(paths))
+        value_count += len(level)
+        if value_count > MAX_VALUES:
+            raise too_many_values_error()
         if not level:
             return
     raise UnparsableFile(f"it is nested more than {MAX_DEPTH} levels deep")
 
 
 def _members_with_paths(values: Iterable[_ValueWithPath]) -> Iterator[_ValueWithPath]:
-    """Yields the members of the objects and lists among the values; a member of a list has the path of the list."""
+    """Yields the members of the objects and lists among the values; a member of a list has the path of the list.
+
+    Stops after as many as a record may have.
+    """
+    return islice(_all_members_with_paths(values), MAX_VALUES + 1)
+
+
+def _all_members_with_paths(values: Iterable[_ValueWithPath]) -> Iterator[_ValueWithPath]:
     for path, value in values:
         if isinstance(value, dict):
             for key, member in cast("dict[str, object]", value).items():
                 yield (*path, key), member
         elif isinstance(value, list):
-            yield from ((path, member) for member in cast("list[object]", value) if isinstance(member, (dict, list)))
+            yield from ((path, member) for member in cast("list[object]", value))
 
 
 def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
@@ -105,7 +117,7 @@ def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
     text = _string_for_key(data, "text")
     return SourceRecord(
         doc_id=str(doc_id),
-        title=explain_file_code(_string_for_key(data, "title"), text) or _first_line_of(text) or str(doc_id),
+        title=_string_for_key(data, "title"),
         text=text,
         source=_string_for_key(data, "source") or origin.file,
         origin=origin,
@@ -191,7 +203,3 @@ def _parse_readers(value: object) -> frozenset[Subject]:
                 f"its readers hold {reader!r}, which is no subject such as everyone or user:slack:T1:U1"
             )
     return frozenset(Subject(reader) for reader in cast(list[str], value))
-
-
-def _first_line_of(text: str) -> str:
-    return next((line.strip()[:120] for line in text[:2000].splitlines() if line.strip()), "")

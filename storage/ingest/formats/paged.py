@@ -42,7 +42,7 @@ def read_flowing_document(source: SourceFile, worker: ParserWorker) -> Iterator[
 
 def _parse_pages(source: SourceFile, worker: ParserWorker) -> ParsedPages:
     source.path.open("rb").close()  # raises the precise OSError here, which the worker could not report
-    return worker.read_pages(source.path, source.file_format)
+    return worker.read_pages(source)
 
 
 def _record_of_pages(source: SourceFile, pages: ParsedPages, text: str, starts: tuple[int, ...]) -> SourceRecord:

@@ -13,7 +13,7 @@ from storage.ingest.worker import ParserFrame, ParserWorker
 def read_workbook_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
     source.path.open("rb").close()  # raises the precise OSError here, which the worker could not report
     sheet, layout, number = RecordOrigin(file=source.name), TableLayout(header_row=0, column_names=()), 0
-    with closing(worker.read_frames(source.path, source.file_format)) as frames:
+    with closing(worker.read_frames(source)) as frames:
         for frame in frames:
             if "sheet" in frame:
                 sheet, layout, number = (

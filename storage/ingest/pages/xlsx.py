@@ -90,7 +90,7 @@ def _sheet_frames(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
         for number, row in enumerate(body_rows_of(chain(first_rows, rows), layout)):
             keys.check_row(row)
             if number % _ALIVE_EVERY_ROWS == 0:
-                yield {"alive": True}
+                yield {"alive": True, "row_count": number}
         yield from _formula_remarks(sheet, xml)
         yield _header_frame(sheet, keys.layout_with_key())
         yield from _row_frames(spool, layout)

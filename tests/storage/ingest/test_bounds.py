@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from storage.ingest.documents.chunk import passages_of
 from storage.ingest.files import SourceFile
-from storage.ingest.limits import MAX_COLUMNS
+from storage.ingest.limits import MAX_COLUMNS, ParserLimits
 from storage.ingest.load import load_records
 from storage.ingest.records import LoadedItem, RejectedInput, SourceRecord
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
@@ -13,9 +16,9 @@ from storage.ingest.worker import ParserWorker
 from storage.search.ids import FieldName
 
 
-def load_items(path: Path, content: str) -> list[LoadedItem]:
+def load_items(path: Path, content: str, limits: ParserLimits | None = None) -> list[LoadedItem]:
     path.write_text(content, encoding="utf-8")
-    with ParserWorker() as worker:
+    with ParserWorker(limits) as worker:
         return list(load_records(SourceFile(path=path, name=path.name), worker))
 
 
@@ -88,3 +91,37 @@ def test_a_bucket_has_profiles_of_as_many_keys_as_become_fields() -> None:
         add_to_profiles({FieldName(f"k{record}_{i}"): i for i in range(MAX_COLUMNS)}, profiles)
 
     assert list(profiles) == [f"k0_{i}" for i in range(MAX_COLUMNS)]
+
+
+def test_a_record_with_too_many_values_is_rejected(tmp_path: Path) -> None:
+    members = [f"m{i}" for i in range(100_001)]
+    for data in ({"metadata": {"members": members}}, {"page_starts": [0] * 100_001}):
+        line = json.dumps({"doc_id": "d", "text": "t"} | data)
+
+        assert single_reason_of(tmp_path / "t.jsonl", line).startswith("it has more than 100,000 values")
+
+
+def test_rows_beyond_the_bound_are_told_and_those_before_are_yielded(tmp_path: Path) -> None:
+    items = load_items(tmp_path / "t.csv", "name\n" + "a\n" * 500, ParserLimits(max_rows=250))
+
+    assert len(items) == 201  # whole frames
+    assert isinstance(items[-1], RejectedInput)
+    assert items[-1].reason == "it has more than 250 rows"
+
+
+def test_rows_before_an_error_are_yielded(tmp_path: Path) -> None:
+    items = load_items(tmp_path / "t.csv", "name\n" + "a\n" * 60 + ",".join("x" * 3_000) + "\n")
+
+    assert len(metadata_in(items)) == 60
+    assert isinstance(items[-1], RejectedInput)
+    assert items[-1].reason.startswith("it has 3,000 columns")
+
+
+@pytest.mark.parametrize("words", ["word ", "Words. ", "ab", "ab\n", " "])
+def test_a_line_of_any_length_is_split_into_passages(words: str) -> None:
+    text = "Begin. " + words * (400_000 // len(words)) + "end"
+    passages = passages_of(text)
+
+    assert all(passage.end - passage.start <= 1_400 for passage in passages)
+    covered = "".join(text[passage.start : passage.end] for passage in passages)
+    assert "".join(covered.split()) == "".join(text.split())

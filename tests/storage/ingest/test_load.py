@@ -23,7 +23,10 @@ def worker() -> Iterator[ParserWorker]:
 
 
 def load_items(path: Path, worker: ParserWorker | None = None) -> list[LoadedItem]:
-    return list(load_records(SourceFile(path=path, name=path.name), worker or ParserWorker()))
+    if worker is not None:
+        return list(load_records(SourceFile(path=path, name=path.name), worker))
+    with ParserWorker() as own_worker:
+        return load_items(path, own_worker)
 
 
 def single_record_of(items: list[LoadedItem]) -> SourceRecord:
@@ -88,7 +91,8 @@ def test_an_unknown_format_and_an_unreadable_file_are_reported(tmp_path: Path) -
 def test_a_file_name_that_is_not_utf8_becomes_a_valid_id(tmp_path: Path) -> None:
     write_file(tmp_path / os.fsdecode(b"caf\xe9\xc2\xa0.txt"), "x")
     (source,) = [item for item in find_source_files([tmp_path]) if isinstance(item, SourceFile)]
-    assert single_record_of(list(load_records(source, ParserWorker()))).doc_id == "caf\ufffd\xa0.txt"
+    with ParserWorker() as worker:
+        assert single_record_of(list(load_records(source, worker))).doc_id == "caf\ufffd\xa0.txt"
 
 
 # -- JSONL

@@ -96,6 +96,10 @@ def test_broken_encrypted_and_textless_pdfs_are_reported_and_the_next_is_read(
     assert isinstance(loaded[-1], SourceRecord)
 
 
+def a_pdf_in(folder: Path) -> SourceFile:
+    return SourceFile(path=folder / "x.pdf", name="x.pdf")
+
+
 def a_worker(program: str, limits: ParserLimits) -> ParserWorker:
     """Returns a worker that runs another program, to cause failures that no file causes reliably."""
     return ParserWorker(limits, (sys.executable, "-c", program))
@@ -106,7 +110,7 @@ def test_a_worker_that_hangs_is_killed(tmp_path: Path) -> None:
         a_worker("import time; time.sleep(600)", ParserLimits(page_timeout_s=0.2)) as worker,
         pytest.raises(UnparsableFile) as caught,
     ):
-        worker.read_pages(tmp_path / "x.pdf", "pdf")
+        worker.read_pages(a_pdf_in(tmp_path))
     assert "took too long" in caught.value.reason
 
 
@@ -117,12 +121,12 @@ def test_a_worker_that_never_finishes_is_killed(tmp_path: Path) -> None:
         a_worker(program, ParserLimits(file_timeout_s=0.3)) as worker,
         pytest.raises(UnparsableFile, match="took too long"),
     ):
-        worker.read_pages(tmp_path / "x.pdf", "pdf")
+        worker.read_pages(a_pdf_in(tmp_path))
     with (
         a_worker(program, ParserLimits(max_characters=1000)) as worker,
         pytest.raises(UnparsableFile, match="more than 1,000"),
     ):
-        worker.read_pages(tmp_path / "x.pdf", "pdf")
+        worker.read_pages(a_pdf_in(tmp_path))
 
 
 def test_a_worker_that_dies_is_restarted(tmp_path: Path) -> None:
@@ -135,8 +139,8 @@ def test_a_worker_that_dies_is_restarted(tmp_path: Path) -> None:
     )
     with a_worker(program, ParserLimits()) as worker:
         with pytest.raises(UnparsableFile, match="broke down"):
-            worker.read_pages(tmp_path / "x.pdf", "pdf")
-        assert worker.read_pages(tmp_path / "x.pdf", "pdf").texts == ("x",)
+            worker.read_pages(a_pdf_in(tmp_path))
+        assert worker.read_pages(a_pdf_in(tmp_path)).texts == ("x",)
 
 
 def test_a_file_that_takes_too_much_memory_is_reported(tmp_path: Path) -> None:
@@ -150,4 +154,19 @@ def test_a_file_that_takes_too_much_memory_is_reported(tmp_path: Path) -> None:
         a_worker(program, ParserLimits(memory_mb=400)) as worker,
         pytest.raises(UnparsableFile, match="more than 400 MB"),
     ):
-        worker.read_pages(tmp_path / "x.pdf", "pdf")
+        worker.read_pages(a_pdf_in(tmp_path))
+
+
+def test_a_file_that_takes_too_much_cpu_is_reported_and_the_next_is_read(tmp_path: Path) -> None:
+    program = (
+        "import sys; from storage.ingest import worker\n"
+        "def busy(path):\n"
+        "    while path.stem == 'busy': pass\n"
+        "    yield {'page': 'x'}\n"
+        "worker._load_parser = lambda source: busy\n"
+        "worker.run_worker_loop(sys.argv[1:])\n"
+    )
+    with a_worker(program, ParserLimits(cpu_s=1.0)) as worker:
+        with pytest.raises(UnparsableFile, match="more than 1 seconds of CPU, the limit for a file of its size"):
+            worker.read_pages(SourceFile(path=tmp_path / "busy.pdf", name="busy.pdf"))
+        assert worker.read_pages(a_pdf_in(tmp_path)).texts == ("x",)
