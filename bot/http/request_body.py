@@ -16,6 +16,7 @@ from bot.http.errors import OversizedRequest, ServerBusy, SlowRequest, Unreadabl
 BODY_TIMEOUT_S: Final = 10.0
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 MAX_DEPTH: Final = 60  # of JSON; the deepest message of a chat product has some 20 levels
+MAX_VALUES: Final = 20_000  # of JSON; checking each against a model takes some ten microseconds
 MAX_INTEGER_DIGITS: Final = 40
 _MAX_FORM_FIELDS: Final = 100
 _READ_CHUNK_BYTES: Final = 64 * 1024
@@ -52,8 +53,8 @@ def decode_text(body: bytes) -> str:
 
 
 def parse_json_object(text: str) -> dict[str, Any]:
-    """Parses a JSON object. Raises `UnreadableRequest` also for one that is nested too deeply, and for strings and
-    numbers that no later step can take.
+    """Parses a JSON object. Raises `UnreadableRequest` also for one that is nested too deeply or has too many values,
+    and for strings and numbers that no later step can take.
     """
     try:
         value = cast(
@@ -67,8 +68,7 @@ def parse_json_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnreadableRequest("no JSON object")
     payload = cast(dict[str, Any], value)
-    if _is_too_deep(payload):
-        raise UnreadableRequest("nested too deeply")
+    _check_shape(payload)
     if (_NO_TEXT_ESCAPE.search(text) or _NO_TEXT.search(text)) and _holds_no_text(payload):
         raise UnreadableRequest("characters that are no text")
     return payload
@@ -97,13 +97,14 @@ def holds_no_text(text: str) -> bool:
     return _NO_TEXT.search(text) is not None
 
 
-def _is_too_deep(value: object) -> bool:
-    level: list[object] = [value]
-    for _ in range(MAX_DEPTH):
-        if not level:
-            return False
+def _check_shape(value: object) -> None:
+    """Raises `UnreadableRequest` for too many levels or values."""
+    level, value_count, depth = [value], 1, 0
+    while level:
         level = [inner for outer in level for inner in _inner_values_of(outer)]
-    return bool(level)
+        value_count, depth = value_count + len(level), depth + 1
+        if depth > MAX_DEPTH or value_count > MAX_VALUES:
+            raise UnreadableRequest("nested too deeply" if depth > MAX_DEPTH else "too many values")
 
 
 def _inner_values_of(value: object) -> list[object]:

@@ -47,6 +47,10 @@ class OddRequestMaker:
     def __post_init__(self) -> None:
         self.values = OddValueMaker(self.random)
 
+    @property
+    def host(self) -> str:
+        return self.origin.partition("//")[2]
+
     def make_slack_request(self) -> bytes:
         """A delivery that Slack would have signed, with an odd body."""
         match self.random.randrange(4):
@@ -59,14 +63,17 @@ class OddRequestMaker:
                 body, kind = self.values.make_json_body(self.random.choice(EVENT_PAYLOADS)), _JSON
         return self._make_post("/slack/events", body, kind, self.sign_body(body))
 
-    def make_sound_slack_request(self) -> bytes:
-        body = json.dumps(EVENT_PAYLOADS[0]).encode()
+    def make_sound_requests(self) -> list[bytes]:
+        """One of Slack, and one for each kind of activity."""
+        return [self.sign_slack_payload(EVENT_PAYLOADS[0]), *map(self.sign_teams_payload, self.activities)]
+
+    def sign_slack_payload(self, payload: Mapping[str, Any]) -> bytes:
+        body = json.dumps(payload).encode()
         return encode_request("POST", "/slack/events", {"Content-Type": _JSON, **self.sign_body(body)}, body)
 
-    def make_sound_teams_requests(self) -> list[bytes]:
+    def sign_teams_payload(self, activity: Mapping[str, Any]) -> bytes:
         headers = {"Content-Type": _JSON, "Authorization": f"Bearer {self.bearer}"}
-        bodies = [json.dumps(activity).encode() for activity in self.activities]
-        return [encode_request("POST", "/api/messages", headers, body) for body in bodies]
+        return encode_request("POST", "/api/messages", headers, json.dumps(activity).encode())
 
     def make_form_request(self) -> bytes:
         """A form of the web chat or of its token."""
@@ -83,8 +90,7 @@ class OddRequestMaker:
             body, kind = self.values.make_multipart_body(fields), "multipart/form-data; boundary=x"
         else:
             body, kind = self.values.make_form_body(fields), _FORM
-        host = self.origin.partition("//")[2]
-        return self._make_post(path, body, kind, {"Origin": self.origin, "Host": host})
+        return self._make_post(path, body, kind, {"Origin": self.origin, "Host": self.host})
 
     def make_teams_request(self) -> bytes:
         body = self.values.make_json_body(dict(self.random.choice(self.activities)))

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.attack.server.costly_bodies import make_costly_requests
 from tests.attack.server.fuzzing import FuzzedBot, open_fuzzed_bot
 from tests.attack.server.odd_requests import OddRequestMaker
 from tests.attack.server.raw_client import send_raw
@@ -45,6 +46,15 @@ async def test_no_odd_request_raises_or_holds_up_the_server(fuzzed_bot: FuzzedBo
 async def test_what_the_odd_requests_are_made_from_is_sound(fuzzed_bot: FuzzedBot) -> None:
     target, maker = fuzzed_bot.target, fuzzed_bot.maker
 
-    assert await send_raw(target.host, target.port, maker.make_sound_slack_request()) == 200
-    for request in maker.make_sound_teams_requests():
+    for request in maker.make_sound_requests():
         assert await send_raw(target.host, target.port, request) in (200, 202)
+
+
+async def test_no_body_costs_more_than_a_second_of_processor_time(fuzzed_bot: FuzzedBot) -> None:
+    requests = make_costly_requests(fuzzed_bot.maker)
+
+    records = {
+        name: await fuzzed_bot.send_requests(lambda request=request: request, 1) for name, request in requests.items()
+    }
+
+    assert [name for name, record in records.items() if record.costly or record.errors] == []

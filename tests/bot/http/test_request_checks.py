@@ -10,7 +10,15 @@ import pytest
 from aiohttp import web
 
 from bot.http.errors import UnreadableRequest
-from bot.http.request_body import MAX_DEPTH, decode_text, parse_form, parse_json_object, read_body, read_form
+from bot.http.request_body import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    decode_text,
+    parse_form,
+    parse_json_object,
+    read_body,
+    read_form,
+)
 from tests.bot.http.bounded_server import HttpLogRecord, open_raw, serve_bounded
 
 SendRequest = Callable[[bytes], Awaitable[int | None]]
@@ -137,8 +145,18 @@ def test_nesting_is_bounded() -> None:
     deepest = '{"a":' * MAX_DEPTH + "1" + "}" * MAX_DEPTH
 
     assert parse_json_object(deepest[5:-1])
-    with pytest.raises(UnreadableRequest):
+    with pytest.raises(UnreadableRequest, match="deep"):
         parse_json_object(deepest)
+
+
+@pytest.mark.parametrize("value", ["1", "[]", "{}", '"a"'])
+def test_the_number_of_values_is_bounded(value: str) -> None:
+    def list_of(count: int) -> str:
+        return f'{{"a": [{",".join([value] * count)}]}}'
+
+    assert parse_json_object(list_of(MAX_VALUES - 2))
+    with pytest.raises(UnreadableRequest, match="too many values"):
+        parse_json_object(list_of(MAX_VALUES))
 
 
 def test_a_form_is_read_with_its_empty_fields() -> None:

@@ -63,11 +63,9 @@ async def test_a_second_click_is_a_click_of_its_own(
     [
         {"parley": "choice"},
         {"parley": "choice", "id": ""},
-        {"parley": "choice", "id": "nul \0"},
         {"parley": "choice", "id": "x" * 300},
         {"parley": "choice", "id": {"sql": "1"}},
         {"parley": "pick", "id": "c1"},
-        {"parley": "pick", "choice": "c1", "clarification": "nul \0"},
         {"parley": "unheard of", "id": "c1"},
         {"parley": ["choice"], "id": "c1"},
         {},
@@ -80,4 +78,18 @@ async def test_a_forged_submission_is_acknowledged_and_ignored(
     reception.accepted.clear()
 
     assert (await teams.submit_card(ada, card, value)).statuses == [202]
+    assert reception.accepted == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"parley": "choice", "id": "nul \0"}, {"parley": "pick", "choice": "c1", "clarification": "nul \0"}],
+)
+async def test_a_forged_submission_that_is_no_text_is_refused(
+    reception: TeamsReception, teams: TeamsServer, ada: TenantPerson, value: dict[str, Any]
+) -> None:
+    card, _ = await teams.say(ada, None, "List receipts")
+    reception.accepted.clear()
+
+    assert (await teams.submit_card(ada, card, value)).statuses == [400]
     assert reception.accepted == []
