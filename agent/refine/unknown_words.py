@@ -181,7 +181,8 @@ def _sorts_into_kinds(answer: ValueFacet) -> bool:
     is_division = answer.distinct_count > 1 or answer.missing_count > 0
     is_short = all(len(value.value.split()) <= _MAX_VALUE_WORDS for value in answer.values)
     few = 1 <= answer.distinct_count <= _MAX_FIELD_VALUES
-    is_told_apart = sorts_documents(answer) or total <= _FEW_DOCUMENTS
+    sorts = sorts_documents(answer) and 2 * answer.distinct_count <= total
+    is_told_apart = sorts or total <= _FEW_DOCUMENTS
     return few and is_division and is_short and is_told_apart and answer.missing_count <= total
 
 
