@@ -9,6 +9,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any as Json
 
 from pydantic import BaseModel
@@ -114,7 +115,15 @@ def _views_of(result: ResultJson) -> Iterator[ResultJson]:
 def _states_documents(documents: set[str], result: ResultJson) -> bool:
     if result["outcome"] == "overload":
         return result["count"] == len(documents)
-    return result["outcome"] == "answer" and set(result["doc_ids"]) == documents
+    listed = {str(doc_id): documents & _names_of_document(str(doc_id)) for doc_id in result["doc_ids"]}
+    covered = set[str]().union(*listed.values())
+    return result["outcome"] == "answer" and all(listed.values()) and covered == documents
+
+
+def _names_of_document(doc_id: str) -> set[str]:
+    """By what a writer may name a document: its id, the key of a row, or the name of a file."""
+    path = PurePosixPath(doc_id)
+    return {doc_id, doc_id.rpartition("#")[2], path.name, path.stem}
 
 
 def _states_number(number: float, tolerance: float, result: ResultJson) -> bool:

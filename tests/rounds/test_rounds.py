@@ -26,9 +26,12 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r14_verlag": (0.51, 0.05),
     "r15_traiteur": (0.8, 0.05),
     "r16_talleres": (0.67, 0.05),
-    "r17_theatre": (0.26, 0.02),
-    "r18_lawoffice": (0.18, 0.08),
-    "r19_stadtwerke": (0.22, 0.02),
+    "r17_theatre": (0.3, 0.04),
+    "r18_lawoffice": (0.22, 0.06),
+    "r19_stadtwerke": (0.24, 0.02),
+    "r20_hotel": (0.42, 0.04),
+    "r21_engineering": (0.3, 0.06),
+    "r22_spedition": (0.36, 0.04),
 }
 
 
@@ -65,6 +68,11 @@ RESULT = {
         (Truth(groups={"North": 2.0}), RESULT | {"groups": [{"label": "north", "value": 2.0}]}, Verdict.RIGHT),
         (Truth(yes_no="yes"), RESULT | {"text": "**Yes**: it is lit."}, Verdict.RIGHT),
         (Truth(yes_no="no"), RESULT | {"text": "**Yes**: it is lit."}, Verdict.WRONG),
+        (Truth(documents=("4",)), RESULT, Verdict.RIGHT),
+        (Truth(documents=("4", "5")), RESULT, Verdict.WRONG),
+        (Truth(documents=("5",)), RESULT, Verdict.WRONG),
+        (Truth(documents=("a",)), RESULT | {"doc_ids": ["old/a.txt"]}, Verdict.RIGHT),
+        (Truth(documents=("a",)), RESULT | {"doc_ids": ["old/a.txt", "old/b.txt"]}, Verdict.WRONG),
         (Truth(documents=("a", "b")), RESULT | {"outcome": "overload", "count": 2, "doc_ids": []}, Verdict.RIGHT),
         (Truth(ask=True), RESULT | {"outcome": "ambiguous"}, Verdict.RIGHT),
     ],
