@@ -24,7 +24,8 @@ help:
 	@echo "make docs    build the documentation site in build/site; a broken link is an error"
 	@echo "make bench   measure; ARGS=--demo times the demo too"
 	@echo "make faults  a thousand faults on each chat product; ARGS=\"--surface teams --seed 2 --faults 100\""
-	@echo "make fuzz    10,000 odd requests for each address of the server; FUZZ=100000 sends more"
+	@echo "make fuzz    odd files for each parser, then 10,000 odd requests for each address of the server;"
+	@echo "             FUZZ_SECONDS=3600 fuzzes the parsers longer, FUZZ=100000 sends more"
 	@echo "make audit   check the lock file, and ask the OSV database about known vulnerabilities"
 	@echo "make sbom    write what a release contains into build/parley.cdx.json (CycloneDX)"
 	@echo "make clean   remove everything made here"
@@ -85,7 +86,9 @@ faults: setup
 	$(BIN)/python -m tests.faults $(ARGS)
 
 FUZZ ?= 10000
+FUZZ_SECONDS ?= 60
 fuzz: setup
+	$(BIN)/python -m tests.attack.fuzz_run --seconds $(FUZZ_SECONDS)
 	PARLEY_FUZZ_REQUESTS=$(FUZZ) $(BIN)/python -m pytest -n 0 tests/attack tests/adapters/teams/test_fuzz.py $(ARGS)
 
 # A database that cannot be reached is a line, not a failure.

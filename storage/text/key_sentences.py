@@ -37,7 +37,7 @@ _LEAD_WEIGHT = 0.6  # the first sentence scores this much more
 _MAX_HEADING_WORDS = 9
 _WORD_PATTERN = re.compile(r"\w+")
 _SIGN_PATTERN = re.compile(r"[^\w\s]|[\d_]")
-_HEADING_PATTERN = re.compile(r"^\s*(?:#{1,6}\s+)?(?P<title>(?:[\dIVX]+[.)]\s*)*[^\W\d_].*?)\s*:?\s*$")
+_HEADING_PATTERN = re.compile(r"(?:#{1,6}\s+)?(?P<title>(?:[\dIVX]+[.)]\s*)*[^\W\d_].*)")
 
 
 def find_sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -79,7 +79,7 @@ def is_heading(sentence: str, text: str, start: int, end: int) -> bool:
 
 def heading_text_of(sentence: str) -> str:
     """Returns the heading without `#` signs and the colon at its end."""
-    match = _HEADING_PATTERN.match(sentence.lstrip("# "))
+    match = _HEADING_PATTERN.fullmatch(sentence.lstrip("# ").strip().removesuffix(":").rstrip())
     return match["title"] if match else sentence.strip("# ")
 
 

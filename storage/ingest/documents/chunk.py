@@ -1,9 +1,10 @@
 """Splits text into passages of some 1,000 to 1,200 characters. Each lies on one page; a heading begins a passage."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from semantic_text_splitter import TextSplitter
 
@@ -12,8 +13,8 @@ from storage.search.documents import Passage
 
 _PASSAGE_CHARACTERS = (1000, 1200)  # the splitter ends a passage at the best boundary in this range
 _MIN_SECTION_CHARACTERS = 400  # a shorter section is no passage of its own: it has too few words to be found by
-_MAX_LINE_CHARACTERS = 50_000  # that are split in one piece
-_CUT_CHARACTERS = 2_000  # before the end of a stretch, in which it is cut
+_MAX_STRETCH_CHARACTERS = 10_000  # without the end of a line or sentence, that are split in one piece
+_STRETCH_END = re.compile(r"\n|[.!?]\s")
 _MAX_PASSAGE_CHARACTERS = 1400  # a short last piece joins the passage before it up to this size
 
 
@@ -81,7 +82,7 @@ def _split_segment(text: str, segment_start: int, segment_end: int) -> list[tupl
 def _split_stretches(text: str, segment_start: int, segment_end: int) -> Iterator[tuple[int, int]]:
     """Yields the pieces that the library makes, without blank ones.
 
-    Its time grows with the square of the length of a line, so a long line is given to it in stretches.
+    Its time grows with the square of the length of a sentence, so a long one is given to it in stretches.
     """
     cuts = [segment_start, *_long_line_cuts(text, segment_start, segment_end), segment_end]
     for stretch_start, stretch_end in pairwise(cuts):
@@ -91,20 +92,16 @@ def _split_stretches(text: str, segment_start: int, segment_end: int) -> Iterato
 
 
 def _long_line_cuts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yields where lines of more than `_MAX_LINE_CHARACTERS` are cut: after a sentence or word, else anywhere."""
-    line_start = start
-    while line_start < end:
-        line_end = text.find("\n", line_start, min(end, line_start + _MAX_LINE_CHARACTERS))
-        if line_end >= 0:
-            line_start = line_end + 1
-        elif end - line_start <= _MAX_LINE_CHARACTERS:
-            return
-        else:
-            limit = line_start + _MAX_LINE_CHARACTERS
-            mark = max(text.rfind(". ", limit - _CUT_CHARACTERS, limit), -1)
-            line_start = 1 + (mark if mark >= 0 else text.rfind(" ", limit - _CUT_CHARACTERS, limit - 1))
-            line_start = line_start or limit
-            yield line_start
+    """Yields where stretches without the end of a line or sentence are cut: after a word, else anywhere."""
+    if end - start <= _MAX_STRETCH_CHARACTERS:
+        return
+    ends = (match.end() for match in _STRETCH_END.finditer(text, start, end))
+    for stretch_end in chain(ends, [end]):
+        while stretch_end - start > _MAX_STRETCH_CHARACTERS:
+            limit = start + _MAX_STRETCH_CHARACTERS
+            start = 1 + text.rfind(" ", limit - _MAX_PASSAGE_CHARACTERS, limit - 1) or limit
+            yield start
+        start = stretch_end
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ from itertools import islice
 
 from storage.quantities.days import find_dates
 
-_HEADING = re.compile(r"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<words>\S.*?)[ \t#]*$|^ {0,3}(?P<fence>```|~~~)", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<words>\S.*)$|^ {0,3}(?P<fence>```|~~~)", re.MULTILINE)
 
 _FILLED_LINE = re.compile(r"[ \t]*(?P<line>[^\s][^\n]*)\n?")
 _NUMBERED = re.compile(r"\b(?:no\.?|nr\.?|number|#)\s*[A-Z]{0,5}-?\d", re.IGNORECASE)
@@ -25,7 +25,7 @@ def heading_starts(text: str) -> Iterator[int]:
 
 def first_heading(text: str) -> str:
     """Returns the words of the first heading; empty if there is none."""
-    return next((match["words"].strip("#").strip() for match in _find_headings(text)), "")
+    return next((match["words"].rstrip(" \t#").strip("#").strip() for match in _find_headings(text)), "")
 
 
 def leading_heading(text: str) -> str:

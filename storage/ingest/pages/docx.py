@@ -39,6 +39,7 @@ TRANSLATED_ERRORS = (
     KeyError,
     ValueError,
     SyntaxError,
+    AttributeError,  # a part with the root element of another
 )  # the XML syntax errors of lxml are SyntaxErrors
 _MAX_DEPTH = 20  # of nested text boxes
 Element: TypeAlias = Any  # an lxml element

@@ -48,7 +48,7 @@ def unpack_package(path: Path) -> io.BytesIO:
                 )
                 remaining_bytes -= len(data)
                 target.writestr(part.filename, data)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as exc:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as exc:  # a wrong offset: OSError
         raise UnparsableFile(f"it is broken, or no Office file ({exc})") from exc
     copy.seek(0)
     return copy

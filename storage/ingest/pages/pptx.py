@@ -21,7 +21,8 @@ from storage.ingest.worker import ParserFrame
 
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
 _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
-TRANSLATED_ERRORS = (PythonPptxError, KeyError, ValueError, SyntaxError)  # lxml's XML syntax errors are SyntaxErrors
+# The XML syntax errors of lxml are SyntaxErrors; a part with the root element of another is an AttributeError.
+TRANSLATED_ERRORS = (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError)
 _MAX_DEPTH = 50  # of nested groups
 Shape: TypeAlias = Any  # one of several python-pptx classes, told apart by their attributes
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from storage.ingest.documents.chunk import passages_of
+from storage.ingest.documents.headings import first_heading
 from storage.ingest.files import SourceFile
 from storage.ingest.limits import MAX_COLUMNS, ParserLimits
 from storage.ingest.load import load_records
@@ -14,6 +15,7 @@ from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
 from storage.ingest.schemas.values import flatten_metadata
 from storage.ingest.worker import ParserWorker
 from storage.search.ids import FieldName
+from storage.text.key_sentences import heading_text_of
 
 
 def load_items(path: Path, content: str, limits: ParserLimits | None = None) -> list[LoadedItem]:
@@ -125,3 +127,11 @@ def test_a_line_of_any_length_is_split_into_passages(words: str) -> None:
     assert all(passage.end - passage.start <= 1_400 for passage in passages)
     covered = "".join(text[passage.start : passage.end] for passage in passages)
     assert "".join(covered.split()) == "".join(text.split())
+
+
+def test_the_blanks_and_marks_of_a_line_are_read_once_however_many_there_are() -> None:
+    blanks, marks = "Words." + " " * 30_000 + "words", "# Title" + " #" * 30_000
+
+    assert heading_text_of(f"{blanks} :  ") == blanks
+    assert first_heading(marks) == "Title"
+    assert first_heading(f"{marks} x") == f"{marks[2:]} x"
