@@ -4,7 +4,6 @@ opening and closing.
 
 import os
 import socket
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -13,9 +12,8 @@ from functools import partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-import structlog
 from structlog.typing import FilteringBoundLogger
 
 from agent.errors import RerankerUnavailable
@@ -58,6 +56,7 @@ from bot.turns.feedback import AnswerFeedback
 from bot.turns.further_messages import FurtherMessages
 from bot.turns.revisions import QuestionRevisions
 from bot.turns.stop_requests import StopRequests
+from bot.turns.structured_log import open_log
 from bot.turns.turn_actions import TurnActionHandler
 from bot.turns.turn_processor import MAX_ATTEMPTS, TurnProcessor
 from bot.turns.workers import TurnWorkers
@@ -115,7 +114,7 @@ async def open_application(
     `outboxes` by surface, for surfaces without a `register_surface` call. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        log, gateway = log or _open_log(settings, stack), None
+        log, gateway = log or open_log(settings.home, stack), None
         if database is None:
             database = await SqlDatabase.open(settings.effective_database_url, clock=clock)
             stack.push_async_callback(database.close)
@@ -626,22 +625,3 @@ def _default_extractor() -> Extractor:
     from storage.ingest.extract.rule_extractor import RuleExtractor
 
     return RuleExtractor()
-
-
-def _open_log(settings: Settings, stack: AsyncExitStack) -> FilteringBoundLogger:
-    """The structured log in the home: one line of JSON per turn."""
-    folder = settings.home / "logs"
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file: TextIO = stack.enter_context((folder / "parley.log").open("a", encoding="utf-8"))
-    except OSError:  # a log that cannot be written must not prevent answers
-        file = sys.stderr
-    processors = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.JSONRenderer(),
-    ]
-    logger: FilteringBoundLogger = structlog.wrap_logger(
-        structlog.WriteLogger(file), processors=processors, wrapper_class=structlog.make_filtering_bound_logger("info")
-    )
-    return logger

@@ -45,5 +45,10 @@ class SettingsSection(BaseModel):
         """A sentence, without its full stop, about each combination of settings that cannot work."""
         return []
 
+    @property
+    def has_worker_surface(self) -> bool:
+        """Whether these settings configure a surface whose turns worker processes answer."""
+        return False
+
 
 SectionT = TypeVar("SectionT", bound=SettingsSection)

@@ -42,6 +42,10 @@ class SlackSettings(SettingsSection):
         """Whether there is an app: by its token in one workspace, or by its client id in several."""
         return self.bot_token is not None or self.client_id is not None
 
+    @property
+    def has_worker_surface(self) -> bool:
+        return self.is_configured and not self.find_problems()
+
     def find_problems(self) -> list[str]:
         has_app = bool(self.bot_token or self.client_id)
         if has_app == bool(self.signing_secret or self.app_token):

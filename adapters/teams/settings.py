@@ -66,6 +66,10 @@ class TeamsSettings(SettingsSection):
             return True
         return is_secure_url(self.token_url, allows_loopback=True)
 
+    @property
+    def has_worker_surface(self) -> bool:
+        return self.is_configured and not self.find_problems()
+
     def find_problems(self) -> list[str]:
         if self.app_id is None and self.app_password is not None:
             return ["Teams needs MICROSOFT_APP_ID together with MICROSOFT_APP_PASSWORD; set both or neither"]

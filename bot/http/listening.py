@@ -1,27 +1,22 @@
 """Listens on the HTTP port with connections that are fewer than the files that the process may open."""
 
 import asyncio
-import errno
-import os
 import resource
 import socket
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from aiohttp import web
 
 from bot.http.connections import ConnectionLimits, ConnectionRegistry, ServedConnection
+from bot.http.listening_sockets import PausingSocket, open_sockets
 
 MAX_CONNECTIONS: Final = 1_000
 _MIN_CONNECTIONS: Final = 16
 _WANTED_FILES: Final = 4_096
-_BACKLOG: Final = 128  # connections that are accepted before the first of them is counted
-_QUEUE: Final = 1_024  # connections that the system keeps until they are accepted
+BACKLOG: Final = 128  # connections that are accepted before the first of them is counted
 _OTHER_FILES: Final = 128  # of the databases, the index, exports, and requests to chat products and models
-_PAUSE_S: Final = 1.0
-_NO_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 def limits_for_process() -> ConnectionLimits:
@@ -34,40 +29,11 @@ def limits_for_process() -> ConnectionLimits:
     if soft_limit == resource.RLIM_INFINITY:
         return ConnectionLimits.for_total(MAX_CONNECTIONS)
     # Twice the backlog: those that are accepted at once, and those that are closed for them.
-    return limits_for_files(soft_limit - _count_open_files() - 2 * _BACKLOG - _OTHER_FILES)
+    return limits_for_files(soft_limit - _count_open_files() - 2 * BACKLOG - _OTHER_FILES)
 
 
 def limits_for_files(free_files: int) -> ConnectionLimits:
     return ConnectionLimits.for_total(max(min(free_files, MAX_CONNECTIONS), _MIN_CONNECTIONS))
-
-
-class PausingSocket(socket.socket):
-    """A listening socket that waits for a second when the process can open no more files.
-
-    asyncio waits too, but in Python 3.11 and 3.12 it first tries again for each waiting connection, and logs each try
-    (https://github.com/python/cpython/issues/127529).
-    """
-
-    def __init__(
-        self, family: int, kind: int, protocol: int, *, clock: Callable[[], float], on_exhausted: Callable[[], None]
-    ) -> None:
-        super().__init__(family, kind, protocol)
-        self._clock, self._on_exhausted, self._paused_until_s = clock, on_exhausted, 0.0
-
-    def listen(self, backlog: int = _QUEUE, /) -> None:
-        """The queue may be longer than what asyncio accepts at once, so that a burst is not turned away."""
-        super().listen(max(backlog, _QUEUE))
-
-    def accept(self) -> tuple[socket.socket, object]:
-        if self._clock() < self._paused_until_s:
-            raise BlockingIOError
-        try:
-            return super().accept()
-        except OSError as exc:
-            if exc.errno in _NO_RESOURCES:
-                self._paused_until_s = self._clock() + _PAUSE_S
-                self._on_exhausted()
-            raise
 
 
 class BoundedSite(web.BaseSite):
@@ -77,7 +43,7 @@ class BoundedSite(web.BaseSite):
         self, runner: web.AppRunner, server: web.Server, listening_socket: socket.socket, registry: ConnectionRegistry
     ) -> None:
         """`server`: the runner's, once it is set up."""
-        super().__init__(runner, backlog=_BACKLOG)
+        super().__init__(runner, backlog=BACKLOG)
         self._socket, self._build_connection = listening_socket, lambda: ServedConnection(server, registry)
 
     @property
@@ -94,35 +60,20 @@ class BoundedSite(web.BaseSite):
 
 async def start_sites(runner: web.AppRunner, host: str, port: int, limits: ConnectionLimits) -> ConnectionRegistry:
     """Listens on each address of the host, for a runner that is set up. Raises `OSError` for a port in use."""
+    return await start_sites_on(runner, open_sockets(host, port), limits)
+
+
+async def start_sites_on(
+    runner: web.AppRunner, sockets: Sequence[PausingSocket], limits: ConnectionLimits
+) -> ConnectionRegistry:
+    """Serves the runner, which is set up, on sockets that are open. The runner closes them."""
     registry, server = ConnectionRegistry(limits), runner.server
     if server is None:
         raise RuntimeError("the runner is not set up")
-    for listening_socket in await _open_sockets(host, port, registry):
+    for listening_socket in sockets:
+        listening_socket.on_exhausted = lambda: registry.close_idle(BACKLOG)
         await BoundedSite(runner, server, listening_socket, registry).start()
     return registry
-
-
-async def _open_sockets(host: str, port: int, registry: ConnectionRegistry) -> list[socket.socket]:
-    sockets: list[socket.socket] = []
-    loop = asyncio.get_running_loop()
-    addresses = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    try:
-        for family, kind, protocol, _, address in dict.fromkeys(addresses):
-            listening_socket = PausingSocket(
-                family, kind, protocol, clock=time.monotonic, on_exhausted=lambda: registry.close_idle(_BACKLOG)
-            )
-            sockets.append(listening_socket)
-            listening_socket.setblocking(False)
-            if os.name == "posix":
-                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                listening_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            listening_socket.bind(address)
-    except OSError:
-        for listening_socket in sockets:
-            listening_socket.close()
-        raise
-    return sockets
 
 
 def _count_open_files() -> int:

@@ -8,15 +8,10 @@ import contextlib
 import itertools
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
-
-from structlog.typing import FilteringBoundLogger
+from typing import TYPE_CHECKING, Final
 
 from bot.ids import TurnId
-from bot.language_model.call_archive import CallsObserver
-from bot.surface.surface import DirectoryChange
 from bot.task_groups import lone_error
-from bot.turns.turn_processor import TurnObserver
 from bot.turns.worker_protocol import (
     ApplyChangeCommand,
     ChangeAppliedReport,
@@ -32,6 +27,13 @@ from bot.turns.worker_protocol import (
     read_reports,
 )
 
+if TYPE_CHECKING:  # this module is loaded before most others, so that the processes start early
+    from structlog.typing import FilteringBoundLogger
+
+    from bot.language_model.call_archive import CallsObserver
+    from bot.surface.surface import DirectoryChange
+    from bot.turns.turn_processor import TurnObserver
+
 _READY_TIMEOUT_S: Final = 5.0  # after that the service starts anyway, and turns wait in the inbox
 _CHANGE_TIMEOUT_S: Final = 2.0  # a chat product waits three seconds for the acknowledgement
 _STABLE_AFTER_S: Final = 60.0  # a process that ran so long did not fail at its start
@@ -42,8 +44,14 @@ _MAX_BUFFERED_BYTES: Final = 4_096  # of unread commands: a worker that reads th
 class WorkerProcessPool:
     """The running worker processes; made by `open_worker_pool`."""
 
-    def __init__(self, workers: "Sequence[_WorkerProcess]") -> None:
-        self._workers = workers
+    def __init__(self, workers: "Sequence[_WorkerProcess]", stop: asyncio.Event) -> None:
+        self._workers, self._stop = workers, stop
+
+    async def end_workers(self) -> None:
+        """Ends the processes, which finish their current turns first. They are not restarted."""
+        self._stop.set()
+        for worker in self._workers:
+            await worker.last_end.wait()
 
     def wake_workers(self) -> None:
         """Tells the workers that a turn was stored."""
@@ -55,7 +63,7 @@ class WorkerProcessPool:
         for worker in self._workers:
             worker.send_command(StopTurnCommand(turn=turn))
 
-    async def broadcast_change(self, surface: str, change: DirectoryChange) -> None:
+    async def broadcast_change(self, surface: str, change: "DirectoryChange") -> None:
         """Returns when all workers have applied the change. Raises `TimeoutError` when one does not confirm it."""
         async with asyncio.timeout(_CHANGE_TIMEOUT_S):
             with lone_error():
@@ -71,13 +79,15 @@ async def open_worker_pool(
     *,
     count: int,
     stop: asyncio.Event,
-    log: FilteringBoundLogger,
-    on_turn_ended: TurnObserver,
-    on_model_calls: CallsObserver,
+    log: "FilteringBoundLogger",
+    on_turn_ended: "TurnObserver",
+    on_model_calls: "CallsObserver",
     on_ready_count: Callable[[int], None],
+    awaits_ready: bool = True,
 ) -> AsyncGenerator[WorkerProcessPool]:
-    """Starts `count` processes, and waits a short time until they are ready. `on_turn_ended` is called for each of
-    their turns, `on_model_calls` with the calls of each, `on_ready_count` with the number of ready processes.
+    """Starts `count` processes; with `awaits_ready`, waits a short time until they are ready. `on_turn_ended` is called
+    for each of their turns, `on_model_calls` with the calls of each, `on_ready_count` with the number of ready
+    processes. A turn that is stored before they are ready waits in the inbox.
 
     They end after `stop` is set, or with the block; they finish their current turns first.
     """
@@ -105,8 +115,8 @@ async def open_worker_pool(
                 group.create_task(worker_process.supervise_process())
             ending = group.create_task(_end_workers(workers, stop))
             try:
-                await _wait_until_ready(workers)
-                yield WorkerProcessPool(workers)
+                await _wait_for([worker.first_start if awaits_ready else worker.first_spawn for worker in workers])
+                yield WorkerProcessPool(workers, stop)
             finally:
                 stop.set()
                 await ending
@@ -118,11 +128,11 @@ async def _end_workers(workers: "Sequence[_WorkerProcess]", stop: asyncio.Event)
         worker.request_end()
 
 
-async def _wait_until_ready(workers: "Sequence[_WorkerProcess]") -> None:
+async def _wait_for(events: "Sequence[asyncio.Event]") -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_READY_TIMEOUT_S):
-            for worker in workers:
-                await worker.first_start.wait()
+            for event in events:
+                await event.wait()
 
 
 class _WorkerProcess:
@@ -133,16 +143,19 @@ class _WorkerProcess:
         command: Sequence[str],
         environ: Mapping[str, str],
         *,
-        log: FilteringBoundLogger,
-        on_turn_ended: TurnObserver,
-        on_model_calls: CallsObserver,
+        log: "FilteringBoundLogger",
+        on_turn_ended: "TurnObserver",
+        on_model_calls: "CallsObserver",
         on_ready_changed: "Callable[[_WorkerProcess, bool], None]",
     ) -> None:
         self._command, self._environ, self._log = command, environ, log
         self._on_turn_ended, self._on_model_calls = on_turn_ended, on_model_calls
         self._on_ready_changed = on_ready_changed
+        self.first_spawn = asyncio.Event()  # the first one exists, and loads its program
         self.first_start = asyncio.Event()  # the first one is ready, or has died
+        self.last_end = asyncio.Event()  # it has ended, and is not restarted
         self._end_requested = asyncio.Event()
+        self._process: asyncio.subprocess.Process | None = None
         self._stdin: asyncio.StreamWriter | None = None
         self._is_ready = False
         self._change_numbers = itertools.count(1)
@@ -159,7 +172,7 @@ class _WorkerProcess:
         if self._stdin is not None and self._stdin.transport.get_write_buffer_size() < _MAX_BUFFERED_BYTES:
             self.send_command(TurnStoredCommand())
 
-    async def forward_change(self, surface: str, change: DirectoryChange) -> None:
+    async def forward_change(self, surface: str, change: "DirectoryChange") -> None:
         """Waits for the confirmation of a ready process. A starting process reads the change before its first turn, and
         a dead one has no cache.
         """
@@ -176,15 +189,24 @@ class _WorkerProcess:
     def request_end(self) -> None:
         self._end_requested.set()
         self.send_command(EndWorkerCommand())
+        if self._process is not None and not self._is_ready:  # it has no turn yet, and would read the command late
+            self._process.terminate()
 
     # -- supervision
 
     async def supervise_process(self) -> None:
         """Restarts the process until the pool ends. The pause before a restart grows with each early death."""
+        try:
+            await self._restart_process()
+        finally:
+            self.last_end.set()
+
+    async def _restart_process(self) -> None:
         clock, early_deaths = asyncio.get_running_loop().time, 0
         while not self._end_requested.is_set():
             started_s = clock()
             status = await self._run_process()
+            self.first_spawn.set()
             self.first_start.set()
             if self._end_requested.is_set():
                 return
@@ -202,10 +224,11 @@ class _WorkerProcess:
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,  # so that Ctrl-C reaches the receiving process alone
         )
-        self._stdin = process.stdin
+        self._process, self._stdin = process, process.stdin
+        self.first_spawn.set()
         self._log.info("answering process started", pid=process.pid)
         if self._end_requested.is_set():
-            self.send_command(EndWorkerCommand())
+            self.request_end()
         try:
             if process.stdout is not None:
                 async for report in read_reports(process.stdout):
@@ -232,7 +255,7 @@ class _WorkerProcess:
                     self._pending_changes[number].set()
 
     def _mark_dead(self) -> None:
-        self._stdin, self._is_ready = None, False
+        self._process, self._stdin, self._is_ready = None, None, False
         self._on_ready_changed(self, False)
         for applied in self._pending_changes.values():
             applied.set()

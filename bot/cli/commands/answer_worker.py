@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from bot.cli.failures import CommandFailed
 from bot.cli.options import DebugOption, HomeOption
-from bot.cli.runtime import StopSignals, build_surfaces, freeze_startup_objects, run_with_bot
+from bot.cli.runtime import (
+    StopSignals,
+    build_surfaces,
+    freeze_startup_objects,
+    pause_garbage_collection,
+    run_with_bot,
+)
 from bot.cli.speaker import TERMINAL_SURFACE
 
 if TYPE_CHECKING:
@@ -30,6 +36,7 @@ def answer(home: HomeOption = None, debug: DebugOption = False) -> None:
     """Work on turns for `parley serve`, which starts this and ends it."""
     os.nice(_NICENESS)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    pause_garbage_collection()
     run_with_bot(_process_turns, home=home, debug=debug)
 
 

@@ -4,25 +4,35 @@ import asyncio
 import errno
 import os
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.failures import CommandFailed, print_to_stderr
+from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
 from bot.cli.options import DebugOption, HomeOption
-from bot.cli.runtime import StopSignals, build_surfaces, freeze_startup_objects, is_debug_on, run_with_bot
+from bot.cli.runtime import (
+    StopSignals,
+    build_surfaces,
+    freeze_startup_objects,
+    is_debug_on,
+    pause_garbage_collection,
+    settings_for_home,
+)
 from bot.cli.speaker import TERMINAL_SURFACE
 
 if TYPE_CHECKING:
     from aiohttp import web
+    from structlog.typing import FilteringBoundLogger
 
     from bot.application import Application
+    from bot.http.listening_sockets import PausingSocket
     from bot.settings import Settings
     from bot.surface.surface import Surface
     from bot.turns.metrics import TurnMetrics
+    from bot.turns.worker_processes import WorkerProcessPool
 
 _SHUTDOWN_GRACE_S = 20.0  # for running requests and turns
 _ANSWER_COMMAND: Final = (sys.executable, "-m", "bot.cli", "answer")
@@ -41,16 +51,45 @@ def serve(
         return settings.model_copy(update={name: value for name, value in address.items() if value is not None})
 
     command = (*_ANSWER_COMMAND, *(["--debug"] if is_debug_on(debug) else []))
-    run_with_bot(
-        partial(_serve_surfaces, worker_command=command), home=home, debug=debug, adjust_settings=override_address
-    )
+    pause_garbage_collection()
+    with exit_on_failure(debug=is_debug_on(debug)):
+        asyncio.run(_serve_home(override_address(settings_for_home(home).settings), command))
 
 
-async def _serve_surfaces(bot: "Application", worker_command: Sequence[str]) -> None:
-    from bot.http_server import build_web_app
+async def _serve_home(settings: "Settings", worker_command: Sequence[str]) -> None:
+    """Listen and start the worker processes first, and load most of the program meanwhile.
+
+    The system keeps connections until the server accepts them, and turns wait in the inbox for the workers.
+    """
     from bot.turns.metrics import TurnMetrics
+    from bot.turns.structured_log import open_log
 
     metrics, stop = TurnMetrics(), asyncio.Event()
+    async with AsyncExitStack() as stack:
+        sockets = stack.enter_context(_listen_early(settings))
+        log = open_log(settings.home, stack)
+        worker_pool = None
+        if settings.workers and any(section.has_worker_surface for section in settings.sections):
+            worker_pool = await stack.enter_async_context(
+                _open_answer_workers(settings, worker_command, metrics, stop, log)
+            )
+        from bot.bootstrap import open_application
+
+        bot = await stack.enter_async_context(open_application(settings, log=log))
+        if worker_pool is not None:
+            stack.push_async_callback(worker_pool.end_workers)  # before the application is closed
+        await _serve_surfaces(bot, sockets, worker_pool, metrics, stop)
+
+
+async def _serve_surfaces(
+    bot: "Application",
+    sockets: "Sequence[PausingSocket]",
+    worker_pool: "WorkerProcessPool | None",
+    metrics: "TurnMetrics",
+    stop: asyncio.Event,
+) -> None:
+    from bot.http_server import build_web_app
+
     bot.turn_processor.add_observer(metrics.record_turn)
     bot.model_calls.add_observer(metrics.record_calls)
     async with AsyncExitStack() as stack:
@@ -58,14 +97,15 @@ async def _serve_surfaces(bot: "Application", worker_command: Sequence[str]) -> 
         surfaces = build_surfaces(bot, exclude=TERMINAL_SURFACE)
         started_surfaces = [await stack.enter_async_context(_open_surface(surface)) for surface in surfaces]
         worker_surfaces = [
-            surface for surface in started_surfaces if surface.worker_support is not None and bot.settings.workers
+            surface for surface in started_surfaces if surface.worker_support is not None and worker_pool
         ]
         for surface in started_surfaces:
             (bot.register_receive_only if surface in worker_surfaces else bot.register_surface)(surface)
-        if worker_surfaces:
-            await stack.enter_async_context(_run_answer_workers(bot, worker_command, worker_surfaces, metrics, stop))
+        if worker_pool is not None:
+            stack.push_async_callback(worker_pool.end_workers)
+            _connect_workers(bot, worker_pool, worker_surfaces)
         port = await stack.enter_async_context(
-            _listen_for_http(bot, build_web_app(bot, started_surfaces, metrics), started_surfaces)
+            _serve_http(bot, build_web_app(bot, started_surfaces, metrics), started_surfaces, sockets)
         )
         stack.enter_context(StopSignals(stop))
         freeze_startup_objects()
@@ -74,36 +114,39 @@ async def _serve_surfaces(bot: "Application", worker_command: Sequence[str]) -> 
         print_to_stderr("ending: what was begun is finished first")
 
 
-@asynccontextmanager
-async def _run_answer_workers(
-    bot: "Application",
+def _open_answer_workers(
+    settings: "Settings",
     worker_command: Sequence[str],
-    worker_surfaces: "Sequence[Surface]",
     metrics: "TurnMetrics",
     stop: asyncio.Event,
-) -> AsyncGenerator[None]:
-    """Run worker processes for these surfaces, with this process's settings from the environment and the options."""
+    log: "FilteringBoundLogger",
+) -> "AbstractAsyncContextManager[WorkerProcessPool]":
+    """Start worker processes with this process's settings from the environment and the options."""
     from bot.turns.worker_processes import open_worker_pool
 
-    settings = bot.settings
     environ = {"PARLEY_HOME": str(settings.home), "PARLEY_HOST": settings.host, "PARLEY_PORT": str(settings.port)}
     environ |= {"PYTHONPATH": os.pathsep.join(sys.path)}
-    async with open_worker_pool(
+    return open_worker_pool(
         worker_command,
         os.environ | environ,
         count=settings.workers,
         stop=stop,
-        log=bot.log,
+        log=log,
         on_turn_ended=metrics.record_turn,
         on_model_calls=metrics.record_calls,
         on_ready_count=metrics.set_ready_workers,
-    ) as worker_pool:
-        bot.turn_workers.add_listener(worker_pool.wake_workers)
-        bot.stop_requests.add_listener(worker_pool.stop_turn)
-        for surface in worker_surfaces:
-            if surface.worker_support is not None:
-                surface.worker_support.forward_changes_to(partial(worker_pool.broadcast_change, surface.name))
-        yield
+        awaits_ready=False,
+    )
+
+
+def _connect_workers(
+    bot: "Application", worker_pool: "WorkerProcessPool", worker_surfaces: "Sequence[Surface]"
+) -> None:
+    bot.turn_workers.add_listener(worker_pool.wake_workers)
+    bot.stop_requests.add_listener(worker_pool.stop_turn)
+    for surface in worker_surfaces:
+        if surface.worker_support is not None:
+            surface.worker_support.forward_changes_to(partial(worker_pool.broadcast_change, surface.name))
 
 
 @asynccontextmanager
@@ -116,33 +159,41 @@ async def _open_surface(surface: "Surface") -> "AsyncGenerator[Surface]":
 
 
 @asynccontextmanager
-async def _listen_for_http(
-    bot: "Application", app: "web.Application", surfaces: "Sequence[Surface]"
+async def _serve_http(
+    bot: "Application",
+    app: "web.Application",
+    surfaces: "Sequence[Surface]",
+    sockets: "Sequence[PausingSocket]",
 ) -> AsyncGenerator[int]:
-    """Listen and yield the port. Raises `CommandFailed` if the port is in use or not allowed."""
+    """Serve the application on the sockets and yield the port."""
     from aiohttp import web
 
+    from bot.http.listening import limits_for_process, start_sites_on
     from bot.http.quiet_log import forward_library_logs, quiet_log_for
 
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_GRACE_S)
     with forward_library_logs(quiet_log_for(bot.log)):
         await runner.setup()
         try:
-            yield await _bind_port(runner, bot.settings.host, bot.settings.port)
+            await start_sites_on(runner, sockets, limits_for_process())
+            yield int(runner.addresses[0][1])
         finally:
             for surface in surfaces:
                 await surface.close()  # ends the pages' event streams, so that the server can stop
             await runner.cleanup()
 
 
-async def _bind_port(runner: "web.AppRunner", host: str, port: int) -> int:
-    from bot.http.listening import limits_for_process, start_sites
+@contextmanager
+def _listen_early(settings: "Settings") -> "Generator[Sequence[PausingSocket]]":
+    """Raises `CommandFailed` if the port is in use or not allowed."""
+    from bot.http.listening_sockets import listen_early
 
-    try:
-        await start_sites(runner, host, port, limits_for_process())
-    except OSError as exc:
-        raise CommandFailed(_bind_error_message_for(exc, host, port)) from exc
-    return int(runner.addresses[0][1])
+    with ExitStack() as stack:
+        try:
+            sockets = stack.enter_context(listen_early(settings.host, settings.port))
+        except OSError as exc:
+            raise CommandFailed(_bind_error_message_for(exc, settings.host, settings.port)) from exc
+        yield sockets
 
 
 def _bind_error_message_for(exc: OSError, host: str, port: int) -> str:

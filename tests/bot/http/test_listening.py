@@ -6,8 +6,11 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from aiohttp import web
 
-from bot.http.listening import MAX_CONNECTIONS, PausingSocket, limits_for_files, limits_for_process
+from bot.http.listening import MAX_CONNECTIONS, limits_for_files, limits_for_process, start_sites_on
+from bot.http.listening_sockets import PausingSocket, listen_early
+from tests.bot.http.bounded_server import ROOMY, open_raw
 
 
 class ExhaustedSocket(PausingSocket):
@@ -66,3 +69,31 @@ def test_a_socket_without_free_files_asks_the_system_once_a_second(monkeypatch: 
                 listening_socket.accept()
 
         assert listening_socket.exhausted == 2
+
+
+async def test_a_request_that_comes_before_the_server_is_answered_when_there_is_one() -> None:
+    async def greet(request: web.Request) -> web.Response:
+        return web.Response(text="hello")
+
+    app = web.Application()
+    app.add_routes([web.get("/", greet)])
+    with listen_early("127.0.0.1", 0) as sockets:
+        port = sockets[0].getsockname()[1]
+        async with open_raw(port) as connection:
+            connection.send_bytes(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            runner = web.AppRunner(app, shutdown_timeout=1)
+            await runner.setup()
+            await start_sites_on(runner, sockets, ROOMY)
+            status = await connection.read_status()
+            await runner.cleanup()
+
+    assert status == 200
+
+
+def test_a_port_in_use_is_refused_and_other_sockets_are_closed() -> None:
+    with listen_early("127.0.0.1", 0) as sockets:
+        port = sockets[0].getsockname()[1]
+        with pytest.raises(OSError, match="in use"), listen_early("127.0.0.1", port):
+            pass
+    with listen_early("127.0.0.1", port) as sockets:
+        assert sockets[0].getsockname()[1] == port

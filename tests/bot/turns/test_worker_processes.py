@@ -88,7 +88,7 @@ class PoolObserver:
 
 @asynccontextmanager
 async def open_test_pool(
-    seen: PoolObserver, script: str = WORKER_SCRIPT, count: int = 1
+    seen: PoolObserver, script: str = WORKER_SCRIPT, count: int = 1, *, awaits_ready: bool = True
 ) -> AsyncGenerator[WorkerProcessPool]:
     measurement, calls = (TypeAdapter(object).dump_json(value).decode() for value in (MEASUREMENT, [CALL]))
     command = (sys.executable, "-c", script, str(seen.diary), measurement, calls)
@@ -101,6 +101,7 @@ async def open_test_pool(
         on_turn_ended=seen.ended_turns.append,
         on_model_calls=seen.model_calls.extend,
         on_ready_count=seen.ready_counts.append,
+        awaits_ready=awaits_ready,
     ) as pool:
         yield pool
 
@@ -117,6 +118,31 @@ async def test_commands_reach_the_worker_in_order(tmp_path: Path) -> None:
     apply_command = {"kind": "apply_change", "number": 1, "surface": "slack", "change": change}
     assert received_before_the_end == [{"kind": "turn_stored"}, apply_command]
     assert observer.received_commands() == [*received_before_the_end, {"kind": "end"}]
+
+
+async def test_a_pool_that_does_not_wait_is_there_before_its_workers_are_ready(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+    waits_for_file = (
+        "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1] + '.go').exists(): time.sleep(0.01)\n"
+    )
+
+    async with open_test_pool(observer, waits_for_file + WORKER_SCRIPT, awaits_ready=False) as pool:
+        ready_count_before = observer.ready_counts[-1]
+        pool.wake_workers()
+        await asyncio.to_thread((tmp_path / "diary.go").touch)
+        await wait_until(lambda: observer.received_commands() == [{"kind": "turn_stored"}])
+        assert (ready_count_before, observer.ready_counts[-1]) == (0, 1)
+        await pool.end_workers()
+        assert observer.ended_turns == [MEASUREMENT]
+
+
+async def test_a_worker_that_never_becomes_ready_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(observer, "import time\ntime.sleep(600)", awaits_ready=False):
+        pass
+
+    assert observer.received_commands() == []
 
 
 async def test_turns_that_end_in_workers_are_counted_including_the_last(tmp_path: Path) -> None:
