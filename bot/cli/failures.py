@@ -9,6 +9,8 @@ from types import TracebackType
 
 import typer
 
+from bot.cli.terminal_text import escape_controls
+
 
 class CommandFailed(Exception):
     """The command cannot go on. `exit_status`: 1 failed, 2 wrong usage."""
@@ -19,7 +21,7 @@ class CommandFailed(Exception):
 
 
 def print_to_stderr(message: str) -> None:
-    print(f"parley: {message}", file=sys.stderr)  # noqa: T201
+    print(f"parley: {escape_controls(message)}", file=sys.stderr)  # noqa: T201
 
 
 @contextmanager

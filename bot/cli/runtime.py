@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.cli.failures import CommandFailed, exit_on_failure
+from bot.cli.terminal_text import escape_controls
 
 if TYPE_CHECKING:
     from bot.application import Application
@@ -128,8 +129,8 @@ def count_phrase_for(number: int, noun: str) -> str:
 
 
 def print_line(text: str) -> None:
-    """Print a line to stdout."""
-    print(text)  # noqa: T201
+    """Print a line to stdout, without control characters."""
+    print(escape_controls(text))  # noqa: T201
 
 
 def is_on_terminal() -> bool:

@@ -38,6 +38,7 @@ from bot.conversation.exports import ExportFileRequest, ExportFiles
 from bot.conversation.json_result import ResultRequest, result_to_json
 from bot.conversation.notices import (
     ASK_PRIVATELY_NOTICE,
+    CONDITIONS_FORGOTTEN_NOTICE,
     CONTINUE_PRIVATELY_LABEL,
     CONTINUES_PRIVATELY_NOTICE,
     MODEL_BUDGET_REMARK,
@@ -52,7 +53,7 @@ from bot.conversation.notices import (
     STARTED_OVER_NOTICE,
     count_change_note,
 )
-from bot.conversation.plan_history import PlanHistory, state_after_outcome, summary_of
+from bot.conversation.plan_history import PlanHistory, state_after_outcome, summary_of, without_large_plan
 from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
 from bot.conversation.summary import render_summary
 from bot.conversation.turn_result import (
@@ -203,8 +204,9 @@ class ConversationDialogue:
         """
         inbound = await self._directories.refresh_inbound(inbound)
         scope = await self._access.scope_for_audience(inbound.audience)
-        state = await self._conversations.load_state(inbound.conversation, scope_key_of(scope))
-        with use_asker_locale(inbound.locale), use_language(_language_of(inbound, state)):
+        stored_state = await self._conversations.load_state(inbound.conversation, scope_key_of(scope))
+        state = without_large_plan(stored_state)
+        with use_asker_locale(inbound.locale), use_language(_language_of(inbound, stored_state)):
             unfetched_files = await self._attachments.fetch_files(inbound, report_progress)
             location = (scope, inbound.conversation, inbound.audience)
             async with self._attachments.open_searchable_content(
@@ -224,6 +226,8 @@ class ConversationDialogue:
                     reasoning_log=reasoning_log,
                 )
                 lines = _file_lines((*unfetched_files, *content.unread_files), content.remarks)
+                if state is not stored_state and isinstance(inbound.body, TextMessage):
+                    lines.append(translate_message(CONDITIONS_FORGOTTEN_NOTICE))
                 try:
                     turn_result = await self._answer_message_or_click(turn_context)
                 except BotError as exc:

@@ -14,6 +14,9 @@ PARTLY_VISIBLE_NOTICE: Final = mark_message("_Some of it may no longer be seen h
 NOT_GRANTED_NOTICE: Final = mark_message("What this choice leads to may no longer be seen here.")
 START_OVER_LABEL: Final = mark_message("Start over")
 STARTED_OVER_NOTICE: Final = mark_message("I have forgotten what we talked about here. What would you like to know?")
+CONDITIONS_FORGOTTEN_NOTICE: Final = mark_message(
+    "_We have gathered more conditions here than I can keep, so I read this question without the earlier ones._"
+)
 ASK_PRIVATELY_NOTICE: Final = mark_message(
     "Write to me in a direct message and ask there: only you will read the answer."
 )

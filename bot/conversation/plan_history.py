@@ -1,5 +1,6 @@
 """The plans of a conversation, to which a person can go back, and the conversation's state after a turn."""
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any as Json
@@ -15,6 +16,8 @@ from storage.sql.stores.conversations import ConversationState
 _EARLIER_KEY: Final = "earlier"  # key of the earlier plans, stored beside the last plan's own keys
 _TURN_KEY: Final = "turn"  # key of the turn that made a plan, stored beside the plan's own keys
 _MAX_PLANS: Final = 6
+MAX_PLAN_CHARACTERS: Final = 100_000  # of its JSON; the longest list in a message takes a half
+MAX_HISTORY_CHARACTERS: Final = 3 * MAX_PLAN_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class PlanHistory:
         plan_json = plan_to_json(plan)
         is_repeated = bool(self.entries) and _without_turn_key(self.entries[-1]) == plan_json
         entries = self.entries[:-1] if is_repeated else self.entries
-        return PlanHistory((*entries, plan_json | {_TURN_KEY: turn})[-_MAX_PLANS:])
+        return PlanHistory(_latest_entries((*entries, plan_json | {_TURN_KEY: turn})))
 
     def with_earlier_plan(self, plan: Plan, turn: TurnId) -> "PlanHistory":
         """The history after going back to `plan`: without the plan that was undone."""
@@ -63,6 +66,21 @@ class PlanHistory:
         while entries and entries[-1].get(_TURN_KEY) in turns:
             entries = entries[:-1]
         return PlanHistory(entries)
+
+
+def _latest_entries(entries: tuple[Mapping[str, Json], ...]) -> tuple[Mapping[str, Json], ...]:
+    """The latest entries that fit the limits, the last one in any case."""
+    kept, size = list[Mapping[str, Json]](), 0
+    for entry in reversed(entries[-_MAX_PLANS:]):
+        size += _size_of(entry)
+        if kept and size > MAX_HISTORY_CHARACTERS:
+            break
+        kept.append(entry)
+    return tuple(reversed(kept))
+
+
+def _size_of(entry: Mapping[str, Json]) -> int:
+    return len(json.dumps(entry))
 
 
 def _without_turn_key(entry: Mapping[str, Json]) -> dict[str, Json]:
@@ -94,6 +112,18 @@ def state_after_outcome(
             return None
         case _:
             assert_never(outcome)
+
+
+def without_large_plan(state: ConversationState) -> ConversationState:
+    """The same state, or one without plans if the last one is too large to go on with.
+
+    A follow-up adds its conditions to the last plan, so without a limit each turn of a conversation would store more
+    than the one before.
+    """
+    entries = PlanHistory.from_json(state.last_plan).entries
+    if not entries or _size_of(entries[-1]) <= MAX_PLAN_CHARACTERS:
+        return state
+    return replace(state, last_plan=None, clarifications_in_a_row=0)
 
 
 def state_without_turns(state: ConversationState, turns: Collection[TurnId]) -> ConversationState:

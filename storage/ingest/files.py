@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
+from typing import Final
 
 from storage.ingest.records import RecordOrigin, RejectedInput
 
+OUTSIDE_LINK_REASON: Final = "it is a link to a file outside of the folder"
 _TABLE_FORMATS = ("jsonl", "csv", "xlsx")
 
 
@@ -49,7 +51,8 @@ def single_document_id(source: SourceFile) -> str | None:
 def find_source_files(paths: Iterable[str | Path | SourceFile]) -> Iterator[SourceFile | RejectedInput]:
     """Yields the files of the given files, folders (recursively, sorted by path) and globs, in the given order.
 
-    Skips hidden files and folders, links to folders, and `.schema.yaml` files.
+    Skips hidden files and folders, links to folders, and `.schema.yaml` files. Rejects links out of a folder: a person
+    who may only write into it could otherwise have files read that Parley alone can read.
     """
     for path in paths:
         if isinstance(path, SourceFile):
@@ -84,12 +87,27 @@ def _source_files_matching(pattern: str) -> Iterator[SourceFile | RejectedInput]
     if not files:
         yield RejectedInput(origin=RecordOrigin(file=pattern), reason="nothing matches it")
     for file in sorted(files, key=lambda match: match.relative_to(base).as_posix()):
-        yield SourceFile(path=file, name=_decode_path(file.relative_to(base).as_posix()))
+        yield _source_file_below(base, file)
 
 
-def _source_files_in_folder(folder: Path, base: Path) -> Iterator[SourceFile]:
+def _source_files_in_folder(folder: Path, base: Path) -> Iterator[SourceFile | RejectedInput]:
     for file in _list_files_in(folder):
-        yield SourceFile(path=file, name=_decode_path(file.relative_to(base).as_posix()))
+        yield _source_file_below(base, file)
+
+
+def _source_file_below(base: Path, file: Path) -> SourceFile | RejectedInput:
+    name = _decode_path(file.relative_to(base).as_posix())
+    if leads_out_of_folder(file, base):
+        return RejectedInput(origin=RecordOrigin(file=name), reason=OUTSIDE_LINK_REASON)
+    return SourceFile(path=file, name=name)
+
+
+def leads_out_of_folder(file: Path, folder: Path) -> bool:
+    """Whether a link, the file itself or a folder on the way to it, leads out of `folder`."""
+    try:
+        return not file.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a link to itself; reading the file reports the reason
+        return False
 
 
 def _decode_path(path: str) -> str:

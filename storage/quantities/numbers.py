@@ -34,6 +34,7 @@ _MARKS_BUT_POINTS = _group_marks()
 GROUP_MARKS_IN_TEXT = _MARKS_BUT_POINTS.replace(" ", "").replace("\u00a0", "")  # no blanks: they part columns
 INDIAN_GROUPS = r"\d{1,2}(?:,\d{2})+,\d{3}"  # lakhs and crores: `12,34,567`
 NUMBER_PATTERN = rf"[-+−]?(?:\d[\d.,{_MARKS_BUT_POINTS}]*\d|\d|[.,]\d+)(?:[eE][-+]?\d{{1,3}})?"
+MAX_NUMBER_DIGITS = 100  # before the point, and zeros after it; a double holds 308, and conversions of units need some
 _NUMBER = re.compile(NUMBER_PATTERN)
 _PLAIN_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?")
 _GROUPED_NUMBER = {  # by the decimal mark; a zero alone is no group
@@ -62,9 +63,18 @@ def parse_number(text: str, *, decimal_comma: bool | None = None) -> Decimal | N
 
     `decimal_comma=None`: both marks are tried, and a lone comma before three digits groups them, as in English
     (`1,234` is 1234, `0,123` and `1,23` have decimals). True: a comma is read as the decimal mark where that is
-    possible. False: a comma never is.
+    possible. False: a comma never is. A number outside of what `is_storable_number` admits is a string like any other.
     """
-    text = text.strip().replace("−", "-")
+    number = _parse_decimal(text.strip().replace("−", "-"), decimal_comma=decimal_comma)
+    return number if number is not None and is_storable_number(number) else None
+
+
+def is_storable_number(number: Decimal) -> bool:
+    """Whether a double is near the number in any unit: it is 0, or has at most 100 digits on a side of the point."""
+    return not number or -MAX_NUMBER_DIGITS <= number.adjusted() < MAX_NUMBER_DIGITS
+
+
+def _parse_decimal(text: str, *, decimal_comma: bool | None) -> Decimal | None:
     if _PLAIN_NUMBER.fullmatch(text) and not decimal_comma:
         return Decimal(text)
     for mark in (",", ".") if decimal_comma else (".", ","):

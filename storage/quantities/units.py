@@ -147,10 +147,10 @@ def convert_to_double(number: Decimal, unit: str, target: str) -> float | None:
 def convert_unit(number: Decimal, unit: str, target: str) -> float | None:
     """`number` in another unit, both as people write them (`degrees`, `KW`, `sq ft`): the first meaning that fits.
 
-    None where no meaning of the one measures what a meaning of the other does.
+    None where no meaning of the one measures what a meaning of the other does, or where no double is near.
     """
     if fold_text(unit) == fold_text(target):
-        return nearest_double(number)
+        return convert_to_double(number, target, target)
     for name in _names_of(unit):
         for target_name in _names_of(target):
             result = convert_to_double(number, name, target_name)

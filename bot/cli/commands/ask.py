@@ -15,6 +15,7 @@ from bot.cli.options import BucketsOption, DebugOption, DecomposeOption, HomeOpt
 from bot.cli.runtime import build_surface, is_debug_on, print_line, run_with_bot
 from bot.cli.search_description import describe_search
 from bot.cli.speaker import TERMINAL_SURFACE, CliSpeaker, new_conversation_id, speaker_for
+from bot.cli.terminal_text import escape_controls
 
 if TYPE_CHECKING:
     from bot.application import Application
@@ -183,7 +184,7 @@ def _print_steps(result: Mapping[str, Any], reasoning: Mapping[str, Any], *, has
     lines += describe_search(result)
     for choice in result["choices"]:
         lines.append(f"choice {choice['id']}: {choice['label']}")
-    print("\n".join(lines), file=sys.stderr)  # noqa: T201
+    print(escape_controls("\n".join(lines)), file=sys.stderr)  # noqa: T201
 
 
 # -- a file of questions

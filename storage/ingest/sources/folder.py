@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from storage.ingest.errors import ListingFailed
+from storage.ingest.files import OUTSIDE_LINK_REASON, leads_out_of_folder
 from storage.ingest.load import SourceFile, has_known_format
 from storage.ingest.sources.source import (
     FetchedItem,
@@ -26,7 +27,8 @@ _MAX_CONCURRENT_READS: Final = 4
 class FolderSource:
     """The files below `path`. The id of an item is its relative path, with `/`; its cursor is its SHA-256 digest.
 
-    Skips what the loader skips: hidden files and folders, links to folders, and `.schema.yaml` files.
+    Skips what the loader skips: hidden files and folders, links to folders and out of the folder, and `.schema.yaml`
+    files.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,11 +63,13 @@ class FolderSource:
     async def fetch_item(self, item: SourceItem, cursor: str, folder: Path) -> FetchResult:
         """Returns the file itself; copies nothing."""
         async with self._read_slots:
-            return await asyncio.to_thread(_fetch_file, item, cursor)
+            return await asyncio.to_thread(_fetch_file, item, cursor, self._path)
 
 
-def _fetch_file(item: SourceItem, cursor: str) -> FetchResult:
+def _fetch_file(item: SourceItem, cursor: str, base: Path) -> FetchResult:
     path = Path(item.location)
+    if leads_out_of_folder(path, base):
+        return UnsupportedItem(reason=OUTSIDE_LINK_REASON, version=item.version, cursor="")
     if not has_known_format(SourceFile(path=path, name=item.id)):
         return UnsupportedItem(reason="its format is not known", version=item.version, cursor="")
     try:
