@@ -30,6 +30,7 @@ from storage.search.conditions import (
     Condition,
     MissingCondition,
     NotCondition,
+    Scalar,
     conjunction_of,
     conjuncts_of,
     fields_of,
@@ -54,8 +55,10 @@ from storage.search.plan import (
 from storage.search.schema import FieldType
 
 _JOINING_WORD = re.compile(r"\band\b|[/&].*:|:.*[/&]", re.IGNORECASE)
+_COORDINATION = re.compile(r"\b(?:and|or)\b|[,/&]", re.IGNORECASE)
 _NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 _RANGE_FUNCTIONS = (AggregateFunction.AVERAGE, AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
+_VALUE_OPERATORS = (ComparisonOperator.EQ, ComparisonOperator.IN)
 _DATE_COMPARATIVES = frozenset({"older", "newer", "earlier", "later"})
 _GROUPABLE_TYPES = (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG)
 
@@ -92,6 +95,7 @@ def plan_comparison(question: str, reader: QuestionReader) -> ComparisonPlan | N
         _leg_for_side(frame, LegId(chr(97 + index)), words, sides.sides[index], side_readings[index])
         for index, words in enumerate(sides.side_questions(for_fields=_asks_for_fields(answer_form)))
     )
+    legs = _separate_values(legs, sides.sides)
     if len({leg.search for leg in legs}) < len(legs):
         return None  # the sides are the same set: nothing is compared
     alternatives = tuple(
@@ -104,6 +108,48 @@ def plan_comparison(question: str, reader: QuestionReader) -> ComparisonPlan | N
     )
     plan = Plan(question=question, legs=legs, combination=LegCombination.COMPARE)
     return ComparisonPlan(planned=PlannedQuestion(plan=plan, alternatives=alternatives), is_certain=sides.is_known)
+
+
+def _separate_values(legs: tuple[Leg, ...], sides: Sequence[str]) -> tuple[Leg, ...]:
+    """Leaves to each side the values that no other side has for itself: "via direct and via travel agencies" compares
+    direct with agency, although "agencies" may belong to both. A side that names several values keeps them.
+    """
+    conditions = [list(conjuncts_of(leg.search.clauses[0].condition)) for leg in legs]
+    separated: list[Leg] = []
+    for leg, own, side in zip(legs, conditions, sides, strict=True):
+        if _COORDINATION.search(side):
+            separated.append(leg)
+            continue
+        others = [part for parts in conditions if parts is not own for part in parts]
+        kept = conjunction_of(*(_without_values_of(part, others) for part in own))
+        clause = replace(leg.search.clauses[0], condition=kept)
+        separated.append(replace(leg, search=replace(leg.search, clauses=(clause, *leg.search.clauses[1:]))))
+    return tuple(separated)
+
+
+def _without_values_of(part: Condition, others: Sequence[Condition]) -> Condition:
+    """Returns the condition without the values of others on the same field that it includes, if any is left."""
+    if not isinstance(part, ComparisonCondition) or part.op is not ComparisonOperator.IN:
+        return part
+    own = part.value if isinstance(part.value, tuple) else (part.value,)
+    included = {
+        value
+        for other in others
+        if isinstance(other, ComparisonCondition) and other.field == part.field and other.op in _VALUE_OPERATORS
+        for value in _included_values(other, own)
+    }
+    rest = tuple(value for value in own if value not in included)
+    if not rest or len(rest) == len(own):
+        return part
+    if len(rest) == 1:
+        return replace(part, op=ComparisonOperator.EQ, value=rest[0])
+    return replace(part, value=rest)
+
+
+def _included_values(other: ComparisonCondition, own: Sequence[Scalar]) -> Sequence[Scalar]:
+    """Returns the values of the other condition if they are some of `own`, and not all."""
+    values = other.value if isinstance(other.value, tuple) else (other.value,)
+    return values if set(values) < set(own) else ()
 
 
 def _is_bucket_named(side_readings: Sequence[BucketReading]) -> bool:
