@@ -11,7 +11,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
 .PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench faults fuzz \
-  audit sbom clean
+  attack audit sbom clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make faults  a thousand faults on each chat product; ARGS=\"--surface teams --seed 2 --faults 100\""
 	@echo "make fuzz    odd files for each parser, then 10,000 odd requests for each address of the server;"
 	@echo "             FUZZ_SECONDS=3600 fuzzes the parsers longer, FUZZ=100000 sends more"
+	@echo "make attack  hostile files, questions and requests, with a table; ARGS=\"files --only csv\" takes some of them"
 	@echo "make audit   check the lock file, and ask the OSV database about known vulnerabilities"
 	@echo "make sbom    write what a release contains into build/parley.cdx.json (CycloneDX)"
 	@echo "make clean   remove everything made here"
@@ -90,6 +91,9 @@ FUZZ_SECONDS ?= 60
 fuzz: setup
 	$(BIN)/python -m tests.attack.fuzz_run --seconds $(FUZZ_SECONDS)
 	PARLEY_FUZZ_REQUESTS=$(FUZZ) $(BIN)/python -m pytest -n 0 tests/attack tests/adapters/teams/test_fuzz.py $(ARGS)
+
+attack: setup
+	$(BIN)/python -m tests.attack $(ARGS)
 
 # A database that cannot be reached is a line, not a failure.
 audit: setup
