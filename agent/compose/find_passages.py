@@ -61,7 +61,12 @@ def _quote_sentences(
 
 def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg:
     """Says that no answer was found in the document, not that it lacks one."""
-    text = translate_message("I did not find an answer in {title}.", title=facts.record.title)
+    title = facts.record.title
+    text = (
+        translate_message("I did not find an answer in the entry of {title}.", title=title)
+        if "#" in facts.record.doc_id  # a row of a table: its title is a person or a thing, not a document
+        else translate_message("I did not find an answer in “{title}”.", title=title)
+    )
     return ComposedLeg(sentences=(escape_markdown(text),))
 
 

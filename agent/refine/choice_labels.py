@@ -19,12 +19,16 @@ class GivenLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentLabel:
-    """A single document. `values` tell documents with the same title apart; empty where they were not read."""
+    """A single document. `values` tell documents with the same title apart; empty where they were not read.
+
+    `first_line` of its text; empty where the text was not read.
+    """
 
     title: str
     doc_id: DocId
     bucket: BucketId
     values: FieldValues = field(default_factory=dict[FieldName, FieldValue])
+    first_line: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,8 @@ from storage.search.conditions import (
     NotCondition,
     Scalar,
 )
-from storage.search.ids import BucketId
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId
 from storage.search.index import CountRequest, DocumentRecord, IndexAnswers, PassageHit
 from storage.search.plan import Clause, Leg, ListDocuments, Search, SummariseDocuments
 from storage.search.refinement import (
@@ -188,13 +189,24 @@ def list_candidate(leg: Leg) -> RefinementCandidate:
     )
 
 
-def shown_document_candidates(leg: Leg, hits: Sequence[PassageHit]) -> list[RefinementCandidate]:
-    """Returns a choice for each document of the hits, in their order: to see what it says, not to ask it again."""
+def shown_document_candidates(
+    leg: Leg, hits: Sequence[PassageHit], found: Mapping[DocId, Document]
+) -> list[RefinementCandidate]:
+    """Returns a choice for each document of the hits, in their order: to see what it says, not to ask it again.
+
+    `found`: the documents, whose values and first lines name those without a title.
+    """
     first_hits = {hit.doc_id: hit for hit in reversed(hits)}
     documents = dict.fromkeys(hit.doc_id for hit in hits)
     return [
         RefinementCandidate(
-            label=DocumentLabel(title=first_hits[doc_id].title, doc_id=doc_id, bucket=first_hits[doc_id].bucket),
+            label=DocumentLabel(
+                title=first_hits[doc_id].title,
+                doc_id=doc_id,
+                bucket=first_hits[doc_id].bucket,
+                values=found[doc_id].values if doc_id in found else {},
+                first_line=_first_line_of(found[doc_id].text) if doc_id in found else "",
+            ),
             refinement=UseForm(
                 answer_form=SummariseDocuments(),
                 search=Search(
@@ -210,6 +222,10 @@ def shown_document_candidates(leg: Leg, hits: Sequence[PassageHit]) -> list[Refi
         )
         for doc_id in documents
     ]
+
+
+def _first_line_of(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def document_candidates(records: Sequence[DocumentRecord], has_more: bool) -> list[RefinementCandidate]:

@@ -1,5 +1,6 @@
 """Ways out of a search that finds nothing: other values, fewer conditions, other buckets."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -48,11 +49,20 @@ from storage.search.refinement import (
 )
 from storage.search.schema import FieldOrigin, FieldType, Schema
 
-_MAX_RELAXATIONS = 10
+_MAX_RELAXATIONS = 5
+_MAX_OF_A_KIND = 2  # choices with labels of one kind, so that the few choices are different ways on
+_MAX_DROPPED = 3  # constraints that are each offered to be left out
 _MAX_SPELLINGS = 3  # offered for a word
 _MAX_CHECKED_WORDS = 12  # whose spelling the index looks up
 _MIN_CORRECTABLE_LETTERS = 4
 _MIN_LETTERS_FOR_TWO_EDITS = 8
+_ORDER_OPERATORS = (
+    ComparisonOperator.BETWEEN,
+    ComparisonOperator.GT,
+    ComparisonOperator.GTE,
+    ComparisonOperator.LT,
+    ComparisonOperator.LTE,
+)
 SchemasByBucket = Mapping[BucketId, Schema]
 
 
@@ -162,7 +172,10 @@ def _inner_set_candidates(
 def other_bucket_candidates(
     leg: Leg, alternatives: LegAlternatives, schemas: SchemasByBucket
 ) -> list[RefinementCandidate]:
-    """Returns a candidate for each bucket that was not chosen: it adds the clause of the question for this bucket."""
+    """Returns a candidate for each bucket that was not chosen: it adds the clause of the question for this bucket.
+
+    A bucket is left out unless every constraint of the question has one there that means the same.
+    """
     return [
         RefinementCandidate(
             label=OtherBucketLabel(clause=clause),
@@ -170,7 +183,49 @@ def other_bucket_candidates(
         )
         for clause in alternatives.other_bucket_clauses
         if _supports_order(leg, schemas[clause.bucket], schemas)
+        and any(_carries_constraints(own, clause, schemas) for own in leg.search.clauses)
     ]
+
+
+def _carries_constraints(own: Clause, other: Clause, schemas: SchemasByBucket) -> bool:
+    """Whether the other clause says what the own clause says: by fields that mean the same, or by a value or a word.
+
+    The other clause has no further constraint, which the question would have to be bent for.
+    """
+    conditions, others = conjuncts_of(own.condition), conjuncts_of(other.condition)
+    if not conditions and not own.required_terms:
+        return False
+    if len(others) + len(other.required_terms) > len(conditions) + len(own.required_terms):
+        return False
+    return all(
+        any(_mean_the_same(condition, candidate, schemas[own.bucket], schemas[other.bucket]) for candidate in others)
+        or _words_of_values(condition) & {fold_text(word) for word in other.required_terms}
+        for condition in conditions
+    )
+
+
+def _mean_the_same(condition: Condition, other: Condition, own_schema: Schema, other_schema: Schema) -> bool:
+    if _words_of_values(condition) & _words_of_values(other):
+        return True
+    names, other_names = _names_of_field(condition, own_schema), _names_of_field(other, other_schema)
+    return bool(names & other_names) or condition == other
+
+
+def _names_of_field(condition: Condition, schema: Schema) -> frozenset[str]:
+    """Returns the folded names of the field that the condition compares; none for a condition of another kind."""
+    compared = condition.condition if isinstance(condition, NotCondition) else condition
+    field = schema.by_name.get(compared.field) if isinstance(compared, ComparisonCondition) else None
+    if field is None:
+        return frozenset()
+    return frozenset(map(fold_text, (field.name, field.label, *field.plain_synonyms)))
+
+
+def _words_of_values(condition: Condition) -> set[str]:
+    """Returns the folded words that the condition compares with; days, numbers and flags are none."""
+    if not isinstance(condition, ComparisonCondition) or condition.op in _ORDER_OPERATORS:
+        return set()
+    values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    return {fold_text(value) for value in values if isinstance(value, str)}
 
 
 def _supports_order(leg: Leg, other_schema: Schema, schemas: SchemasByBucket) -> bool:
@@ -302,6 +357,17 @@ def _single_constraint_candidates(leg: Leg) -> Iterator[RefinementCandidate]:
             yield RefinementCandidate(label=label, refinement=UseReading(search=alone))
 
 
-def limit_relaxations(choices: Sequence[OfferedChoice]) -> list[OfferedChoice]:
-    """Returns the first choices, as many as fit; the order of derivation puts those closest to the question first."""
-    return list(choices[:_MAX_RELAXATIONS])
+def limit_relaxations(choices: Sequence[OfferedChoice], taken: int = 0) -> list[OfferedChoice]:
+    """Returns the first choices, a few of each kind, as many as fit beside `taken` others.
+
+    The order of derivation puts those closest to the question first.
+    """
+    kinds = Counter[type]()
+    kept: list[OfferedChoice] = []
+    for choice in choices:
+        kind = type(choice.label)
+        kinds[kind] += 1
+        is_dropped = isinstance(choice.label, (WithoutConditionLabel, WithoutWordLabel))
+        if kinds[kind] <= (_MAX_DROPPED if is_dropped else _MAX_OF_A_KIND):
+            kept.append(choice)
+    return kept[: max(0, _MAX_RELAXATIONS - taken)]

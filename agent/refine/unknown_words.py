@@ -27,7 +27,8 @@ from storage.search.plan import Leg, ReadFields, Search
 from storage.search.refinement import AddFilter, OnlyBucket, OnlyMissing, UseForm, UseReading
 from storage.search.schema import FieldOrigin, FieldType, SchemaField
 
-_MAX_PARTS = 8  # choices by fields
+_MAX_CHOICES = 6
+_MIN_PARTS = 2  # choices by fields that are offered beside any others
 _MAX_FIELDS = 4  # offered for a question about values
 _MAX_VALUE_WORDS = 4  # of a value that names a kind
 _LABELS_OF_OWN_VALUES = (["id"], ["no"], ["number"], ["code"], ["title"])  # the last word of the label
@@ -66,11 +67,17 @@ def unknown_word_candidates(
         facets, key=lambda facet: _priority_of(fields[facet.field], answers[facet], alternatives.suggested_fields)
     )
     like_parts = _parts_by_like_values(fields, {facet.field: answers[facet] for facet in ordered}, likeness or {})
-    parts = [part for facet in ordered for part in _parts_by_field(fields[facet.field], answers[facet])]
-    parts += [part for facet in ordered for part in _parts_by_event(fields[facet.field], answers[facet])]
-    return [*candidates, *like_parts, *(part for part in parts if part not in like_parts)][
-        : len(candidates) + _MAX_PARTS
-    ]
+    related = [facet for facet in ordered if facet.field in alternatives.suggested_fields]
+    parts = _parts_by_facets(related, fields, answers) or _parts_by_facets(ordered, fields, answers)
+    parts = [*like_parts, *(part for part in parts if part not in like_parts)]
+    return [*candidates, *parts[: max(_MIN_PARTS, _MAX_CHOICES - len(candidates))]]
+
+
+def _parts_by_facets(
+    facets: Sequence[FacetRequest], fields: Mapping[FieldName, SchemaField], answers: IndexAnswers
+) -> list[RefinementCandidate]:
+    parts = [part for facet in facets for part in _parts_by_field(fields[facet.field], answers[facet])]
+    return parts + [part for facet in facets for part in _parts_by_event(fields[facet.field], answers[facet])]
 
 
 def groups_of_words(words: Sequence[str]) -> Sequence[tuple[str, ...]]:

@@ -10,11 +10,19 @@ from agent.refine.choice_labels import (
     AlsoMissingLabel,
     NearestValueLabel,
     OnlyConditionLabel,
+    OtherBucketLabel,
     WithoutConditionLabel,
 )
 from agent.review.leg_review import Enough, LegClarification, LegReview
+from storage.search.index import DocumentRequest
 
-_LABELS_OF_CONDITIONS = (AlsoMissingLabel, NearestValueLabel, OnlyConditionLabel, WithoutConditionLabel)
+_LABELS_OF_CONDITIONS = (
+    AlsoMissingLabel,
+    NearestValueLabel,
+    OnlyConditionLabel,
+    OtherBucketLabel,
+    WithoutConditionLabel,
+)
 _MAX_NEAREST_DOCUMENTS = 3  # offered where no text answers
 
 
@@ -47,16 +55,25 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
     candidates = relaxations.derive_relaxations(leg, answers, review.alternatives, review.question_context.schemas)
     if isinstance(clarification.facts, NoAnswerFacts):  # it names no condition that a choice could leave out
         candidates = [candidate for candidate in candidates if not isinstance(candidate.label, _LABELS_OF_CONDITIONS)]
-    counted = relaxations.limit_relaxations(await refinements.count_refinements(session, leg, candidates))
-    nearest = await refinements.count_refinements(session, leg, _nearest_document_candidates(review, clarification))
+    nearest = await refinements.count_refinements(
+        session, leg, await _nearest_document_candidates(review, clarification)
+    )
+    counted = relaxations.limit_relaxations(
+        await refinements.count_refinements(session, leg, candidates), taken=len(nearest)
+    )
     return (*counted, *nearest, *refinements.search_by_meaning_choices(leg))
 
 
-def _nearest_document_candidates(review: LegReview, clarification: LegClarification) -> Sequence[RefinementCandidate]:
+async def _nearest_document_candidates(
+    review: LegReview, clarification: LegClarification
+) -> Sequence[RefinementCandidate]:
     """Returns the documents that come closest to an answer; none if no text has to do with the question."""
     facts = clarification.facts
     if not isinstance(facts, NoAnswerFacts) or not facts.closest:
         return ()
     quoted = [passage.hit for sentence in facts.closest for passage, _ in sentence.places]
     hits = [*quoted, *(passage.hit for passage in clarification.hits)]
-    return refinements.shown_document_candidates(review.leg, hits)[:_MAX_NEAREST_DOCUMENTS]
+    doc_ids = tuple(dict.fromkeys(hit.doc_id for hit in hits))[:_MAX_NEAREST_DOCUMENTS]
+    request = DocumentRequest(doc_ids)
+    documents = {document.doc_id: document for document in (await review.session.ask_index((request,)))[request]}
+    return refinements.shown_document_candidates(review.leg, [hit for hit in hits if hit.doc_id in doc_ids], documents)

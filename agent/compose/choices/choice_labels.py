@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from agent.compose.choices.document_labels import describe_document
 from agent.compose.phrases.conditions import (
     describe_known_value,
     describe_mention,
@@ -80,8 +81,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
     match label:
         case GivenLabel(text=text):
             return text
-        case DocumentLabel(title=title, doc_id=doc_id):
-            return title or doc_id
+        case DocumentLabel():
+            return describe_document(label, schemas.get(label.bucket))
         case BucketLabel(bucket=bucket):
             return schemas[bucket].label
         case FlagLabel(field=field, is_set=is_set):
@@ -129,9 +130,9 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case ConditionsLabel(conditions=conditions, bucket=bucket):
             return describe_reading(conditions, schemas[bucket], schemas)
         case ThisReadingLabel():
-            return translate_message("this reading")
+            return translate_message("yes, that is what I mean")
         case TextSearchLabel():
-            return translate_message("what the texts say")
+            return translate_message("no, look in the texts")
         case AllOfThemLabel():
             return translate_message("all of them")
         case WithoutWordsLabel(words=words):
@@ -151,7 +152,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case JustAnswerLabel():
             return translate_message("Just answer")
         case SearchByMeaningLabel():
-            return translate_message("Search by meaning instead")
+            return translate_message("Look for texts about it instead")
         case _:
             assert_never(label)
 

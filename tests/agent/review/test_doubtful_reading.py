@@ -77,7 +77,10 @@ async def test_every_choice_is_counted_and_leads_somewhere(context: AgentContext
     outcome = await answer(UNMEASURED, context)
 
     assert isinstance(outcome, Clarify)
-    assert {choice.label: choice.count for choice in outcome.choices} == {"This reading": 2, "What the texts say": 2}
+    assert {choice.label: choice.count for choice in outcome.choices} == {
+        "Yes, that is what I mean": 2,
+        "No, look in the texts": 2,
+    }
 
 
 async def test_a_click_on_the_reading_gives_its_answer_without_asking_again(context: AgentContext) -> None:

@@ -23,7 +23,7 @@ def test_a_set_without_documents_is_a_claim_of_absence(language: str, documents:
 def test_an_answer_that_was_not_found_is_no_claim_of_absence(language: str) -> None:
     with use_language(language):
         sentences = [
-            translate_message("I did not find an answer in {title}.", title="C-1"),
+            translate_message("I did not find an answer in “{title}”.", title="C-1"),
             translate_message("I did not find an answer to this. What comes closest:"),
             translate_message("I found nothing that answers this."),
             translate_message("No difference in {labels}", labels="price"),

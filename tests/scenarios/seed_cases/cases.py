@@ -164,7 +164,7 @@ async def play_missing_fact(dialogue: ModelDialogue, corpus: DemoCorpus) -> None
         WrittenReply(question=question, missing=missing, queries=("shipped by a haulier", "delivery time")),
     )
     assert (unanswered["outcome"], unanswered["citations"], unanswered["choices"]) == ("no_results", [], [])
-    assert "I did not find an answer in AlphaSolar AS-340-009 data sheet." in unanswered["text"]
+    assert "I did not find an answer in “AlphaSolar AS-340-009 data sheet”." in unanswered["text"]
     assert "I did not find: who delivers it." in unanswered["text"]
     assert len(records_of(corpus, "panels", equal("model", "AS-340-009"))) == 1
 

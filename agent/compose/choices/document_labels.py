@@ -1,0 +1,57 @@
+"""What a button calls a document: its title, or what it says if the title is the name of a file or a number."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from agent.compose.phrases.values import format_value
+from agent.compose.phrases.words import clean_quotation
+from agent.refine.choice_labels import DocumentLabel
+from storage.search.schema import FieldOrigin, FieldType, Schema
+
+_CODE: Final = re.compile(r"(?=\S*\d)[\w./#-]+")  # "yd-04", "B4245", "2031/m-02.txt"
+_LABELLED: Final = re.compile(r"[^\W\d][^:]{0,39}:(?:\s|$)")  # "Guest: Ada Finch" is the value of a field
+_MIN_TITLE_WORDS: Final = 2
+_MAX_TITLE_CHARACTERS: Final = 60
+_MAX_VALUE_CHARACTERS: Final = 40
+_NAMING_TYPES: Final = (FieldType.CATEGORY, FieldType.TEXT)
+
+
+def describe_document(label: DocumentLabel, schema: Schema | None) -> str:
+    """Returns the title. For a code: the first line, else the first name and date among the values, and the code."""
+    title = label.title or label.doc_id
+    if not is_code(title):
+        return title
+    line = clean_quotation(label.first_line.strip()).strip(" =-#*")
+    if _is_title_line(line, title):
+        return line
+    named = ", ".join(_naming_values(label, schema)) if schema is not None else ""
+    return f"{named} ({title})" if named else title
+
+
+def is_code(title: str) -> bool:
+    """Whether a title is the name of a file or the number of a row, by which nobody chooses a document."""
+    return _CODE.fullmatch(title) is not None
+
+
+def _is_title_line(line: str, title: str) -> bool:
+    is_short = len(line) <= _MAX_TITLE_CHARACTERS and len(line.split()) >= _MIN_TITLE_WORDS
+    return is_short and _LABELLED.match(line) is None and "," not in line[:1] and title not in line.split()
+
+
+def _naming_values(label: DocumentLabel, schema: Schema) -> Iterator[str]:
+    """Yields the kind of the document, the first words that are no code, and the first date, as far as it has them."""
+    fields = [field for field in schema.fields if label.values.get(field.name) not in (None, ())]
+    shown = {field.name: format_value(label.values[field.name], field) for field in fields}
+    kinds = [field for field in fields if field.origin is FieldOrigin.KIND]
+    names = [
+        field
+        for field in fields
+        if field.type in _NAMING_TYPES
+        and field.origin is None
+        and not is_code(shown[field.name])
+        and any(map(str.isalpha, shown[field.name]))
+        and len(shown[field.name]) <= _MAX_VALUE_CHARACTERS
+    ]
+    dates = [field for field in fields if field.type is FieldType.DATE]
+    yield from (shown[field.name] for field in (*kinds[:1], *names[:1], *dates[:1]))

@@ -1,0 +1,42 @@
+"""A button calls a document by what it says, where its title is the name of a file or a number."""
+
+from agent.compose.choices.document_labels import describe_document
+from agent.refine.choice_labels import DocumentLabel
+from storage.search.documents import FieldValue
+from storage.search.ids import BucketId, DocId, FieldName
+from storage.search.schema import FieldType, Schema, SchemaField
+
+LOANS = BucketId("loans")
+SCHEMA = Schema(
+    bucket=LOANS,
+    fields=(
+        SchemaField(name=FieldName("code"), type=FieldType.CATEGORY),
+        SchemaField(name=FieldName("borrower"), type=FieldType.CATEGORY),
+        SchemaField(name=FieldName("day"), type=FieldType.DATE),
+    ),
+)
+
+
+def label_of(title: str, first_line: str = "", **values: FieldValue) -> str:
+    named = {FieldName(name): value for name, value in values.items()}
+    label = DocumentLabel(title=title, doc_id=DocId("d"), bucket=LOANS, values=named, first_line=first_line)
+    return describe_document(label, SCHEMA)
+
+
+def test_a_title_of_words_is_the_label() -> None:
+    assert label_of("Safety rules", "Wear a helmet in the yard") == "Safety rules"
+
+
+def test_a_file_without_a_title_is_called_by_its_first_line() -> None:
+    assert label_of("wk-04", "# Report from the east yard") == "Report from the east yard"
+
+
+def test_a_row_with_a_number_is_called_by_its_first_name_and_date() -> None:
+    label = label_of("L4245", "Code: L4245", code="L4245", borrower="Ida Marsh", day="2031-05-01")
+
+    assert label == "Ida Marsh, 2031-05-01 (L4245)"
+
+
+def test_a_code_stays_where_nothing_else_names_the_document() -> None:
+    assert label_of("wk-04", "Code: wk-04") == "wk-04"
+    assert label_of("wk-04", "A long sentence of a text. " * 5) == "wk-04"
