@@ -1,8 +1,8 @@
 """The connections of the HTTP port: how many there may be, how long each may take, and which is closed for another.
 
 A new connection is always accepted, since it may carry a signed delivery. When there are too many, the one that has
-been idle or unproven longest is closed for it: of the same caller where that has its share, else of the caller that has
-most. A connection whose sender is proven is never closed for another.
+been idle longest is closed for it, else the one that has been unproven longest: of the same caller where that has its
+share, else of the caller that has most. A connection whose sender is proven is never closed for another.
 """
 
 import asyncio
@@ -28,12 +28,14 @@ class ConnectionLimits:
     """`total` and `per_caller`: open connections. `unproven`: those that proven connections never take.
 
     `header_timeout_s`: from the first byte of a header, or the opening of the connection, to the end of the header.
+    `settling_s`: how long a delivery takes to arrive and to be proven, at most.
     """
 
     total: int
     per_caller: int
     unproven: int
     header_timeout_s: float = HEADER_TIMEOUT_S
+    settling_s: float = 1.0
 
     @classmethod
     def for_total(cls, total: int) -> "ConnectionLimits":
@@ -80,6 +82,7 @@ class ConnectionRegistry:
         if connection in own_connections:
             del own_connections[connection]
             own_connections[connection] = None
+            connection.active_at_s = asyncio.get_running_loop().time()
 
     def close_idle(self, count: int) -> None:
         """Closes so many connections, where as many are unproven."""
@@ -111,8 +114,12 @@ class ConnectionRegistry:
     def _close_longest_idle(
         self, candidates: "Iterable[ServedConnection]", *, newest: "ServedConnection | None"
     ) -> None:
-        unproven = (candidate for candidate in candidates if not candidate.is_proven and candidate is not newest)
-        victim = next(unproven, newest)
+        """Of those that have not just come, one that waits for a header, else one that waits for a body."""
+        unproven = [candidate for candidate in candidates if not candidate.is_proven and candidate is not newest]
+        settled_until_s = asyncio.get_running_loop().time() - self._limits.settling_s
+        settled = [candidate for candidate in unproven if candidate.active_at_s <= settled_until_s]
+        idle = [candidate for candidate in settled if not candidate.is_in_request]
+        victim = next(iter((*idle[:1], *settled[:1], *unproven[:1])), newest)
         if victim is not None:
             victim.close_at_once()
 
@@ -131,7 +138,7 @@ class ServedConnection(web.RequestHandler):
             access_log=None,  # pyright: ignore[reportArgumentType] - None is allowed, and the default of AppRunner
             logger=logging.getLogger(SERVER_LOGGER),
         )
-        self.caller = ""
+        self.caller, self.active_at_s = "", asyncio.get_running_loop().time()
         self._registry = registry
         self._header_deadline: asyncio.TimerHandle | None = None
         self._is_in_request = self._is_proven = False
@@ -141,6 +148,11 @@ class ServedConnection(web.RequestHandler):
     def is_proven(self) -> bool:
         """Whether the sender of the last request is known."""
         return self._is_proven
+
+    @property
+    def is_in_request(self) -> bool:
+        """Whether a request has begun and is not answered."""
+        return self._is_in_request
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)

@@ -15,8 +15,12 @@ from bot.http.listening_sockets import PausingSocket, open_sockets
 MAX_CONNECTIONS: Final = 1_000
 _MIN_CONNECTIONS: Final = 16
 _WANTED_FILES: Final = 4_096
-BACKLOG: Final = 128  # connections that are accepted before the first of them is counted
-_OTHER_FILES: Final = 128  # of the databases, the index, exports, and requests to chat products and models
+# Connections that are accepted before the first of them is counted and read. With few of them, a delivery is read
+# before many newer connections ask for its place.
+BACKLOG: Final = 8
+# Of the databases, the index, exports, and requests to chat products and models; half of all where there are few.
+_OTHER_FILES: Final = 128
+_CLOSED_WHEN_EXHAUSTED: Final = 64
 
 
 def limits_for_process() -> ConnectionLimits:
@@ -29,11 +33,12 @@ def limits_for_process() -> ConnectionLimits:
     if soft_limit == resource.RLIM_INFINITY:
         return ConnectionLimits.for_total(MAX_CONNECTIONS)
     # Twice the backlog: those that are accepted at once, and those that are closed for them.
-    return limits_for_files(soft_limit - _count_open_files() - 2 * BACKLOG - _OTHER_FILES)
+    return limits_for_files(soft_limit - _count_open_files() - 2 * BACKLOG)
 
 
 def limits_for_files(free_files: int) -> ConnectionLimits:
-    return ConnectionLimits.for_total(max(min(free_files, MAX_CONNECTIONS), _MIN_CONNECTIONS))
+    connections = free_files - min(_OTHER_FILES, free_files // 2)
+    return ConnectionLimits.for_total(max(min(connections, MAX_CONNECTIONS), _MIN_CONNECTIONS))
 
 
 class BoundedSite(web.BaseSite):
@@ -71,7 +76,7 @@ async def start_sites_on(
     if server is None:
         raise RuntimeError("the runner is not set up")
     for listening_socket in sockets:
-        listening_socket.on_exhausted = lambda: registry.close_idle(BACKLOG)
+        listening_socket.on_exhausted = lambda: registry.close_idle(_CLOSED_WHEN_EXHAUSTED)
         await BoundedSite(runner, server, listening_socket, registry).start()
     return registry
 

@@ -1,7 +1,6 @@
 """The attacks on the server. Each tells what it tried, what was answered, and what became of deliveries beside it."""
 
 import asyncio
-import contextlib
 import random
 import time
 import zlib
@@ -21,6 +20,8 @@ IDLE_CONNECTIONS: Final = 1_100
 SLOW_CONNECTIONS: Final = 1_100
 WRONG_TOKENS: Final = 500
 UNSIGNED_REQUESTS: Final = 3_000
+OPENED_CONNECTIONS: Final = 5_000
+PIPELINED_REQUESTS: Final = 5_000
 _HOLD_S: Final = 6.0
 _PARALLEL: Final = 4
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -137,11 +138,35 @@ async def send_unsigned_requests(target: AttackTarget, report: AttackReport, see
     await _send_all(target, report, [*kinds] * (UNSIGNED_REQUESTS // len(kinds)))
 
 
+async def open_and_close_connections(target: AttackTarget, report: AttackReport, seed: int) -> None:
+    """Connections that end as soon as they are open, some in the middle of a header."""
+    for number in range(OPENED_CONNECTIONS):
+        report.tried += 1
+        try:
+            async with asyncio.timeout(10):
+                _, writer = await asyncio.open_connection(target.host, target.port)
+        except (OSError, TimeoutError):
+            report.answers["not opened"] += 1
+            continue
+        if number % 2:
+            writer.write(b"POST /slack/events HTTP/1.1\r\nHost: a\r\n")
+        writer.transport.abort()
+        report.answers["ended"] += 1
+
+
+async def send_pipelined_requests(target: AttackTarget, report: AttackReport, seed: int) -> None:
+    """Thousands of requests on each of some connections, all sent before the first answer is read."""
+    request = b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n" * PIPELINED_REQUESTS
+    await _send_all(target, report, [request] * 100, parallel=20)
+
+
 ATTACKS: Final[dict[str, Attack]] = {
     "compressed": send_compressed_bodies,
     "idle": hold_idle_connections,
     "slow-headers": send_slow_headers,
     "slow-bodies": send_slow_bodies,
+    "opened": open_and_close_connections,
+    "pipelined": send_pipelined_requests,
     "odd-deliveries": send_odd_deliveries,
     "odd-forms": send_odd_forms,
     "odd-reads": send_odd_reads,
@@ -203,8 +228,8 @@ async def _hold_connections(
     end_s = time.monotonic() + _HOLD_S
     while time.monotonic() < end_s:
         await asyncio.sleep(1)
-        for writer in writers:
-            with contextlib.suppress(OSError):
+        for reader, writer in zip(readers, writers, strict=True):
+            if not (reader.at_eof() or reader.exception() or writer.is_closing()):
                 writer.write(dripped)
     report.answers["ended by the server"] = sum(reader.at_eof() or reader.exception() is not None for reader in readers)
     report.answers["held"] = len(readers) - report.answers["ended by the server"]

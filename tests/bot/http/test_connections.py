@@ -19,9 +19,14 @@ class RecordedRequests:
         self.release, self.arrived = asyncio.Event(), asyncio.Semaphore(0)
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get("/", self._answer), web.get("/proven", self._wait_proven)]
+        return [web.get("/", self._answer), web.get("/proven", self._wait_proven), web.post("/body", self._read_body)]
 
     async def _answer(self, request: web.Request) -> web.Response:
+        return web.Response()
+
+    async def _read_body(self, request: web.Request) -> web.Response:
+        self.arrived.release()
+        await request.read()
         return web.Response()
 
     async def _wait_proven(self, request: web.Request) -> web.Response:
@@ -60,6 +65,22 @@ async def test_a_new_connection_takes_the_place_of_the_one_that_is_idle_longest(
     assert await first.is_closed_by_server()
     third.send_bytes(REQUEST)
     assert b"200" in await third.reader.readuntil(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(("settling_s", "is_older_closed"), [(0.0, False), (60.0, True)])
+async def test_a_body_makes_room_after_the_idle_ones_and_before_those_that_have_just_come(
+    stack: AsyncExitStack, settling_s: float, is_older_closed: bool
+) -> None:
+    limits = ConnectionLimits(total=2, per_caller=2, unproven=1, settling_s=settling_s)
+    requests = RecordedRequests()
+    port = await stack.enter_async_context(serve_bounded(requests.routes(), limits))
+    older, newer = await open_many(stack, port, 1), await open_many(stack, port, 1)
+    older[0].send_bytes(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
+    await requests.arrived.acquire()
+
+    assert await answered_status(stack, port) == 200
+
+    assert await (older if is_older_closed else newer)[0].is_closed_by_server()
 
 
 async def test_a_caller_has_its_share_and_no_more(stack: AsyncExitStack) -> None:
