@@ -30,7 +30,7 @@ from storage.ingest.limits import MAX_COLUMNS, ParserLimits
 from storage.ingest.load import load_records
 from storage.ingest.parallel_reading import read_files_ahead
 from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, RejectedInput, SourceRecord
-from storage.ingest.report import IngestProgress, IngestReport, ReportBuilder, SchemaChange
+from storage.ingest.report import SLOW_FILE_S, IngestProgress, IngestReport, ReportBuilder, SchemaChange
 from storage.ingest.schemas import schema_file
 from storage.ingest.schemas.evidence import evidence_from_profiles
 from storage.ingest.schemas.inference import infer_schema, merge_schemas
@@ -136,6 +136,7 @@ async def ingest_files(
         allow_any_bucket_name=allow_any_bucket_name,
     )
     worker = ParserWorker(limits)
+    slow_file_watch = asyncio.create_task(_watch_slow_files(run, progress))
     try:
         await _run_in_thread(run, lambda: run.scan_files(paths, worker))
         schema_changes = await _set_schemas(index, run, schema_folder, worker)
@@ -148,6 +149,8 @@ async def ingest_files(
             if schema_folder is not None:
                 await asyncio.to_thread(_write_references, linked, schema_folder)
     finally:
+        slow_file_watch.cancel()
+        await asyncio.wait([slow_file_watch])
         await asyncio.to_thread(worker.close)
     return run.report_builder.build_report(tuple(sorted(run.profiles)), tuple(schema_changes))
 
@@ -161,6 +164,15 @@ def _report_on_loop(progress: Callable[[IngestProgress], None] | None) -> Callab
             loop.call_soon_threadsafe(progress, update)
 
     return report_progress
+
+
+async def _watch_slow_files(run: "_IngestRun", progress: Callable[[IngestProgress], None] | None) -> None:
+    """Reports progress again and again while a file takes long, which makes none by itself."""
+    while progress is not None:
+        await asyncio.sleep(SLOW_FILE_S)
+        update = run.current_progress
+        if update is not None and update.is_file_slow:
+            progress(update)
 
 
 async def _run_in_thread(run: "_IngestRun", work: Callable[[], T]) -> T:
@@ -325,6 +337,8 @@ class _IngestRun:
         self._document_counts = Counter[BucketId]()  # documents that the first pass counted
         self.report_builder = ReportBuilder()
         self.is_stopped = False
+        self._last_progress: IngestProgress | None = None
+        self._file_start_s = monotonic()
         if ignore_metadata:
             self.report_builder.add_remark(_METADATA_IGNORED)
 
@@ -522,25 +536,25 @@ class _IngestRun:
         """Yields the items of all files. The first pass opens only tables and yields None for each other file."""
         start, finished_bytes, documents, bytes_total = monotonic(), 0, 0, sum(file.size_bytes for file in self._files)
 
-        def report_progress(source: SourceFile, files_done: int, bytes_done: int, documents: int) -> None:
-            self._report_progress(
-                IngestProgress(
-                    is_first_pass=is_first_pass,
-                    file_name=source.name,
-                    files_done=files_done,
-                    files_total=len(self._files),
-                    bytes_done=bytes_done,
-                    bytes_total=bytes_total,
-                    documents=documents,
-                    elapsed_s=monotonic() - start,
-                )
+        def note_progress(source: SourceFile, files_done: int, bytes_done: int, documents: int) -> IngestProgress:
+            self._last_progress = IngestProgress(
+                is_first_pass=is_first_pass,
+                file_name=source.name,
+                files_done=files_done,
+                files_total=len(self._files),
+                bytes_done=bytes_done,
+                bytes_total=bytes_total,
+                documents=documents,
+                elapsed_s=monotonic() - start,
             )
+            return self._last_progress
 
         with closing(
             self._read_tables_only(worker) if is_first_pass else read_files_ahead(self._files, worker)
         ) as files:
             for finished_files, (source, items) in enumerate(files):
-                bytes_read = 0
+                bytes_read, self._file_start_s = 0, monotonic()
+                note_progress(source, finished_files, finished_bytes, documents)
                 for loaded in items:
                     if self.is_stopped:
                         return
@@ -549,11 +563,18 @@ class _IngestRun:
                     if loaded is not None:
                         documents, bytes_read = documents + isinstance(loaded, SourceRecord), loaded.origin.bytes_read
                         if documents % _PROGRESS_EVERY_RECORDS == 1:
-                            report_progress(source, finished_files, finished_bytes + bytes_read, documents)
+                            update = note_progress(source, finished_files, finished_bytes + bytes_read, documents)
+                            self._report_progress(update)
                     yield source, loaded
                 finished_bytes += source.size_bytes
                 if not is_first_pass or source.is_table:
-                    report_progress(source, finished_files + 1, finished_bytes, documents)
+                    self._report_progress(note_progress(source, finished_files + 1, finished_bytes, documents))
+
+    @property
+    def current_progress(self) -> IngestProgress | None:
+        """The progress, with the time that the current file takes so far; None before the first file."""
+        update = self._last_progress
+        return None if update is None else replace(update, file_elapsed_s=monotonic() - self._file_start_s)
 
     def _read_tables_only(
         self, worker: ParserWorker

@@ -15,6 +15,7 @@ from storage.search.schema import Schema
 
 _MAX_FAILURES = 1000  # failures that the report lists; further ones are only counted
 _MAX_EXAMPLES = 3
+SLOW_FILE_S = 5.0
 _MAX_KEYS = 1000  # renamed and ignored keys that the report lists
 _MAX_SURPLUS_KEYS = 100_000  # that are told apart
 
@@ -31,6 +32,12 @@ class IngestProgress:
     bytes_total: int
     documents: int  # read in this pass
     elapsed_s: float = 0.0  # of this pass
+    file_elapsed_s: float = 0.0  # of this file
+
+    @property
+    def is_file_slow(self) -> bool:
+        """Whether the file takes so long that people should know its name."""
+        return self.file_elapsed_s >= SLOW_FILE_S
 
     @property
     def documents_per_s(self) -> float:

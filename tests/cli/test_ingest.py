@@ -6,13 +6,15 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 import docx
 import openpyxl
+import pytest
 
-from bot.cli.commands.ingest import describe_pace
+from bot.cli.commands.ingest import describe_pace, open_progress_bar
 from storage.ingest.report import IngestProgress
 from tests.cli.conftest import environment_for, run_parley
 
@@ -109,3 +111,19 @@ def test_progress_reports_files_bytes_documents_pace_and_remaining_time() -> Non
         elapsed_s=20.0,
     )
     assert describe_pace(progress) == "3 of 12 files, 4.0 of 20.0 MB, 1,250 documents, 62/s, 1:20 left"
+
+
+def test_a_file_that_takes_long_is_named_once_in_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = IngestProgress(
+        is_first_pass=True, file_name="big.csv", files_done=0, files_total=2, bytes_done=0, bytes_total=9, documents=0
+    )
+    with open_progress_bar("Loading") as report_progress:
+        for seconds in (1.0, 6.0, 11.0):
+            report_progress(replace(progress, file_elapsed_s=seconds))
+        report_progress(replace(progress, is_first_pass=False, file_elapsed_s=7.0))
+
+    assert capsys.readouterr().err.splitlines() == [
+        "parley: reading big.csv, for 6 s so far",
+        "parley: reading big.csv, for 7 s so far",
+    ]
+    assert describe_pace(replace(progress, file_elapsed_s=6.0)).endswith("reading big.csv, for 6 s so far")

@@ -184,14 +184,27 @@ def _report_to_json(report: "IngestReport", *, dry_run: bool) -> dict[str, objec
     return report_json
 
 
-def open_progress_bar(title: str) -> "AbstractContextManager[Callable[[IngestProgress], None] | None]":
-    """A progress bar on stderr; None if stderr is not a terminal."""
-    return _rich_progress_bar(title) if sys.stderr.isatty() else _no_progress_bar()
+def open_progress_bar(title: str) -> "AbstractContextManager[Callable[[IngestProgress], None]]":
+    """A progress bar on stderr; if stderr is not a terminal, a line for each file that takes long."""
+    return _rich_progress_bar(title) if sys.stderr.isatty() else _slow_file_lines()
 
 
 @contextmanager
-def _no_progress_bar() -> Generator[None]:
-    yield None
+def _slow_file_lines() -> "Generator[Callable[[IngestProgress], None]]":
+    printed = set[tuple[bool, str]]()
+
+    def print_slow_file(progress: "IngestProgress") -> None:
+        key = (progress.is_first_pass, progress.file_name)
+        if progress.is_file_slow and key not in printed:
+            printed.add(key)
+            print_to_stderr(describe_slow_file(progress))
+
+    yield print_slow_file
+
+
+def describe_slow_file(progress: "IngestProgress") -> str:
+    """`reading parts.xlsx, for 7 s so far`."""
+    return f"reading {progress.file_name}, for {progress.file_elapsed_s:,.0f} s so far"
 
 
 @contextmanager
@@ -228,4 +241,6 @@ def describe_pace(progress: "IngestProgress") -> str:
     if progress.remaining_s is not None:
         minutes, seconds = divmod(round(progress.remaining_s), 60)
         parts.append(f"{minutes}:{seconds:02} left")
+    if progress.is_file_slow:
+        parts.append(describe_slow_file(progress))
     return ", ".join(parts)

@@ -77,8 +77,8 @@ class SentenceReader:
         self, document: DocumentText, pattern: ProsePattern, day_first: bool | None
     ) -> Iterator[ValueCandidate]:
         field = self.target.field
-        others = self.target.other_label_pattern
         for written in find_prose_values(document, pattern):
+            others = self.target.other_label_pattern
             if others and is_within_other_label(document, others, TextSpan(written.start, written.start + 1)):
                 continue
             for text, end in written.possible_texts:
