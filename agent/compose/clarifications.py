@@ -25,7 +25,7 @@ from agent.forms.read_fields import FieldValuesFacts
 from agent.forms.thresholds import ThresholdFacts
 from agent.refine.facets import FacetSplit
 from agent.review.asked_back import AskedBackFacts
-from agent.review.doubtful_reading import DoubtfulReadingFacts
+from agent.review.doubtful_reading import DoubtfulAbsenceFacts, DoubtfulReadingFacts
 from agent.review.leg_review import LegReview
 from agent.review.partly_stated import PartlyStatedFacts
 from agent.translation.languages import is_reply_in_english
@@ -180,7 +180,21 @@ def _compose_doubtful_reading(facts: DoubtfulReadingFacts, review: LegReview) ->
     return ComposedLeg(sentences=(f"{text} {question}",))
 
 
+def _compose_doubtful_absence(facts: DoubtfulAbsenceFacts, review: LegReview) -> ComposedLeg:
+    """Composes how the question was read, and that this reading finds nothing. It denies no documents."""
+    reading = translate_message("I read this as: {reading}.", reading=describe_taken_reading(facts.answer_form, review))
+    nothing = (
+        translate_message(
+            "I found nothing like that, and I could not use {words}.", words=_quote_words(facts.unused_words)
+        )
+        if facts.unused_words
+        else translate_message("I found nothing like that.")
+    )
+    return ComposedLeg(sentences=(f"{reading} {nothing}",))
+
+
 COMPOSERS = (
+    LegComposer(DoubtfulAbsenceFacts, _compose_doubtful_absence),
     LegComposer(DoubtfulReadingFacts, _compose_doubtful_reading),
     LegComposer(PartlyStatedFacts, _compose_partly_stated),
     LegComposer(AskedBackFacts, _compose_asked_back),

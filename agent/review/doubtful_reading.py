@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from agent.english.telling_words import select_telling_words
 from agent.forms.check_claims import CountedClaimFacts
+from agent.forms.clarifications import NothingFoundFacts
 from agent.forms.compute_numbers import ComputationFacts
 from agent.forms.cross_table import CrossTableFacts
 from agent.forms.list_documents import ListFacts
@@ -49,13 +50,25 @@ class DoubtfulReadingFacts(LegFacts):
         return ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtfulAbsenceFacts(LegFacts):
+    """How the question was read. The set of this reading is empty, which does not tell that there is nothing."""
+
+    answer_form: AnswerForm
+    unused_words: tuple[str, ...]  # of the question, as written; empty if the doubt has other reasons
+
+
 def ask_about_doubtful_reading(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
-    """Returns the question whether the reading is meant, if its confidence is too low; else the decision as it is."""
+    """Returns the question whether the reading is meant, if its confidence is too low; else the decision as it is.
+
+    Of an empty set it says how the question was read, instead of that there is nothing.
+    """
     assessment = review.alternatives.assessment
+    if isinstance(decision, LegClarification):
+        return _admit_doubtful_absence(review, decision)
     if (
         assessment is None
         or not review.may_ask_back
-        or not isinstance(decision, Enough)
         or not may_be_doubtful(review, decision)
         or score_reading(assessment.features) >= MIN_CONFIDENCE
     ):
@@ -70,6 +83,24 @@ def ask_about_doubtful_reading(review: LegReview, decision: Enough | LegClarific
         assumptions=decision.assumptions,
         route=decision.route,
     )
+
+
+def _admit_doubtful_absence(review: LegReview, decision: LegClarification) -> LegClarification:
+    assessment = review.alternatives.assessment
+    if assessment is None or not claims_absence(decision):
+        return decision
+    confidence = score_reading(replace(assessment.features, finds_nothing=1.0))
+    unknown_words = review.alternatives.unknown_words  # of an empty set nothing else asks about them
+    if confidence >= MIN_CONFIDENCE and not assessment.guesses_condition and not unknown_words:
+        return decision
+    words = (select_telling_words(assessment.unused_words) or assessment.unused_words)[:_MAX_NAMED_WORDS]
+    words = tuple(dict.fromkeys((*unknown_words, *words)))[:_MAX_NAMED_WORDS]
+    return replace(decision, facts=DoubtfulAbsenceFacts(answer_form=review.leg.answer_form, unused_words=words))
+
+
+def claims_absence(decision: LegClarification) -> bool:
+    """Whether the decision says that there are no documents such as the plan has read."""
+    return isinstance(decision.facts, NothingFoundFacts)
 
 
 def may_be_doubtful(review: LegReview, answer: Enough) -> bool:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from agent.evidence.word_meanings import TextEmbedder
 from agent.review.answer_confidence import ReadingFeatures
-from agent.review.doubtful_reading import may_be_doubtful
-from agent.review.leg_review import Decision, Enough, LegReview
+from agent.review.doubtful_reading import claims_absence, may_be_doubtful
+from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
 from agent.rules.reasoner import RuleReasoner
 from bot.bootstrap import open_application
 from bot.cli.runtime import settings_for_home
@@ -40,6 +40,7 @@ from tests.rounds.scoring import Verdict, judge_first_reply
 
 Matrix: TypeAlias = NDArray[np.floating]
 _LIMITS = (0.9, 0.85, 0.8, 0.775, 0.75, 0.725, 0.7, 0.65, 0.6, 0.5)
+_ASSESSED_OUTCOMES = frozenset({"answer", "no_results"})
 _FITTING_STEPS = 40
 _PENALTY = 1.0  # of squared weights, so that a rare feature does not weigh without bound
 
@@ -68,13 +69,12 @@ class RecordingReasoner(RuleReasoner):
             replace(review, alternatives=replace(review.alternatives, assessment=None)) for review in reviews
         ]
         decisions = await super().review_legs(without_assessment, combination, is_last_round=is_last_round)
-        self.recorded += [
-            review.alternatives.assessment.features
-            for review, decision in zip(reviews, decisions, strict=False)
-            if review.alternatives.assessment is not None
-            and isinstance(decision, Enough)
-            and may_be_doubtful(review, decision)
-        ]
+        for review, decision in zip(reviews, decisions, strict=False):
+            assessment = review.alternatives.assessment
+            if assessment is not None and isinstance(decision, Enough) and may_be_doubtful(review, decision):
+                self.recorded.append(assessment.features)
+            elif assessment is not None and isinstance(decision, LegClarification) and claims_absence(decision):
+                self.recorded.append(replace(assessment.features, finds_nothing=1.0))
         return decisions
 
 
@@ -93,7 +93,7 @@ async def judge_readings(name: str, home: Path) -> list[JudgedReading]:
             reasoner.recorded.clear()
             result = await ask_turn(bot, TextMessage(question.turns[-1]), conversation)
             verdict = judge_first_reply(question.truth, result)
-            if result["outcome"] == "answer" and reasoner.recorded:
+            if result["outcome"] in _ASSESSED_OUTCOMES and reasoner.recorded:
                 judged.append(
                     JudgedReading(
                         round_name=name,

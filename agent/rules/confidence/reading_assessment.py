@@ -21,6 +21,7 @@ from agent.english.function_words import (
     RELATING_VERBS,
     SHORT_FORMS,
     SMALL_NUMBERS,
+    STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.english.light_words import is_light_word
@@ -34,7 +35,14 @@ from agent.rules.planning.word_coverage import (
     words_of_conditions,
 )
 from agent.rules.words.tokens import QuestionToken, tokenize_question
-from storage.search.conditions import TEXT_FIELD, ComparisonCondition, RowCondition
+from storage.search.conditions import (
+    TEXT_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    RowCondition,
+)
 from storage.search.ids import BucketId
 from storage.search.plan import AggregateFunction, CheckClaims, Leg, LegCombination, ListDocuments, Plan
 
@@ -85,7 +93,12 @@ def _assess_leg(
         searches_words=float(_searches_words(leg)),
         is_followup=float(planned.is_followup),
     )
-    return replace(alternatives, assessment=ReadingAssessment(features=features, unused_words=tuple(unused)))
+    return replace(
+        alternatives,
+        assessment=ReadingAssessment(
+            features=features, unused_words=tuple(unused), guesses_condition=_guesses_condition(leg, lexicons)
+        ),
+    )
 
 
 def _is_computed(leg: Leg) -> bool:
@@ -160,12 +173,40 @@ def _misses_operation(
     nouns = frozenset[str]().union(*(lexicons[b].noun_stems for b in leg.search.buckets if b in lexicons))
     counts_documents = form.is_document_count and any(token.stem in nouns for token in tokens)
     is_total = form.computes and (counts_documents or not form.is_document_count)
-    if not is_total and not _TOTAL_WORDS.isdisjoint(words):
+    if not is_total and not _TOTAL_WORDS.isdisjoint(set(words) - condition_words):
         return True
     return form.grouping is None and any(
         before.word in _GROUPING_WORDS and token.stem not in nouns and token.word not in condition_words
         for before, token in itertools.pairwise(tokens)
     )
+
+
+def _guesses_condition(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """Whether a condition rests on a word of a longer value, or on a word that says nothing of its field."""
+    return any(
+        _is_guessed(condition, lexicons[clause.bucket])
+        for clause in leg.search.clauses
+        if clause.bucket in lexicons
+        for bucket, condition in walk_conditions(clause.condition, clause.bucket)
+        if bucket == clause.bucket
+    )
+
+
+def _is_guessed(condition: Condition, lexicon: BucketLexicon) -> bool:
+    """ "Please" for the value "quiet room please", "still" for a field without a value."""
+    match condition:
+        case ComparisonCondition(op=ComparisonOperator.EQ | ComparisonOperator.HAS, value=str(value), words=words):
+            tokens = tokenize_question(value, lexicon.analyser)
+            stems = {token.stem for token in tokenize_question(words, lexicon.analyser)}
+            written = sum(token.stem in stems for token in tokens)
+            return bool(words) and 0 < 2 * written < len(tokens)
+        case MissingCondition(field=name, words=words):
+            written = tokenize_question(words, lexicon.analyser)
+            is_light = all(token.word in _EVERYDAY_WORDS or token.word in STOP_WORDS for token in written)
+            names_field = not lexicon.label_stems_of(name).isdisjoint(token.stem for token in written)
+            return bool(written) and is_light and not names_field
+        case _:
+            return False
 
 
 def _searches_words(leg: Leg) -> bool:

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from agent.english.date_roles import SETTLED_WORDS
 from agent.english.function_words import (
     AGGREGATE_WORDS,
+    CONTRACTED_NEGATIONS,
     FILLER_WORDS,
+    NEGATIONS,
     ORDERING_WORDS,
     QUESTION_WORDS,
     SMALL_NUMBERS,
@@ -13,6 +16,7 @@ from agent.english.function_words import (
     SUMMARY_WORDS,
 )
 from agent.english.gradable_adjectives import adjective_of_superlative
+from agent.english.state_words import name_words_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import has_known_unit
@@ -29,6 +33,8 @@ _WORDS_BEFORE_ITEMS = frozenset(
     items all every""".split()
 )
 _COUNTING_WORDS = frozenset("count number".split())
+_MAX_NEGATION_DISTANCE = 4  # tokens: "have *not* yet been *paid*"
+_NEGATING_WORDS = CONTRACTED_NEGATIONS | NEGATIONS | frozenset({"still", "yet"})
 _WORDS_BEFORE_NAMES = frozenset("from by at with of for in via".split())
 
 
@@ -44,7 +50,11 @@ def filter_links(
     is only a part of values is not a match either. Beside the noun of a kind, a word is no value of a field that only
     other kinds have.
     """
-    links = [link for link in links if not _is_total_of_count(link, tokens)]
+    links = [
+        link
+        for link in links
+        if not _is_total_of_count(link, tokens) and not _is_state_of_amount(link, tokens, lexicon)
+    ]
     nouns = [link for link in links if isinstance(link.meaning, BucketNoun)]
     links = _drop_values_of_other_kinds(links, lexicon.schema)
     links = [link for link in links if not _is_partial_item(link) or _stands_as_noun(link, tokens, nouns)]
@@ -75,6 +85,24 @@ def _is_total_of_count(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
         and is_counted
         and words[link.first : link.last] == ["total"]
         and words[max(link.first - 1, 0)] == "in"
+    )
+
+
+def _is_state_of_amount(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    """ "That we haven't *paid*": whether the word speaks of an event, and only shares its stem with "total to pay".
+
+    An amount that a document lacks says nothing of the event.
+    """
+    meaning = link.meaning
+    words = {token.word for token in tokens[link.first : link.last]}
+    if not isinstance(meaning, FieldMention) or meaning.column is not None or not words <= SETTLED_WORDS:
+        return False
+    field = lexicon.get_field(meaning.field)
+    before = {token.word for token in tokens[max(link.first - _MAX_NEGATION_DISTANCE, 0) : link.first]}
+    return (
+        field.type in (FieldType.NUMBER, FieldType.MONEY)
+        and not words & name_words_of(field)
+        and not before.isdisjoint(_NEGATING_WORDS)
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from agent.english.date_roles import SETTLED_WORDS
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
@@ -67,7 +68,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
             or _is_document_part(selection, first, last)
         ):
             continue
-        if any(is_content_word(token) for token in selection.tokens[first:last]):
+        if any(_restricts_set(selection, index) for index in range(first, last)):
             text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
             runs_by_text.setdefault(text, (first, last))
     runs_by_text |= _find_present_words(selection, covered_tokens)
@@ -85,6 +86,12 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
         roles=roles,
         guessed_noun=find_guessed_noun(selection, runs_by_text),
     )
+
+
+def _restricts_set(selection: SpanSelection, index: int) -> bool:
+    """Whether the token is about the subject; "paid" is where it is denied: "that we haven't *paid*"."""
+    token = selection.tokens[index]
+    return is_content_word(token) or (index in selection.negated_tokens and token.word in SETTLED_WORDS)
 
 
 def _find_present_words(selection: SpanSelection, covered_tokens: Set[int]) -> Mapping[str, tuple[int, int]]:

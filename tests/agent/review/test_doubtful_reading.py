@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer, resume
-from agent.outcome import Answer, ChoiceKind, Clarify
+from agent.outcome import Answer, ChoiceKind, Clarify, OutcomeKind
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document, Passage
@@ -111,3 +111,22 @@ async def test_a_look_up_that_leaves_out_much_of_the_question_says_whose_value_i
     assert isinstance(outcome, Clarify)
     assert outcome.text.startswith("I read this as: vessel of V1. I could not use “stowaways” and “contraband”.")
     assert outcome.assumptions == ()  # a remark would say the same again
+
+
+async def test_an_empty_set_of_a_doubtful_reading_is_not_claimed_to_be_absence(context: AgentContext) -> None:
+    outcome = await answer("voyages of the Tern in 2032 that the admiral and the bishop cheered", context)
+
+    assert isinstance(outcome, Clarify)
+    assert outcome.kind is OutcomeKind.NO_RESULTS
+    assert outcome.text.startswith("I read this as: voyages")
+    assert "I found nothing like that" in outcome.text
+    assert "I found no voyages" not in outcome.text
+    assert all(choice.count for choice in outcome.choices if choice.count is not None)
+
+
+async def test_an_empty_set_of_a_sure_reading_is_said_plainly(context: AgentContext) -> None:
+    outcome = await answer("how many voyages of the Tern in 2032?", context)
+
+    assert isinstance(outcome, Clarify)
+    assert outcome.kind is OutcomeKind.NO_RESULTS
+    assert "I read this as" not in outcome.text

@@ -16,12 +16,25 @@ FILES = {
     )
 }
 
+TUBS = {
+    "tubs.csv": (
+        "id,keeper,remark,return_date\nT-1,Ada Moor,handle with care please,2031-03-01\nT-2,Ada Moor,blue lid,\n"
+        "T-3,Ben Lund,handle with care please,\nT-4,Ben Lund,blue lid,2031-04-01\n"
+    )
+}
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MiningHome]:
     async with open_home_of(tmp_path_factory.mktemp("crates"), FILES, frozenset({"crates"})) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def guessed_home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MiningHome]:
+    async with open_home_of(tmp_path_factory.mktemp("tubs"), TUBS, frozenset({"tubs"})) as opened:
         yield opened
 
 
@@ -86,3 +99,17 @@ async def test_a_question_that_texts_answer_is_not_assessed(home: MiningHome) ->
 
     assert planned.plan.legs[0].answer_form.reads_text
     assert planned.alternatives[0].assessment is None
+
+
+async def test_a_condition_on_a_word_of_a_longer_value_is_a_guess(guessed_home: MiningHome) -> None:
+    by_word = await assess_question(guessed_home, "Please list the tubs of Ada Moor")
+    by_value = await assess_question(guessed_home, "tubs with the remark handle with care please")
+
+    assert by_word.guesses_condition
+    assert not by_value.guesses_condition
+
+
+async def test_a_missing_value_that_no_word_speaks_of_is_a_guess(guessed_home: MiningHome) -> None:
+    by_field = await assess_question(guessed_home, "tubs without a return date")
+
+    assert not by_field.guesses_condition
