@@ -1,11 +1,13 @@
 """Signed links to files, and the HTTP route that serves them. A link holds an id; the stored row decides on access."""
 
+import asyncio
 import hashlib
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from itsdangerous import BadSignature, Signer
@@ -16,6 +18,7 @@ from bot.ids import ExportId
 if TYPE_CHECKING:
     from aiohttp import web
 
+_PIECE_BYTES: Final = 256 * 1024
 _SALT = b"parley download link, version 2"
 
 
@@ -62,15 +65,31 @@ def download_route_for(find: Callable[[str], Awaitable[ServedFile]]) -> "web.Rou
         except LinkRefused as exc:
             return web.Response(status=exc.status, text=f"{exc}\n", headers={"Cache-Control": "no-store"})
         protect_connection(request)
-        return web.FileResponse(
-            file.path,
-            headers={
-                "Content-Type": "text/csv; charset=utf-8",
-                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
-                "Cache-Control": "no-store",
-                "X-Content-Type-Options": "nosniff",
-                "Referrer-Policy": "no-referrer",
-            },
-        )
+        return await _send_file(request, file)
 
     return web.get("/download/{signed}", serve_file)
+
+
+async def _send_file(request: "web.Request", file: ServedFile) -> "web.StreamResponse":
+    """Sends the file piece by piece.
+
+    Not by `loop.sendfile`, which `web.FileResponse` uses: if its connection is closed meanwhile, asyncio keeps watching
+    the number of the closed socket, and the next socket with this number hangs.
+    """
+    from aiohttp import web
+
+    response = web.StreamResponse(
+        headers={
+            "Content-Type": "text/csv; charset=utf-8",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+        }
+    )
+    with await asyncio.to_thread(file.path.open, "rb") as content:
+        response.content_length = os.fstat(content.fileno()).st_size
+        await response.prepare(request)
+        while request.method != "HEAD" and (piece := await asyncio.to_thread(content.read, _PIECE_BYTES)):
+            await response.write(piece)
+    return response

@@ -1,5 +1,7 @@
 """Attacks that nobody had listed: by folders that others may write into, by names, by numbers, and by long talks."""
 
+import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,12 +12,14 @@ from adapters.terminal.render import printable_text_of
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.cli.terminal_text import escape_controls
+from bot.conversation.download import ServedFile, download_route_for
 from bot.conversation.plan_history import (
     MAX_HISTORY_CHARACTERS,
     MAX_PLAN_CHARACTERS,
     PlanHistory,
     without_large_plan,
 )
+from bot.http.connections import ConnectionLimits
 from bot.ids import ConversationId, TurnId
 from bot.settings import load_settings
 from storage.embedded.index import EmbeddedIndex
@@ -31,6 +35,7 @@ from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
 from storage.sql.stores.conversations import ConversationState
 from storage.text.snowball_analyser import analyser_for
 from tests.bot.conftest import ConversationDriver
+from tests.bot.http.bounded_server import open_raw, serve_bounded
 from tests.cli.conftest import run_parley
 
 ORDERS = "order_id,customer,total,weight\nA1,Ada Ltd,100.50,5 kg\nA2,Bob Ltd,200,7 kg\nA3,Cyd Ltd,300,9 kg\n"
@@ -219,3 +224,24 @@ def test_the_history_of_plans_is_bounded_and_keeps_the_latest() -> None:
 def plan_about(question: str) -> Plan:
     leg = Leg(id=LegId("l"), question="", search=unfiltered_search_of(BucketId("orders")), answer_form=ListDocuments())
     return Plan(question=question, legs=(leg,))
+
+
+# -- downloads that are never read
+
+
+async def test_downloads_that_nobody_reads_hang_no_other_connection(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b\n" * 4_000_000)
+
+    async def find_file(signed: str) -> ServedFile:
+        return ServedFile(path=path, name="rows.csv")
+
+    limits = ConnectionLimits(total=20, per_caller=20, unproven=5)
+    async with serve_bounded([download_route_for(find_file)], limits) as port, contextlib.AsyncExitStack() as readers:
+        for _ in range(40):
+            connection = await readers.enter_async_context(open_raw(port))
+            connection.send_bytes(b"GET /download/x HTTP/1.1\r\nHost: a\r\n\r\n")
+            await asyncio.sleep(0.01)  # so that it is closed for another while its file is being sent
+        async with asyncio.timeout(20), open_raw(port) as latest:
+            latest.send_bytes(b"HEAD /download/x HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert await latest.read_status() == 200
