@@ -37,6 +37,11 @@ _QUESTION_PATTERNS = {  # the first that matches counts
         | \b (?:number|amount) [ ] of \b""",
     AnswerType.NAME: r"\b who (?:m|se)? \b",
 }
+# Words as short as a unit: "shaft 3 at noon" has no number in at
+_SHORT_WORDS = rf"""(?: {
+    "|".join("am an and are as at but by did do for had has he if in is it no not of off on or our out she so".split())
+    + "|the|to|up|us|was|we|who"
+} )"""
 _VALUE_PATTERNS = {
     AnswerType.SPAN: rf"""{_NUMBER_PATTERN} (?: [ ]? \( \d+ \) )? [ -]* (?: (?!{_BETWEEN_AMOUNTS}) [a-z]{{3,}} [ ] )?
             (?:second|minute|hour|day|night|week|month|quarter|year|kilomet[a-z]+|km|mile)s? \b
@@ -51,7 +56,7 @@ _VALUE_PATTERNS = {
             (?: [ ] \d{{4}} )?
         | {_MONTH_PATTERN} [ ] \d{{1,2}} (?:st|nd|rd|th)? (?: ,? [ ] \d{{4}} )? | {_MONTH_PATTERN} [ ] \d{{4}}
         | \d{{4}} - \d\d - \d\d | \d{{1,2}} [/.] \d{{1,2}} [/.] \d{{2,4}} | (?:19|20)\d\d ) \b""",
-    AnswerType.NUMBER: rf"{_NUMBER_PATTERN} (?: [ ]? [a-zµ°%Ω]{{1,3}} \b )?",
+    AnswerType.NUMBER: rf"{_NUMBER_PATTERN} (?: [ ]? (?! {_SHORT_WORDS} \b ) [a-zµ°%Ω]{{1,3}} \b )?",
     AnswerType.NAME: r"(?-i: \b [A-Z][\w.&'-]+ (?: [ ] (?:(?:of|and|&|the)[ ])? [A-Z][\w.&'-]+ )+ )",
 }
 _FLAGS = re.IGNORECASE | re.VERBOSE

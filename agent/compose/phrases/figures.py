@@ -118,12 +118,12 @@ def format_amount(value: float | str | None, unit: str | None, field: SchemaFiel
 
 
 def highlight_value(text: str, answer_type: AnswerType | None, counted_noun: str | None = None) -> str:
-    """Returns a quotation as Markdown, with the first value of `answer_type` in bold.
+    """Returns a quotation as Markdown, with the value of `answer_type` in bold, if it has no other of that type.
 
     `counted_noun`: the noun whose number is asked; a number of something else is not highlighted.
     """
     spans = find_values_in(text, answer_type, counted_noun) if answer_type is not None else []
-    if not spans:
+    if len({text[start:end].strip().casefold() for start, end in spans}) != 1:
         return escape_markdown(text)
     start, end = spans[0]
     end = start + len(text[start:end].rstrip())

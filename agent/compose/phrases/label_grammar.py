@@ -71,6 +71,7 @@ _EVENT_PARTICIPLES: Final = {
     "due": "due",
 }
 _DATE_LABEL: Final = re.compile(r"^(?P<event>[a-z]+) date$")
+_BRACKETED_TIME_UNIT: Final = re.compile(r" \((?:minutes|hours|days|weeks|months|years)\)$")
 _VOWELS: Final = frozenset("aeiou")
 
 
@@ -95,6 +96,8 @@ class LabelGrammar:
 def parse_label(field: SchemaField) -> LabelGrammar:
     """Finds out how the label of the field stands in an English sentence."""
     label = format_label(field.label).strip(" :")
+    if field.unit:
+        label = _BRACKETED_TIME_UNIT.sub("", label)  # the value says its unit: "terms of at most 14 days"
     if not label.replace("(", " ").replace(")", " ").split():
         return LabelGrammar(LabelKind.QUOTED, quote_label(field))
     grammar = _parse_date_label(label) if field.type is FieldType.DATE else _parse_value_label(label, field)

@@ -12,6 +12,7 @@ from storage.ingest.schemas.names import title_from_name, word_forms_of, words_i
 from storage.ingest.schemas.profile import MAX_CATEGORY_CHARACTERS, ValueProfile
 from storage.ingest.schemas.synonyms import add_synonyms, expand_abbreviations, synonyms_by_value, synonyms_for_flag
 from storage.ingest.schemas.units import label_of_name
+from storage.ingest.schemas.written_titles import write_out_title
 from storage.quantities.money import BARE_SIGN_PATTERN, currency_of_sign
 from storage.quantities.units import convert_exactly
 from storage.search.ids import BucketId, FieldName
@@ -65,7 +66,10 @@ def infer_schema(bucket: BucketId, profiles: Mapping[FieldName, ValueProfile], l
         value_hash = hash(word.casefold())
         return any(value_hash in profile.distinct for profile in named_value_profiles)
 
-    return _add_value_synonyms(add_synonyms(schema, has_value), profiles, has_value)
+    schema = _add_value_synonyms(add_synonyms(schema, has_value), profiles, has_value)
+    if language != "en":
+        return schema
+    return replace(schema, fields=tuple(replace(field, title=write_out_title(field)) for field in schema.fields))
 
 
 def _add_value_synonyms(

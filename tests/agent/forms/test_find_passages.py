@@ -107,6 +107,8 @@ async def test_the_passages_of_a_message_fit_all_its_sentences(letters: Embedded
         ("How many boats are moored?", "Pier K9 is 30 m long and holds 12 boats.", "12"),
         ("How many buoys are there?", "Pier K9 is 30 m long and holds 12 boats.", None),
         ("How far is the pier?", "Pier K9 is 30 m long.", "30 m"),
+        ("How high is the tide?", "Measured in the harbour: 4 at noon.", "4"),
+        ("How high is the tide?", "Gauge 3 at noon: 4.2 m.", None),
     ],
 )
 def test_the_number_in_bold_is_that_of_the_counted_noun(question: str, text: str, expected: str | None) -> None:
