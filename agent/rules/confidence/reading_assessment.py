@@ -14,10 +14,12 @@ from agent.english.function_words import (
     AMOUNT_SUPERLATIVES,
     COURTESY_WORDS,
     DAY_ORDER_WORDS,
+    DISTINCT_WORDS,
     EMPTY_WORDS,
     EVERYDAY_WORDS,
     FILLER_WORDS,
     GREETING_WORDS,
+    PERIOD_WORDS,
     RELATING_VERBS,
     SHORT_FORMS,
     SMALL_NUMBERS,
@@ -50,6 +52,8 @@ _MIN_LETTERS = 3  # of a word that says something
 _MAX_COUNTED_WORDS = 2
 _WORDS_BEFORE_ASKED_WORD = frozenset({"many", "which", "what", "whose"})
 _TOTAL_WORDS = frozenset("total totals sum altogether average avg median overall combined".split())
+_ORDERING_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged ascending descending".split())
+_WORDS_FOR_LAST_SET = frozenset("other others rest remaining same instead".split())
 _GROUPING_WORDS = frozenset({"per", "each"})
 _ENDS = (AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
 _SUPERLATIVE_WORDS = AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS - {"date", "dated"}
@@ -117,9 +121,19 @@ def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQu
     """Returns words of which the reply says elsewhere what became of them, and those that limit or order a list."""
     phrases = {*alternatives.unknown_words, *(term for clause in leg.search.clauses for term in clause.required_terms)}
     corrected = {assumption.written for assumption in planned.assumptions if isinstance(assumption, CorrectedSpelling)}
-    words = {word for phrase in phrases | corrected for word in phrase.casefold().split()}
-    is_limited = leg.answer_form.list_limit is not None
-    return frozenset(words | SMALL_NUMBERS.keys() | AMOUNT_SUPERLATIVES if is_limited else words)
+    words: set[str] = {word for phrase in phrases | corrected for word in phrase.casefold().split()}
+    form = leg.answer_form
+    if form.list_limit is not None:
+        words |= SMALL_NUMBERS.keys() | AMOUNT_SUPERLATIVES
+    if form.list_order is not None:
+        words |= _ORDERING_WORDS | AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS
+    if AggregateFunction.DISTINCT in form.computed_functions:
+        words |= DISTINCT_WORDS
+    if form.grouping is not None and form.grouping.period is not None:
+        words |= PERIOD_WORDS.keys()
+    if planned.is_followup:
+        words |= _WORDS_FOR_LAST_SET
+    return frozenset(words)
 
 
 def _words_linked_to_fields(
@@ -173,7 +187,7 @@ def _misses_operation(
     nouns = frozenset[str]().union(*(lexicons[b].noun_stems for b in leg.search.buckets if b in lexicons))
     counts_documents = form.is_document_count and any(token.stem in nouns for token in tokens)
     is_total = form.computes and (counts_documents or not form.is_document_count)
-    if not is_total and not _TOTAL_WORDS.isdisjoint(set(words) - condition_words):
+    if not is_total and not _TOTAL_WORDS.isdisjoint(set(words) - condition_words - linked):
         return True
     return form.grouping is None and any(
         before.word in _GROUPING_WORDS and token.stem not in nouns and token.word not in condition_words
