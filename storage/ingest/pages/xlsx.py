@@ -4,7 +4,7 @@ import json
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -82,7 +82,8 @@ def _sheet_frames(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
     """
     with TemporaryFile("w+", encoding="utf-8") as spool:
         first_rows = list[TabularRow]()
-        rows = _spool_rows(_sheet_rows(sheet, _MergedCells.from_xml(xml)), spool)
+        cut_cells = _CutCells()
+        rows = _spool_rows(_sheet_rows(sheet, _MergedCells.from_xml(xml), cut_cells), spool)
         layout = detect_layout(_collect_rows(rows, first_rows))
         if layout is None:
             return
@@ -92,6 +93,7 @@ def _sheet_frames(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
             if number % _ALIVE_EVERY_ROWS == 0:
                 yield {"alive": True, "row_count": number}
         yield from _formula_remarks(sheet, xml)
+        yield from _cut_remarks(sheet, cut_cells)
         yield _header_frame(sheet, keys.layout_with_key())
         yield from _row_frames(spool, layout)
 
@@ -117,6 +119,19 @@ def _formula_remarks(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
         }
 
 
+def _cut_remarks(sheet: Sheet, cut_cells: "_CutCells") -> Iterator[ParserFrame]:
+    if cut_cells.beyond_columns:
+        yield {
+            "remark": f"{cut_cells.beyond_columns:,} cells of the sheet {sheet.title} are right of column"
+            f" {_MAX_COLUMNS:,} and were not read: split it into several sheets"
+        }
+    if cut_cells.too_long:
+        yield {
+            "remark": f"{cut_cells.too_long:,} cells of the sheet {sheet.title} have more than"
+            f" {_MAX_CELL_CHARACTERS:,} characters, and their rest was not read"
+        }
+
+
 def _header_frame(sheet: Sheet, layout: TableLayout) -> ParserFrame:
     return {
         "sheet": sheet.title,
@@ -135,11 +150,12 @@ def _row_frames(spool: TextIO, layout: TableLayout) -> Iterator[ParserFrame]:
         yield {"rows": batch}
 
 
-def _sheet_rows(sheet: Sheet, merged_cells: "_MergedCells") -> Iterator[TabularRow]:
+def _sheet_rows(sheet: Sheet, merged_cells: "_MergedCells", cut_cells: "_CutCells") -> Iterator[TabularRow]:
     """Yields all rows of a sheet. Each row repeats the cells that are merged with a row above."""
     sheet.reset_dimensions()  # some programs store wrong dimensions
     anchors = dict[tuple[int, int], CellValue]()
     for number, values in enumerate(sheet.iter_rows(values_only=True), 1):
+        cut_cells.count_row(values)
         cells = [_cell_value(value) for value in values[:_MAX_COLUMNS]]
         while cells and cells[-1] is None:
             cells.pop()
@@ -149,6 +165,20 @@ def _sheet_rows(sheet: Sheet, merged_cells: "_MergedCells") -> Iterator[TabularR
         for column in merged_cells.start_columns.get(number, []):
             anchors[number, column] = cells[column] if column < len(cells) else None
         yield TabularRow(number=number, cells=cells, merged_columns=merged_cells.last_columns.get(number, {}))
+
+
+@dataclass(slots=True)
+class _CutCells:
+    """Counts the cells that are not read, and those of which only the beginning is."""
+
+    beyond_columns: int = 0
+    too_long: int = 0
+
+    def count_row(self, values: Sequence[object]) -> None:
+        self.beyond_columns += sum(value is not None for value in values[_MAX_COLUMNS:])
+        self.too_long += sum(
+            isinstance(value, str) and len(value) > _MAX_CELL_CHARACTERS for value in values[:_MAX_COLUMNS]
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

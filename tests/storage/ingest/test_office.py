@@ -227,6 +227,18 @@ def test_the_header_is_found_below_titles_and_merged_cells(tmp_path: Path, worke
     assert second.metadata == dict(zip([*names, "column 6"], ["North", 3, 30, 4, 40, "a remark"], strict=True))
 
 
+def test_cells_right_of_the_last_column_that_is_read_are_remarked(tmp_path: Path, worker: ParserWorker) -> None:
+    row = ["A1", "Pump", *[None] * 1_999, "far", "away"]
+    path = a_workbook(tmp_path / "x.xlsx", Parts=[["id", "Name"], row])
+
+    items = load_items(path, worker)
+
+    remarks = [item.text for item in items if isinstance(item, LoadRemark)]
+    [record] = [item for item in items if isinstance(item, SourceRecord)]
+    assert any("2 cells of the sheet Parts are right of column 2,000" in remark for remark in remarks)
+    assert record.metadata["Name"] == "Pump"
+
+
 def test_formulas_without_results_and_hidden_sheets_are_remarked(tmp_path: Path, worker: ParserWorker) -> None:
     path = a_workbook(tmp_path / "x.xlsx", Sums=[["n", "twice"], [1, "=A2*2"], [2, "#N/A"]], Secret=[["a"], ["b"]])
     book = openpyxl.load_workbook(path)
