@@ -4,6 +4,7 @@ Only what is known without the truth counts. `agent.review.answer_confidence` ma
 """
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
@@ -52,6 +53,10 @@ _MIN_LETTERS = 3  # of a word that says something
 _MAX_COUNTED_WORDS = 2
 _WORDS_BEFORE_ASKED_WORD = frozenset({"many", "which", "what", "whose"})
 _TOTAL_WORDS = frozenset("total totals sum altogether average avg median overall combined".split())
+_SPAN_OF_TIME = re.compile(
+    r"(?<![\w.,])(?P<sign>[-−]?)(?P<number>\d+)\s+(?:days?|weeks?|months?|years?)\b(?!\s+(?:old|of)\b)", re.IGNORECASE
+)
+_NO_DOCUMENTS = re.compile(r"\b(?:first|last|top)\s+0\b", re.IGNORECASE)
 _ORDERING_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged ascending descending".split())
 _WORDS_FOR_LAST_SET = frozenset("other others rest remaining same instead".split())
 _GROUPING_WORDS = frozenset({"per", "each"})
@@ -160,8 +165,12 @@ def _misses_asked_word(tokens: Sequence[QuestionToken], unused: Sequence[str]) -
 def _misses_operation(
     leg: Leg, tokens: Sequence[QuestionToken], linked: Set[str], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> bool:
-    """Whether the question asks for an end of an order, a total or groups, and the form of the answer for none."""
+    """Whether the question asks for an end of an order, a total or groups, and the form of the answer for none; or for
+    a number of days or documents that the plan does not have.
+    """
     form, words = leg.answer_form, [token.word for token in tokens]
+    if _misses_span_of_time(leg) or _NO_DOCUMENTS.search(leg.question):
+        return True
     condition_words = {
         token.word
         for clause in leg.search.clauses
@@ -192,6 +201,21 @@ def _misses_operation(
     return form.grouping is None and any(
         before.word in _GROUPING_WORDS and token.stem not in nouns and token.word not in condition_words
         for before, token in itertools.pairwise(tokens)
+    )
+
+
+def _misses_span_of_time(leg: Leg) -> bool:
+    """ "The last -5 days", "1000000 weeks ago": whether no condition compares with a span that the question gives."""
+    used = " ".join(
+        getattr(condition, "words", "")
+        for clause in leg.search.clauses
+        for _, condition in walk_conditions(clause.condition, clause.bucket)
+        if not isinstance(condition, MissingCondition)
+    )
+    is_limited = leg.answer_form.grouping is not None or leg.answer_form.list_limit is not None
+    return any(
+        match["sign"] or (match["number"] not in used and not is_limited)
+        for match in _SPAN_OF_TIME.finditer(leg.question)
     )
 
 

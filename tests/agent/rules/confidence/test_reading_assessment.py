@@ -68,6 +68,31 @@ async def test_groups_that_the_plan_does_not_make_are_missed(home: MiningHome) -
     assert score_reading(assessment.features) < MIN_CONFIDENCE
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "crates packed in the last -5 days",
+        "crates packed 1000000 weeks ago",
+        "crates packed in the last 0 days",
+        "the first 0 crates",
+    ],
+)
+async def test_a_number_of_days_or_crates_that_cannot_be_meant_is_missed(home: MiningHome, question: str) -> None:
+    assessment = await assess_question(home, question)
+
+    assert assessment.features.misses_operation == 1 or assessment.unused_words
+    assert score_reading(assessment.features) < MIN_CONFIDENCE
+
+
+@pytest.mark.parametrize(
+    "question", ["crates packed in the last 5 days", "crates packed 3 weeks ago", "the first 2 crates"]
+)
+async def test_a_number_of_days_or_crates_that_the_plan_has_is_not_missed(home: MiningHome, question: str) -> None:
+    assessment = await assess_question(home, question)
+
+    assert assessment.features.misses_operation == 0
+
+
 async def test_a_word_that_is_asked_for_counts_more(home: MiningHome) -> None:
     asked = await assess_question(home, "which shows in Ghent weigh more than 5 kg?")
     beside = await assess_question(home, "which crates in Ghent that we called off weigh more than 5 kg?")
