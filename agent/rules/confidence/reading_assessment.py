@@ -20,6 +20,7 @@ from agent.english.function_words import (
     EVERYDAY_WORDS,
     FILLER_WORDS,
     GREETING_WORDS,
+    MENTION_WORDS,
     PERIOD_WORDS,
     RELATING_VERBS,
     SHORT_FORMS,
@@ -57,6 +58,7 @@ _SPAN_OF_TIME = re.compile(
     r"(?<![\w.,])(?P<sign>[-−]?)(?P<number>\d+)\s+(?:days?|weeks?|months?|years?)\b(?!\s+(?:old|of)\b)", re.IGNORECASE
 )
 _NO_DOCUMENTS = re.compile(r"\b(?:first|last|top)\s+0\b", re.IGNORECASE)
+_WORDS_FOR_WORDS = frozenset("word words phrase phrases term terms text say says said saying".split())
 _ORDERING_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged ascending descending".split())
 _WORDS_FOR_LAST_SET = frozenset("other others rest remaining same instead".split())
 _GROUPING_WORDS = frozenset({"per", "each"})
@@ -136,6 +138,8 @@ def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQu
         words |= DISTINCT_WORDS
     if form.grouping is not None and form.grouping.period is not None:
         words |= PERIOD_WORDS.keys()
+    if _searches_words(leg):
+        words |= MENTION_WORDS | _WORDS_FOR_WORDS
     if planned.is_followup:
         words |= _WORDS_FOR_LAST_SET
     return frozenset(words)

@@ -93,6 +93,14 @@ async def test_a_number_of_days_or_crates_that_the_plan_has_is_not_missed(home: 
     assert assessment.features.misses_operation == 0
 
 
+@pytest.mark.parametrize(
+    "question",
+    ['crates that say "handle with care"', 'crates with the words "blue lid"', 'crates that mention "Ada Moor"'],
+)
+async def test_words_that_ask_for_words_of_the_text_are_used(home: MiningHome, question: str) -> None:
+    assert score_reading((await assess_question(home, question)).features) >= MIN_CONFIDENCE
+
+
 async def test_a_word_that_is_asked_for_counts_more(home: MiningHome) -> None:
     asked = await assess_question(home, "which shows in Ghent weigh more than 5 kg?")
     beside = await assess_question(home, "which crates in Ghent that we called off weigh more than 5 kg?")
