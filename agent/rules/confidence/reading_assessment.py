@@ -49,6 +49,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import BucketId
 from storage.search.plan import AggregateFunction, CheckClaims, Leg, LegCombination, ListDocuments, Plan
+from storage.text.identifiers import find_identifiers
 
 _MIN_LETTERS = 3  # of a word that says something
 _MAX_COUNTED_WORDS = 2
@@ -88,7 +89,7 @@ def _assess_leg(
         return alternatives
     tokens = tokenize_question(leg.question, lexicons[buckets[0]].analyser)
     linked = frozenset(_words_linked_to_fields(leg, tokens, lexicons))
-    explained = linked | _explained_words(leg, alternatives, planned)
+    explained = linked | _explained_words(leg, alternatives, planned) | _words_beside_identifiers(leg, tokens)
     unused = [
         word
         for word in dict.fromkeys(find_uncovered_words(Plan(question=leg.question, legs=(leg,)), lexicons))
@@ -143,6 +144,20 @@ def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQu
     if planned.is_followup:
         words |= _WORDS_FOR_LAST_SET
     return frozenset(words)
+
+
+def _words_beside_identifiers(leg: Leg, tokens: Sequence[QuestionToken]) -> frozenset[str]:
+    """ "How *long* is the notice period of *contract* C-1001?": what an identifier is of, and "how long", where the
+    document with this id is asked for a value.
+    """
+    if not leg.answer_form.reads_values or not find_identifiers(leg.question):
+        return frozenset()
+    identifiers = {word.casefold() for name in find_identifiers(leg.question) for word in (name, *name.split("-"))}
+    return frozenset(
+        word.word if following.word in identifiers else following.word
+        for word, following in itertools.pairwise(tokens)
+        if following.word in identifiers or word.word == "how"
+    )
 
 
 def _words_linked_to_fields(

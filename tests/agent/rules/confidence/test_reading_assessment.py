@@ -101,6 +101,13 @@ async def test_words_that_ask_for_words_of_the_text_are_used(home: MiningHome, q
     assert score_reading((await assess_question(home, question)).features) >= MIN_CONFIDENCE
 
 
+async def test_the_noun_before_an_identifier_and_how_long_are_used(home: MiningHome) -> None:
+    assessment = await assess_question(home, "how heavy is the weight of goblin CR-1001?")
+
+    assert "heavy" not in assessment.unused_words
+    assert "goblin" not in assessment.unused_words
+
+
 async def test_a_word_that_is_asked_for_counts_more(home: MiningHome) -> None:
     asked = await assess_question(home, "which shows in Ghent weigh more than 5 kg?")
     beside = await assess_question(home, "which crates in Ghent that we called off weigh more than 5 kg?")
