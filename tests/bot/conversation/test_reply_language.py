@@ -99,7 +99,7 @@ async def test_a_plan_that_asks_for_one_of_several_documents_asks_in_german(
     turn = await ConversationDriver(answering_bot).ask_question(question)
 
     assert turn.result["outcome"] == "ambiguous"
-    assert turn.result["text"] == ("**37 Receipts** mit vendor Acme kommen infrage. Welches Dokument ist gemeint?")
+    assert turn.result["text"] == ("**37 Receipts** mit vendor Acme kommen infrage.\n\nWelches Dokument ist gemeint?")
     assert "Ein anderes davon" in labels_of(turn)
 
 
@@ -143,7 +143,9 @@ async def test_a_short_follow_up_of_a_german_plan_stays_german(
     await talk.ask_question("Alle von Bolt")
     kept_turn = await talk.ask_question("only paid")
 
-    assert kept_turn.result["text"].startswith("Ich finde keine Receipts mit vendor Bolt und mit Merkmal »paid«.")
+    assert kept_turn.result["text"].startswith(
+        "So habe ich das verstanden: Receipts mit vendor Bolt und mit Merkmal »paid«. Dazu habe ich nichts gefunden."
+    )
     assert "Neu anfangen" in labels_of(kept_turn)
 
 
