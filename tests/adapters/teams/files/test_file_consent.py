@@ -236,7 +236,7 @@ async def test_another_person_cannot_take_the_file(desk: ConsentDesk, bob: Tenan
         {"action": "accept", "context": {"file": "x" * 5000}},
         {"action": "accept", "context": "x", "uploadInfo": {}},
         {"action": "accept", "context": {"file": ["x"]}},
-        {"action": "decline", "context": {"file": "a\0b"}},
+        {"action": "decline", "context": {"file": "a b"}},
         {"action": "decline", "context": {"export": "1"}},
     ],
 )
