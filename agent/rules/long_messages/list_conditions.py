@@ -218,7 +218,10 @@ def _has_bucket(plan: Plan, reading: ListReading) -> bool:
     """Whether each leg is about documents that the list can restrict."""
     return not reading.values or all(
         any(clause.bucket in reading.values for clause in leg.search.clauses)
-        or any(_widen(clause.condition, clause.bucket, reading) != clause.condition for clause in leg.search.clauses)
+        or any(
+            _widen_condition(clause.condition, clause.bucket, reading) != clause.condition
+            for clause in leg.search.clauses
+        )
         for leg in plan.legs
     )
 
@@ -249,7 +252,7 @@ def _restrict_clause(clause: Clause, reading: ListReading) -> Clause | None:
         )
         kept = (part for part in conjuncts_of(clause.condition) if not _is_id_of_entry(part, reading))
         return replace(clause, condition=conjunction_of(*kept, condition), required_terms=terms)
-    widened = _widen(clause.condition, clause.bucket, reading)
+    widened = _widen_condition(clause.condition, clause.bucket, reading)
     if widened == clause.condition:
         if clause.bucket not in reading.values:
             return None
@@ -269,7 +272,7 @@ def _condition_on(name: FieldName, values: tuple[str, ...], reading: ListReading
     return ComparisonCondition(field=name, op=ComparisonOperator.IN, value=values, words=reading.entry)
 
 
-def _widen(condition: Condition, bucket: BucketId, reading: ListReading) -> Condition:
+def _widen_condition(condition: Condition, bucket: BucketId, reading: ListReading) -> Condition:
     """Returns the condition on documents of the bucket with all values in place of those of the entry."""
     match condition:
         case ComparisonCondition() if bucket in reading.values:
@@ -277,13 +280,13 @@ def _widen(condition: Condition, bucket: BucketId, reading: ListReading) -> Cond
             stands_for_list = _is_value_of_entry(condition, name, values) or _is_id_of_entry(condition, reading)
             return _condition_on(name, values, reading) if stands_for_list else condition
         case AndCondition(members):
-            return AndCondition(tuple(_widen(member, bucket, reading) for member in members))
+            return AndCondition(tuple(_widen_condition(member, bucket, reading) for member in members))
         case OrCondition(members):
-            return OrCondition(tuple(_widen(member, bucket, reading) for member in members))
+            return OrCondition(tuple(_widen_condition(member, bucket, reading) for member in members))
         case NotCondition(inner):
-            return NotCondition(_widen(inner, bucket, reading))
+            return NotCondition(_widen_condition(inner, bucket, reading))
         case SemiJoinCondition(condition=inner):
-            return replace(condition, condition=_widen(inner, condition.bucket, reading))
+            return replace(condition, condition=_widen_condition(inner, condition.bucket, reading))
         case _:
             return condition
 
