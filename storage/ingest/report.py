@@ -238,7 +238,7 @@ class ReportBuilder:
 
 def _surplus_keys_remark(keys_of_bucket: tuple[BucketId, Set[FieldName]]) -> str:
     bucket, names = keys_of_bucket
-    count = f"over {_MAX_SURPLUS_KEYS:,}" if len(names) > _MAX_SURPLUS_KEYS else f"{len(names):,}"
+    count = f"{_MAX_SURPLUS_KEYS:,} or more" if len(names) >= _MAX_SURPLUS_KEYS else f"{len(names):,}"
     return (
         f"{bucket}: {MAX_COLUMNS:,} keys are fields; {count} further keys, such as {min(names)!r}, are none, and their "
         "values are not stored: put repeated things into a list under one key, or give a schema with the keys you need"

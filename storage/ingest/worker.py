@@ -23,11 +23,18 @@ from typing import Any, Protocol, TextIO, TypeAlias
 
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.limits import ParserLimits, text_too_long_error, too_many_rows_error
+from storage.ingest.limits import (
+    MAX_CELLS,
+    MAX_PAGES,
+    ParserLimits,
+    text_too_long_error,
+    too_many_cells_error,
+    too_many_pages_error,
+    too_many_rows_error,
+)
 
 WORKER_COMMAND = (sys.executable, "-m", "storage.ingest.worker")
 _OUT_OF_MEMORY_STATUS = 86  # exit status of a worker that reached its memory limit
-_STREAMED_FORMATS = ("jsonl", "csv")
 _CPU_LIMIT_SIGNALS = tuple(int(getattr(signal, name)) for name in ("SIGXCPU",) if hasattr(signal, name))
 ParserFrame: TypeAlias = Mapping[str, Any]
 
@@ -123,10 +130,8 @@ class ParserWorker:
             process.stdin.flush()
         except (OSError, ValueError) as exc:  # the process is dead, or its pipe is closed
             raise self._process_failure(process, cpu_s, timed_out=False) from exc
-        remaining_s = self._limits.file_timeout_s  # only waiting counts, not what the caller does with the frames
-        frame_timeout_s = self._limits.page_timeout_s
-        if source.file_format in _STREAMED_FORMATS:  # a large file is read to its end before the first record
-            remaining_s = frame_timeout_s = max(remaining_s, 4 * cpu_s)
+        frame_timeout_s, file_timeout_s = self._limits.timeouts_s_for(source.size_bytes)
+        remaining_s = file_timeout_s  # only waiting counts, not what the caller does with the frames
         while True:
             wait_start = monotonic()
             frame = self._read_frame(process, min(frame_timeout_s, remaining_s), cpu_s)
@@ -164,7 +169,10 @@ class ParserWorker:
         self._kill_process()
         if timed_out:
             limits = f"{self._limits.page_timeout_s:g} seconds for a page, {self._limits.file_timeout_s:g} for all"
-            return _WorkerDied(f"reading it took too long ({limits})", took_too_long=True)
+            return _WorkerDied(
+                f"reading it took too long ({limits}, more for a large file); split it into smaller files",
+                took_too_long=True,
+            )
         if status is not None and -status in _CPU_LIMIT_SIGNALS:
             return _WorkerDied(
                 f"reading it takes more than {cpu_s:,.0f} seconds of CPU, the limit for a file of its size; "
@@ -172,7 +180,9 @@ class ParserWorker:
                 took_too_long=True,
             )
         if status == _OUT_OF_MEMORY_STATUS:
-            return _WorkerDied(f"reading it takes more than {self._limits.memory_mb} MB of memory")
+            return _WorkerDied(
+                f"reading it takes more than {self._limits.memory_mb} MB of memory; split it into smaller files"
+            )
         return _WorkerDied("the program that reads it broke down over it")
 
     def _running_process(self) -> "subprocess.Popen[str]":
@@ -217,7 +227,7 @@ def run_worker_loop(arguments: Sequence[str]) -> None:
         _limit_cpu(request["cpu_s"])
         try:
             source = SourceFile(path=Path(request["path"]), name=request["name"])
-            for frame in _bound_rows(_load_parser(source)(source.path), request["max_rows"]):
+            for frame in bound_content(_load_parser(source)(source.path), request["max_rows"]):
                 _send_frame(out, frame)
             _send_frame(out, {"end": True})
         except UnparsableFile as exc:
@@ -226,11 +236,20 @@ def run_worker_loop(arguments: Sequence[str]) -> None:
             os._exit(_OUT_OF_MEMORY_STATUS)
 
 
-def _bound_rows(frames: Iterable[ParserFrame], max_rows: int | None) -> Iterator[ParserFrame]:
-    """Raises `UnparsableFile` when the frames have more rows: `row_count` says how many were read already."""
+def bound_content(frames: Iterable[ParserFrame], max_rows: int) -> Iterator[ParserFrame]:
+    """Raises `UnparsableFile` when there is more than a file may have.
+
+    The `row_count` and `cell_count` of a frame say how many were read already; a `page` is one page.
+    """
+    page_count = 0
     for frame in frames:
-        if max_rows is not None and frame.get("row_count", 0) > max_rows:
+        page_count += "page" in frame
+        if page_count > MAX_PAGES:
+            raise too_many_pages_error()
+        if frame.get("row_count", 0) > max_rows:
             raise too_many_rows_error(max_rows)
+        if frame.get("cell_count", 0) > MAX_CELLS:
+            raise too_many_cells_error()
         yield frame
 
 

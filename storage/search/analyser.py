@@ -67,5 +67,8 @@ class Analyser(Protocol):
         ...
 
     def is_inside_term(self, text: str, position: int) -> bool:
-        """Whether a term crosses `position`, so that `text[:position]` and `text[position:]` have other terms."""
+        """Whether a term crosses `position`, so that `text[:position]` and `text[position:]` have other terms.
+
+        It may be True for any position behind a thousand combining marks.
+        """
         ...

@@ -26,6 +26,7 @@ _SINGLE_CHARACTER_SCRIPTS = (
 )
 _RUN_PATTERN = re.compile(r"[^\W_]+")
 _MAX_TERM_CHARS = 255  # code points; the rest of a longer run is ignored, in documents and in questions
+_MAX_MARKS_IN_RUN = 1_000  # combining marks that are looked at to tell whether a position is inside a term
 _FIRST_IRREGULAR = "\u0300"  # no character below is a combining mark or a term by itself
 _MAX_CACHED_RUNS = 100_000  # runs; a full cache is cleared
 _MAX_CACHED_RUN_CHARS = 64  # code points
@@ -70,14 +71,14 @@ class SnowballAnalyser:
         ]
 
     def is_inside_term(self, text: str, position: int) -> bool:
-        previous = position - 1
+        previous, first = position - 1, max(0, position - 1 - _MAX_MARKS_IN_RUN)
         if not 0 < position < len(text) or not (
             _can_extend_run(text[position]) or unicodedata.combining(text[position])
         ):
             return False
-        while previous > 0 and not text[previous].isalnum() and unicodedata.combining(text[previous]):
+        while previous > first and not text[previous].isalnum() and unicodedata.combining(text[previous]):
             previous -= 1
-        return _can_extend_run(text[previous])
+        return _can_extend_run(text[previous]) or (first > 0 and previous == first)
 
 
 @lru_cache(maxsize=16)

@@ -2,8 +2,10 @@
 
 import io
 import random
+import re
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,20 @@ def write_nested_groups(path: Path) -> None:
     path.write_bytes(a_package(deck))
 
 
+@as_file("one_slide_100000_times.pptx")
+def write_repeated_slide(path: Path) -> None:
+    deck = pptx.Presentation()
+    slide: Any = deck.slides.add_slide(deck.slide_layouts[6])
+    slide.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "words"
+    content = a_package(deck)
+    with zipfile.ZipFile(io.BytesIO(content)) as package:
+        presentation = package.read("ppt/presentation.xml")
+    entry = re.search(rb"<p:sldId [^>]*/>", presentation)
+    assert entry is not None
+    parts = {"ppt/presentation.xml": presentation.replace(entry[0], entry[0] * 100_000)}
+    path.write_bytes(replace_parts(content, parts))
+
+
 # -- Excel
 
 
@@ -203,6 +219,31 @@ def _pdf_bytes(objects: list[bytes]) -> bytes:
     out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     out += b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, start)
     return bytes(out)
+
+
+def a_text_pdf(pages: Iterable[Sequence[str]]) -> bytes:
+    """Returns a PDF with the lines of each page in Helvetica."""
+    contents = [_page_content(lines) for lines in pages]
+    numbers = range(4, 4 + 2 * len(contents), 2)
+    kids = b" ".join(b"%d 0 R" % number for number in numbers)
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R"
+    resources = b" /Resources << /Font << /F 3 0 R >> >> >>"
+    return _pdf_bytes(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(contents), kids),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            *chain.from_iterable(
+                (page % (number + 1) + resources, content) for number, content in zip(numbers, contents, strict=True)
+            ),
+        ]
+    )
+
+
+def _page_content(lines: Sequence[str]) -> bytes:
+    shown = "".join(f"({line}) Tj 0 -11 Td " for line in lines).encode("latin-1")
+    data = b"BT /F 9 Tf 50 750 Td " + shown + b"ET"
+    return b"<< /Length %d >> stream\n%s\nendstream" % (len(data), data)
 
 
 @as_file("cyclic_pages.pdf")

@@ -20,12 +20,12 @@ def as_file(name: str) -> Callable[[FileWriter], FileWriter]:
     return register_writer
 
 
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
+def write_lines(path: Path, lines: Iterable[str]) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def _invent_words(count: int, seed: int = 1) -> list[str]:
+def invent_words(count: int, seed: int = 1) -> list[str]:
     rng = random.Random(seed)
     return ["".join(rng.choices("abcdefghijklmnoprstuvwz", k=rng.randint(2, 9))) for _ in range(count)]
 
@@ -35,48 +35,48 @@ def _invent_words(count: int, seed: int = 1) -> list[str]:
 
 @as_file("one_name_40000_times.csv")
 def write_repeated_names(path: Path) -> None:
-    _write_lines(path, [",".join(["a"] * 40_000), ",".join(["1"] * 40_000)])
+    write_lines(path, [",".join(["a"] * 40_000), ",".join(["1"] * 40_000)])
 
 
 @as_file("150000_blank_names.csv")
 def write_blank_names(path: Path) -> None:
-    _write_lines(path, ["a" + "," * 75_000, "1" + "," * 75_000])
+    write_lines(path, ["a" + "," * 75_000, "1" + "," * 75_000])
 
 
 @as_file("blank_names_with_values.csv")
 def write_blank_names_with_values(path: Path) -> None:
-    _write_lines(path, ["column 2," * 20_000 + ",x" * 20_000, "1," * 60_000])
+    write_lines(path, ["column 2," * 20_000 + ",x" * 20_000, "1," * 60_000])
 
 
 @as_file("million_columns.csv")
 def write_million_columns(path: Path) -> None:
-    _write_lines(path, [",".join(f"c{i}" for i in range(1_000_000)), ",".join(["7"] * 1_000_000)])
+    write_lines(path, [",".join(f"c{i}" for i in range(1_000_000)), ",".join(["7"] * 1_000_000)])
 
 
 @as_file("near_duplicate_headers.csv")
 def write_near_duplicates(path: Path) -> None:
     names = [f"Total amount of invoice line {i} in EUR" for i in range(1_900)]
-    _write_lines(path, [",".join(names), *(",".join(str(i + row) for i in range(1_900)) for row in range(20))])
+    write_lines(path, [",".join(names), *(",".join(str(i + row) for i in range(1_900)) for row in range(20))])
 
 
 @as_file("cell_of_50_mb.csv")
 def write_large_cell(path: Path) -> None:
-    _write_lines(path, ["name,text", "a," + "words and more words " * 2_500_000])
+    write_lines(path, ["name,text", "a," + "words and more words " * 2_500_000])
 
 
 @as_file("open_quote.csv")
 def write_open_quote(path: Path) -> None:
-    _write_lines(path, ["name,text", 'a,"', *("b,some words of a row" for _ in range(1_000_000))])
+    write_lines(path, ["name,text", 'a,"', *("b,some words of a row" for _ in range(1_000_000))])
 
 
 @as_file("thousand_tables_in_rows.csv")
 def write_ragged_rows(path: Path) -> None:
-    _write_lines(path, [",".join(["v"] * (1 + row % 3_000)) for row in range(6_000)])
+    write_lines(path, [",".join(["v"] * (1 + row % 3_000)) for row in range(6_000)])
 
 
 @as_file("long_column_name.csv")
 def write_long_name(path: Path) -> None:
-    _write_lines(path, ["name," + "very " * 1_000_000 + "long", "a,1", "b,2"])
+    write_lines(path, ["name," + "very " * 1_000_000 + "long", "a,1", "b,2"])
 
 
 # -- JSON Lines
@@ -84,12 +84,12 @@ def write_long_name(path: Path) -> None:
 
 @as_file("keys_of_1.9_mb.jsonl")
 def write_many_keys(path: Path) -> None:
-    _write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": {f"k{i}": 1 for i in range(150_000)}})])
+    write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": {f"k{i}": 1 for i in range(150_000)}})])
 
 
 @as_file("new_keys_in_each_line.jsonl")
 def write_new_keys(path: Path) -> None:
-    _write_lines(
+    write_lines(
         path,
         (
             json.dumps({"doc_id": f"d{line}", "text": "t", "metadata": {f"k{line}_{i}": i for i in range(50)}})
@@ -101,36 +101,36 @@ def write_new_keys(path: Path) -> None:
 @as_file("keys_that_become_one.jsonl")
 def write_colliding_keys(path: Path) -> None:
     keys = {"." * (i + 1) + "k": i for i in range(3_000)}
-    _write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": keys})])
+    write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": keys})])
 
 
 @as_file("nested_900_deep.jsonl")
 def write_nested_objects(path: Path) -> None:
     deep = '{"a":' * 900 + "1" + "}" * 900
-    _write_lines(path, (f'{{"doc_id":"d{i}","text":"t","metadata":{deep}}}' for i in range(300)))
+    write_lines(path, (f'{{"doc_id":"d{i}","text":"t","metadata":{deep}}}' for i in range(300)))
 
 
 @as_file("nested_100000_deep.jsonl")
 def write_nested_lists(path: Path) -> None:
-    _write_lines(path, ['{"doc_id":"d","metadata":' + "[" * 100_000 + "]" * 100_000 + "}"])
+    write_lines(path, ['{"doc_id":"d","metadata":' + "[" * 100_000 + "]" * 100_000 + "}"])
 
 
 @as_file("rows_with_many_columns.jsonl")
 def write_wide_rows(path: Path) -> None:
     rows = [{f"c{row}_{i}": i for i in range(100)} for row in range(1_000)]
-    _write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": {"items": rows}})])
+    write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": {"items": rows}})])
 
 
 @as_file("list_of_a_million.jsonl")
 def write_long_list(path: Path) -> None:
     members = [f"m{i}" for i in range(1_000_000)]
-    _write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": {"members": members}})])
+    write_lines(path, [json.dumps({"doc_id": "d", "text": "t", "metadata": {"members": members}})])
 
 
 @as_file("million_page_starts.jsonl")
 def write_page_starts(path: Path) -> None:
     text = "page of words. " * 66_000
-    _write_lines(path, [json.dumps({"doc_id": "d", "text": text, "page_starts": list(range(990_000))})])
+    write_lines(path, [json.dumps({"doc_id": "d", "text": text, "page_starts": list(range(990_000))})])
 
 
 @as_file("bomb.jsonl.gz")
@@ -146,21 +146,21 @@ def write_gzip_bomb(path: Path) -> None:
 
 @as_file("one_line_of_15_mb.txt")
 def write_long_line(path: Path) -> None:
-    words = _invent_words(5_000)
+    words = invent_words(5_000)
     path.write_text(" ".join(random.Random(2).choices(words, k=2_300_000)), encoding="utf-8")
 
 
 @as_file("sentences_in_one_line_of_15_mb.txt")
 def write_long_line_with_sentences(path: Path) -> None:
-    words = _invent_words(5_000)
+    words = invent_words(5_000)
     sentences = (" ".join(random.Random(i).choices(words, k=12)).capitalize() for i in range(190_000))
     path.write_text(". ".join(sentences), encoding="utf-8")
 
 
 @as_file("no_full_stop_15_mb.txt")
 def write_without_full_stop(path: Path) -> None:
-    words = _invent_words(5_000)
-    _write_lines(path, (" ".join(random.Random(i).choices(words, k=12)) for i in range(190_000)))
+    words = invent_words(5_000)
+    write_lines(path, (" ".join(random.Random(i).choices(words, k=12)) for i in range(190_000)))
 
 
 @as_file("one_word_of_15_mb.txt")
@@ -197,33 +197,33 @@ def write_form_feeds(path: Path) -> None:
 def write_label_marks(path: Path) -> None:
     """Lines that begin as many forms of a label as possible, at the longest length that is still read."""
     lines = ("a" + " . " * 130, "a: " + "b  c: " * 60, "A " + "- " * 190, "a" + " " * 390 + "1", "** _a" * 75)
-    _write_lines(path, (line for _ in range(8_000) for line in lines))
+    write_lines(path, (line for _ in range(8_000) for line in lines))
 
 
 @as_file("long_label_lines.txt")
 def write_long_label_lines(path: Path) -> None:
     starts = ("", "Re: ", "Subject: ", "# ", "**", "- ", "Date: ", "| ", "A" * 50)
-    _write_lines(path, (start + ("x" + " " * 30) * 50_000 for start in starts))
+    write_lines(path, (start + ("x" + " " * 30) * 50_000 for start in starts))
 
 
 @as_file("huge_front_matter.md")
 def write_front_matter(path: Path) -> None:
-    _write_lines(path, ["---", *(f"key{i}: value {i}" for i in range(400_000)), "---", "# Title", "Words."])
+    write_lines(path, ["---", *(f"key{i}: value {i}" for i in range(400_000)), "---", "# Title", "Words."])
 
 
 @as_file("open_front_matter.md")
 def write_open_front_matter(path: Path) -> None:
-    _write_lines(path, ["---", *("a: " + " " * 200 for _ in range(50_000))])
+    write_lines(path, ["---", *("a: " + " " * 200 for _ in range(50_000))])
 
 
 @as_file("mail_head_of_10_mb.txt")
 def write_mail_head(path: Path) -> None:
-    _write_lines(path, ["From: a@example.com", "To: b@example.com", *(" folded line" for _ in range(800_000))])
+    write_lines(path, ["From: a@example.com", "To: b@example.com", *(" folded line" for _ in range(800_000))])
 
 
 @as_file("million_headings.md")
 def write_headings(path: Path) -> None:
-    _write_lines(path, (f"## Heading {i}" for i in range(700_000)))
+    write_lines(path, (f"## Heading {i}" for i in range(700_000)))
 
 
 @as_file("heading_of_10_mb.md")
@@ -233,7 +233,7 @@ def write_long_heading(path: Path) -> None:
 
 @as_file("table_row_of_10_mb.md")
 def write_wide_table(path: Path) -> None:
-    _write_lines(path, ["| a " * 2_500_000, "|---" * 100_000, "| 1 " * 100_000])
+    write_lines(path, ["| a " * 2_500_000, "|---" * 100_000, "| 1 " * 100_000])
 
 
 @as_file("ids_of_10_mb.txt")

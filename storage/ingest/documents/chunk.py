@@ -13,6 +13,7 @@ from storage.search.documents import Passage
 
 _PASSAGE_CHARACTERS = (1000, 1200)  # the splitter ends a passage at the best boundary in this range
 _MIN_SECTION_CHARACTERS = 400  # a shorter section is no passage of its own: it has too few words to be found by
+_WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _MAX_STRETCH_CHARACTERS = 10_000  # without the end of a line or sentence, that are split in one piece
 _STRETCH_END = re.compile(r"\n|[.!?]\s")
 _MAX_PASSAGE_CHARACTERS = 1400  # a short last piece joins the passage before it up to this size
@@ -86,9 +87,17 @@ def _split_stretches(text: str, segment_start: int, segment_end: int) -> Iterato
     """
     cuts = [segment_start, *_long_line_cuts(text, segment_start, segment_end), segment_end]
     for stretch_start, stretch_end in pairwise(cuts):
-        for offset, piece in _text_splitter().chunk_indices(text[stretch_start:stretch_end]):
+        for offset, piece in _split_stretch(text[stretch_start:stretch_end]):
             if piece.strip():  # Python treats more characters as blank than the library does
                 yield stretch_start + offset, stretch_start + offset + len(piece)
+
+
+def _split_stretch(stretch: str) -> Sequence[tuple[int, str]]:
+    """Returns the offset and the text of each piece; a short stretch is one, without the blanks around it."""
+    if len(stretch) > _PASSAGE_CHARACTERS[0]:
+        return _text_splitter().chunk_indices(stretch)
+    piece = stretch.strip(_WHITE_SPACE)  # as the library does, for most rows of a table
+    return [(len(stretch) - len(stretch.lstrip(_WHITE_SPACE)), piece)] if piece else []
 
 
 def _long_line_cuts(text: str, start: int, end: int) -> Iterator[int]:

@@ -3,17 +3,22 @@
 import csv
 from collections import Counter
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import BinaryIO, cast
 
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.formats.encoding import FALLBACK_ENCODING, detect_encoding, fallback_encoding_remark, open_text_file
 from storage.ingest.formats.tables import KeyColumnFinder, TabularRow, body_rows_of, detect_layout, record_of_row
-from storage.ingest.limits import MAX_COLUMNS, too_many_columns_error
+from storage.ingest.limits import (
+    MAX_COLUMNS,
+    MAX_TEXT_CHARACTERS,
+    large_cell_error,
+    open_quote_error,
+    too_many_columns_error,
+)
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput
 
-_MAX_CELL_CHARACTERS = 100 * 1024 * 1024
 _SAMPLE_CHARACTERS = 1 << 16  # the beginning of the file from which the delimiter is detected
 
 
@@ -47,18 +52,34 @@ def read_csv_items(source: SourceFile) -> Iterator[LoadedItem]:
 
 def _read_rows(source: SourceFile, encoding: str, delimiter: str) -> Iterator[TabularRow]:
     """Yields the rows; the number of a row is the line on which it ends. Raises `UnparsableFile`."""
-    csv.field_size_limit(_MAX_CELL_CHARACTERS)
+    csv.field_size_limit(MAX_TEXT_CHARACTERS)
     with open_text_file(source.path, encoding) as file:
-        reader = csv.reader(file, delimiter=delimiter)
+        reader, row, lines_before = csv.reader(file, delimiter=delimiter), None, 0
         try:
             for raw_cells in reader:
+                if row is not None:
+                    lines_before = row.number
+                    yield row
                 cells = [cell.strip() or None for cell in raw_cells]
                 if len(cells) > MAX_COLUMNS:
                     cells = _cut_blank_end(cells)
                 bytes_read = cast(BinaryIO, file.buffer).tell()
-                yield TabularRow(number=reader.line_num, cells=cells, bytes_read=bytes_read)
+                row = TabularRow(number=reader.line_num, cells=cells, bytes_read=bytes_read)
         except csv.Error as exc:
+            if "field limit" in str(exc):
+                raise large_cell_error(reader.line_num) from exc
             raise UnparsableFile(f"it is no CSV from line {reader.line_num} on: {exc}") from exc
+    if row is not None:
+        if row.number > lines_before + 1:
+            _refuse_open_quote(source, encoding, lines_before, row.number)
+        yield row
+
+
+def _refuse_open_quote(source: SourceFile, encoding: str, lines_before: int, line_count: int) -> None:
+    """Raises `UnparsableFile` if the last row has many lines because its quote is not closed: it has an odd number."""
+    with open_text_file(source.path, encoding) as file:
+        if sum(line.count('"') for line in islice(file, lines_before, line_count)) % 2:
+            raise open_quote_error(lines_before + 1, line_count - lines_before)
 
 
 def _cut_blank_end(cells: list[str | None]) -> list[str | None]:

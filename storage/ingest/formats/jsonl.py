@@ -10,7 +10,15 @@ from typing import BinaryIO, TypeAlias, cast
 from storage.ingest.documents.surrogates import replace_surrogates_in_json
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.limits import MAX_COLUMNS, MAX_DEPTH, MAX_VALUES, too_many_keys_error, too_many_values_error
+from storage.ingest.limits import (
+    MAX_COLUMNS,
+    MAX_DEPTH,
+    MAX_PAGES,
+    MAX_VALUES,
+    too_many_keys_error,
+    too_many_pages_error,
+    too_many_values_error,
+)
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
 from storage.search.ids import Subject
 from storage.search.subjects import SUBJECT_PATTERN
@@ -79,14 +87,15 @@ def _check_shape(data: object, line: bytes) -> None:
     for _ in range(MAX_DEPTH + 1):
         level = list(_members_with_paths(level))
         paths.update(path for path, _ in level)
-        if len(paths) > MAX_COLUMNS:
-            raise too_many_keys_error(len(paths))
         value_count += len(level)
-        if value_count > MAX_VALUES:
-            raise too_many_values_error()
-        if not level:
-            return
-    raise UnparsableFile(f"it is nested more than {MAX_DEPTH} levels deep")
+        if not level or value_count > MAX_VALUES:
+            break
+    if len(paths) > MAX_COLUMNS:
+        raise too_many_keys_error(len(paths), is_complete=not level)
+    if value_count > MAX_VALUES:
+        raise too_many_values_error()
+    if level:
+        raise UnparsableFile(f"it is nested more than {MAX_DEPTH} levels deep")
 
 
 def _members_with_paths(values: Iterable[_ValueWithPath]) -> Iterator[_ValueWithPath]:
@@ -178,6 +187,8 @@ def _parse_page_starts(value: object, length: int) -> tuple[int | None, ...]:
     if not isinstance(value, list):
         raise UnparsableFile("its page_starts is no list")
     starts = tuple(cast(list[object], value))
+    if len(starts) > MAX_PAGES:
+        raise too_many_pages_error(len(starts))
     previous_start = 0
     for start in starts:
         if start is None:

@@ -38,20 +38,21 @@ def _translate_errors(items: Iterator[LoadedItem]) -> Iterator[LoadedItem]:
 
 def _frames_with_items(items: Iterable[LoadedItem]) -> Iterator[ParserFrame]:
     """Yields frames of some items each. Items before an error are yielded before it is raised."""
-    batch, characters, row_count = list[dict[str, Any]](), 0, 0
+    batch, characters, row_count, cell_count = list[dict[str, Any]](), 0, 0, 0
     try:
         for item in items:
             batch.append(_item_to_json(item))
             if isinstance(item, SourceRecord):
                 row_count += 1
+                cell_count += len(item.metadata)
                 characters += len(item.text)
             if len(batch) >= _ITEMS_PER_FRAME or characters > _CHARACTERS_PER_FRAME:
-                yield {"items": batch, "row_count": row_count}
+                yield {"items": batch, "row_count": row_count, "cell_count": cell_count}
                 batch, characters = [], 0
     except UnparsableFile:
-        yield {"items": batch, "row_count": row_count}
+        yield {"items": batch, "row_count": row_count, "cell_count": cell_count}
         raise
-    yield {"items": batch, "row_count": row_count}
+    yield {"items": batch, "row_count": row_count, "cell_count": cell_count}
 
 
 def _item_to_json(item: LoadedItem) -> dict[str, Any]:

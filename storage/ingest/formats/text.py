@@ -7,6 +7,7 @@ from storage.ingest.documents.titles import add_file_number, title_of
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.formats.encoding import FALLBACK_ENCODING, fallback_encoding_remark
+from storage.ingest.limits import MAX_PAGES, too_many_pages_error
 from storage.ingest.pages.plain_text import read_frames
 from storage.ingest.records import LoadedItem, RecordOrigin, SourceRecord
 from storage.ingest.worker import ParserWorker
@@ -28,6 +29,8 @@ def read_text_record(source: SourceFile, worker: ParserWorker) -> Iterator[Loade
         yield fallback_encoding_remark(source.name)
     if not text.strip():
         raise UnparsableFile("it is empty")
+    if (break_count := text.count("\f")) >= MAX_PAGES:
+        raise too_many_pages_error(break_count + 1)
     pages = [0, *(i + 1 for i, c in enumerate(text) if c == "\f")] if "\f" in text else ()
     yield SourceRecord(
         doc_id=source.name,

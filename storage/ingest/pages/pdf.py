@@ -11,6 +11,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from storage.ingest.errors import UnparsableFile
+from storage.ingest.limits import MAX_PAGES, too_many_pages_error
 from storage.ingest.worker import ParserFrame
 
 _REASONS = {
@@ -35,6 +36,8 @@ def read_frames(path: Path) -> Iterator[ParserFrame]:
     except OSError as exc:
         raise UnparsableFile(f"it cannot be opened: {exc.strerror or exc}") from exc
     try:
+        if len(document) > MAX_PAGES:
+            raise too_many_pages_error(len(document))
         yield {"title": document.get_metadata_value("Title")}
         for number in range(len(document)):
             yield {"page": _page_text(document, number)}

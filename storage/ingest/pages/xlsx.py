@@ -26,6 +26,7 @@ from storage.ingest.formats.tables import (
     body_rows_of,
     detect_layout,
 )
+from storage.ingest.limits import MAX_COLUMNS
 from storage.ingest.pages.office_package import translate_error, unpack_package
 from storage.ingest.worker import ParserFrame
 
@@ -36,7 +37,6 @@ TRANSLATED_ERRORS = (
 _MAX_CELL_CHARACTERS = 32_767  # the limit of Excel
 _ROWS_PER_FRAME = 100
 _ALIVE_EVERY_ROWS = 500  # an `alive` frame is sent after so many rows, so that the parent does not time out
-_MAX_COLUMNS = 2_000
 _MAX_MERGED_ROWS = 10_000
 _MERGED_RANGE = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 _FORMULA_WITHOUT_RESULT = re.compile(
@@ -62,11 +62,12 @@ def _workbook_frames(package: BinaryIO) -> Iterator[ParserFrame]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl warns that it ignores pictures and validations
         book: Any = openpyxl.load_workbook(package, read_only=True, data_only=True)
+    content = _ContentCounts()
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             yield {"remark": f"the sheet {sheet.title} is hidden and was not read"}
         else:
-            yield from _sheet_frames(sheet, _sheet_xml_of(sheet, package))
+            yield from _sheet_frames(sheet, _sheet_xml_of(sheet, package), content)
 
 
 def _sheet_xml_of(sheet: Sheet, package: BinaryIO) -> bytes:
@@ -75,7 +76,20 @@ def _sheet_xml_of(sheet: Sheet, package: BinaryIO) -> bytes:
         return parts.read(sheet._worksheet_path)
 
 
-def _sheet_frames(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
+@dataclass(slots=True)
+class _ContentCounts:
+    """The rows below headers, and the cells with a value, that were read of all sheets so far."""
+
+    rows: int = 0
+    cells: int = 0
+
+    @property
+    def frame(self) -> ParserFrame:
+        """Tells the parent that the worker still reads, and is bounded."""
+        return {"alive": True, "row_count": self.rows, "cell_count": self.cells}
+
+
+def _sheet_frames(sheet: Sheet, xml: bytes, content: _ContentCounts) -> Iterator[ParserFrame]:
     """Yields the frames of a sheet.
 
     The cells are parsed once and spooled to a temporary file, because the key column is known only after the last row.
@@ -88,10 +102,13 @@ def _sheet_frames(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
         if layout is None:
             return
         keys = KeyColumnFinder(layout)
-        for number, row in enumerate(body_rows_of(chain(first_rows, rows), layout)):
+        for row in body_rows_of(chain(first_rows, rows), layout):
             keys.check_row(row)
-            if number % _ALIVE_EVERY_ROWS == 0:
-                yield {"alive": True, "row_count": number}
+            content.rows += 1
+            content.cells += row.filled_count
+            if content.rows % _ALIVE_EVERY_ROWS == 0:
+                yield content.frame
+        yield content.frame
         yield from _formula_remarks(sheet, xml)
         yield from _cut_remarks(sheet, cut_cells)
         yield _header_frame(sheet, keys.layout_with_key())
@@ -123,7 +140,7 @@ def _cut_remarks(sheet: Sheet, cut_cells: "_CutCells") -> Iterator[ParserFrame]:
     if cut_cells.beyond_columns:
         yield {
             "remark": f"{cut_cells.beyond_columns:,} cells of the sheet {sheet.title} are right of column"
-            f" {_MAX_COLUMNS:,} and were not read: split it into several sheets"
+            f" {MAX_COLUMNS:,} and were not read: split it into several sheets"
         }
     if cut_cells.too_long:
         yield {
@@ -156,7 +173,7 @@ def _sheet_rows(sheet: Sheet, merged_cells: "_MergedCells", cut_cells: "_CutCell
     anchors = dict[tuple[int, int], CellValue]()
     for number, values in enumerate(sheet.iter_rows(values_only=True), 1):
         cut_cells.count_row(values)
-        cells = [_cell_value(value) for value in values[:_MAX_COLUMNS]]
+        cells = [_cell_value(value) for value in values[:MAX_COLUMNS]]
         while cells and cells[-1] is None:
             cells.pop()
         for column, row in merged_cells.first_rows.get(number, {}).items():
@@ -175,9 +192,9 @@ class _CutCells:
     too_long: int = 0
 
     def count_row(self, values: Sequence[object]) -> None:
-        self.beyond_columns += sum(value is not None for value in values[_MAX_COLUMNS:])
+        self.beyond_columns += sum(value is not None for value in values[MAX_COLUMNS:])
         self.too_long += sum(
-            isinstance(value, str) and len(value) > _MAX_CELL_CHARACTERS for value in values[:_MAX_COLUMNS]
+            isinstance(value, str) and len(value) > _MAX_CELL_CHARACTERS for value in values[:MAX_COLUMNS]
         )
 
 
@@ -206,7 +223,7 @@ class _MergedCells:
         return merged_cells
 
     def _add_range(self, left: int, top: int, right: int, bottom: int) -> None:
-        if left >= _MAX_COLUMNS or bottom - top > _MAX_MERGED_ROWS:
+        if left >= MAX_COLUMNS or bottom - top > _MAX_MERGED_ROWS:
             return
         if left < right:
             self.last_columns[top][left] = right

@@ -3,19 +3,24 @@
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from storage.ingest.documents.chunk import passages_of
 from storage.ingest.documents.headings import first_heading
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.limits import MAX_COLUMNS, ParserLimits
+from storage.ingest.formats.delimited import read_csv_items
+from storage.ingest.limits import MAX_COLUMNS, MAX_PAGES, ParserLimits
 from storage.ingest.load import load_records
 from storage.ingest.records import LoadedItem, RejectedInput, SourceRecord
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
 from storage.ingest.schemas.values import flatten_metadata
-from storage.ingest.worker import ParserWorker
+from storage.ingest.worker import ParserWorker, bound_content
 from storage.search.ids import FieldName
 from storage.text.key_sentences import heading_text_of
+from storage.text.snowball_analyser import analyser_for
+from tests.attack.hostile_packages import a_text_pdf, write_repeated_slide
 
 
 def load_items(path: Path, content: str, limits: ParserLimits | None = None) -> list[LoadedItem]:
@@ -25,7 +30,14 @@ def load_items(path: Path, content: str, limits: ParserLimits | None = None) -> 
 
 
 def single_reason_of(path: Path, content: str) -> str:
-    (item,) = load_items(path, content)
+    path.write_text(content, encoding="utf-8")
+    return reason_of_file(path)
+
+
+def reason_of_file(path: Path) -> str:
+    """Why the whole file is rejected."""
+    with ParserWorker() as worker:
+        (item,) = load_records(SourceFile(path=path, name=path.name), worker)
     assert isinstance(item, RejectedInput)
     return item.reason
 
@@ -108,7 +120,7 @@ def test_rows_beyond_the_bound_are_told_and_those_before_are_yielded(tmp_path: P
 
     assert len(items) == 201  # whole frames
     assert isinstance(items[-1], RejectedInput)
-    assert items[-1].reason == "it has more than 250 rows"
+    assert items[-1].reason == "it has more than 250 rows; split it into smaller files"
 
 
 def test_rows_before_an_error_are_yielded(tmp_path: Path) -> None:
@@ -135,3 +147,105 @@ def test_the_blanks_and_marks_of_a_line_are_read_once_however_many_there_are() -
     assert heading_text_of(f"{blanks} :  ") == blanks
     assert first_heading(marks) == "Title"
     assert first_heading(f"{marks} x") == f"{marks[2:]} x"
+
+
+def test_keys_are_counted_on_all_levels_and_never_beyond_what_was_counted(tmp_path: Path) -> None:
+    deep = {"doc_id": "d", "text": "t", "metadata": {"a": {f"k{i}": {f"m{i}": 1} for i in range(3_000)}}}
+    huge = {"doc_id": "d", "text": "t", "metadata": {f"k{i}": 1 for i in range(150_000)}}
+    first, second = load_items(tmp_path / "t.jsonl", "\n".join(map(json.dumps, (deep, huge))))
+
+    assert isinstance(first, RejectedInput)
+    assert first.reason.startswith("it has 6,004 keys; 2,000 are read")
+    assert isinstance(second, RejectedInput)
+    assert second.reason.startswith("it has more than 100,")
+
+
+def test_a_document_with_too_many_pages_is_rejected_with_their_number(tmp_path: Path) -> None:
+    starts = json.dumps({"doc_id": "d", "text": "t", "page_starts": [0] * (MAX_PAGES + 1)})
+
+    assert single_reason_of(tmp_path / "t.txt", "words\f" * MAX_PAGES).startswith("it has 20,001 pages; 20,000 are")
+    assert single_reason_of(tmp_path / "t.jsonl", starts).startswith("it has 20,001 pages; 20,000 are read")
+    (tmp_path / "t.pdf").write_bytes(a_text_pdf([["words"]] * (MAX_PAGES + 1)))
+    assert reason_of_file(tmp_path / "t.pdf").startswith("it has 20,001 pages; 20,000 are read")
+
+
+def test_as_many_pages_as_a_document_may_have_are_read(tmp_path: Path) -> None:
+    (item,) = load_items(tmp_path / "t.txt", "words\f" * (MAX_PAGES - 1))
+
+    assert isinstance(item, SourceRecord)
+    assert len(item.page_starts) == MAX_PAGES
+
+
+def test_a_presentation_that_shows_one_slide_too_often_is_rejected(tmp_path: Path) -> None:
+    write_repeated_slide(tmp_path / "t.pptx")
+
+    assert reason_of_file(tmp_path / "t.pptx") == "it has more than 20,000 pages: split it into smaller documents"
+
+
+def test_the_rows_of_all_sheets_are_bounded_together(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for sheet in (book.worksheets[0], book.create_sheet("more")):
+        for row in range(400):
+            sheet.append(["name" if row == 0 else f"n{row}"])
+    book.save(tmp_path / "t.xlsx")
+
+    with ParserWorker(ParserLimits(max_rows=700)) as worker:
+        items = list(load_records(SourceFile(path=tmp_path / "t.xlsx", name="t.xlsx"), worker))
+
+    assert len(metadata_in(items)) == 399
+    assert isinstance(items[-1], RejectedInput)
+    assert items[-1].reason == "it has more than 700 rows; split it into smaller files"
+
+
+def test_cells_beyond_the_bound_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.ingest.worker.MAX_CELLS", 1_000)
+    frames = bound_content(({"cell_count": count} for count in (900, 1_100)), max_rows=10)
+
+    assert next(frames) == {"cell_count": 900}
+    with pytest.raises(UnparsableFile, match=r"more than 20,000,000 cells .* split it"):
+        next(frames)
+
+
+def test_a_quote_that_is_not_closed_is_told_with_its_line_and_the_rows_before_are_read(tmp_path: Path) -> None:
+    rows = "name,text\n" + "a,b\n" * 60
+    items = load_items(tmp_path / "t.csv", rows + 'c,"open\n' + "d,e\n" * 900)
+
+    assert len(metadata_in(items)) == 60
+    assert isinstance(items[-1], RejectedInput)
+    assert items[-1].reason.startswith("a quote in line 62 is not closed, so the last 901 lines would be one row")
+
+
+@pytest.mark.parametrize(
+    "end", ['x,"first\nsecond"', 'x,"first ""quoted""\nsecond"\n', 'x,"closed"', 'x,5" pipe\n', 'x,"\n"']
+)
+def test_a_closed_quote_at_the_end_is_read(tmp_path: Path, end: str) -> None:
+    items = load_items(tmp_path / "t.csv", f"name,text\na,b\n{end}")
+
+    assert [metadata["name"] for metadata in metadata_in(items)] == ["a", "x"]
+
+
+def test_a_cell_of_csv_beyond_the_bound_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.ingest.formats.delimited.MAX_TEXT_CHARACTERS", 1_000)
+    (tmp_path / "t.csv").write_text("name,text\na,b\nc," + "d" * 2_000, encoding="utf-8")
+    source = SourceFile(path=tmp_path / "t.csv", name="t.csv")
+
+    with pytest.raises(UnparsableFile, match=r"a cell has more than 20,000,000 characters up to line 3"):
+        list(read_csv_items(source))
+
+
+@pytest.mark.parametrize("text", ["  a b \n", "\x1cab", "\u200ba\u2028", "", "\n \t", "a\u0301 \x85b\xa0"])
+def test_a_short_text_is_one_passage_without_the_blanks_around_it(text: str) -> None:
+    passages = passages_of(text)
+
+    assert [text[passage.start : passage.end] for passage in passages] == [text.strip(" \n\t\xa0\u2028")] * len(
+        passages
+    )
+    assert bool(passages) == bool(text.strip())
+
+
+def test_a_position_far_inside_a_run_of_marks_is_told_in_bounded_steps() -> None:
+    text = "a" + "\u0301" * 500_000
+
+    assert analyser_for("").is_inside_term(text, 400_000)
+    assert analyser_for("").is_inside_term(text, 10)
+    assert not analyser_for("").is_inside_term(f". {text}", 2)
