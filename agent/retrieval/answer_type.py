@@ -51,7 +51,8 @@ _VALUE_PATTERNS = {
     AnswerType.MONEY: rf"""(?: {BARE_SIGN_PATTERN} | \b(?: {LETTER_SIGN_PATTERN} | {CURRENCY_WORD_PATTERN} )\b )
             \.? [ ]? \d[\d.,]*
             (?: [ ]? (?:million|billion|thousand|lakh|crore|k|m) \b )?
-        | {_NUMBER_PATTERN} [ ]? (?: {CURRENCY_WORD_PATTERN} | lakh | crore | cents? | pence | ct ) \b""",
+        | {_NUMBER_PATTERN} [ ]?
+            (?: {BARE_SIGN_PATTERN} | (?: {CURRENCY_WORD_PATTERN} | lakh | crore | cents? | pence | ct ) \b )""",
     AnswerType.DAY: rf"""\b (?: \d{{1,2}} (?:st|nd|rd|th)? [ ] (?:day[ ])? (?:of[ ])? {_MONTH_PATTERN} ,?
             (?: [ ] \d{{4}} )?
         | {_MONTH_PATTERN} [ ] \d{{1,2}} (?:st|nd|rd|th)? (?: ,? [ ] \d{{4}} )? | {_MONTH_PATTERN} [ ] \d{{4}}

@@ -106,3 +106,20 @@ def test_a_date_is_no_phone_number() -> None:
     question = "which number do I ring"
 
     assert not find_new_values("Rung on 2024-03-01.", {TextValue.PHONE_NUMBER}, question, words_of(question))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("A pew cushion costs 935.00 €.", "935.00 €"),
+        ("Ein Sitzkissen kostet 8.450 € im Jahr.", "8.450 €"),
+        ("The bell rope cost 40£ at the time.", "40£"),
+        ("A pew cushion costs €12 a piece.", "€12"),
+    ],
+)
+def test_an_amount_has_its_sign_before_or_after_it(text: str, value: str) -> None:
+    question = "how much does it cost"
+
+    spans = find_new_values(text, kinds_asked_for(question), question, words_of(question))
+
+    assert [text[start:end] for start, end in spans] == [value]
