@@ -15,7 +15,7 @@ from agent.compose.phrases.assumptions import (
     repeats_reply,
 )
 from agent.compose.phrases.words import escape_markdown
-from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeKind, SearchTrace
+from agent.outcome import Answer, Choice, Citation, Clarify, GroupLine, LegResult, OutcomeKind, SearchTrace
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
 from agent.review.review import ReviewedPlan
@@ -59,7 +59,7 @@ def _assemble_answer(
         plan=with_described_assumptions(plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
         text="\n\n".join(_drop_repeated_lines(lines))
         or ("" if tables else translate_message("I found nothing that answers this.")),
-        legs=_results_of(decisions, legs),
+        legs=tuple(map(_with_compared_number, _results_of(decisions, legs), legs)),
         citations=tuple(citations),
         tables=tables,
         pictures=pictures,
@@ -145,6 +145,17 @@ def _shorten_unanswered(leg: VerifiedLeg) -> VerifiedLeg:
 def _results_of(decisions: Sequence[Enough | LegClarification], legs: Sequence[VerifiedLeg]) -> tuple[LegResult, ...]:
     pairs = zip(decisions, legs, strict=True)
     return tuple(replace(decision.result, text=leg.result_text) for decision, leg in pairs)
+
+
+def _with_compared_number(result: LegResult, leg: VerifiedLeg) -> LegResult:
+    """Adds the number of a side as a group with the title of the side, if a comparison is of one number."""
+    column = leg.composed.column
+    cells = [cell for cell in column.cells if isinstance(cell.value, float)] if column is not None else []
+    if column is None or len(cells) != 1 or result.groups:
+        return result
+    cell, count = cells[0], result.document_count or 0
+    group = GroupLine(label=column.title, value=float(cell.value or 0.0), unit=cell.unit, count=count)
+    return replace(result, groups=(group,))
 
 
 def _choices_of(reviewed: ReviewedPlan) -> tuple[Choice, ...]:

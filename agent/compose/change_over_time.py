@@ -22,6 +22,7 @@ from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_in_context, translate_message
 from agent.verification.derived_figures import derive_changes
 from storage.search.plan import AggregateFunction, CalendarPeriod
+from storage.search.schema import FieldType
 
 _NO_VALUE = "–"
 
@@ -30,7 +31,7 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
     documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
     what = _describe_measure(facts)
     spans = [_describe_span(figures, facts) for figures in facts.series.values() if figures]
-    values = {"measure": what, "documents": documents, "period": _name_of_period(facts.period)}
+    values = {"measure": what, "documents": documents, "period": _describe_period(facts, review)}
     text = (
         translate_message("{measure} of {documents}, by {period}", **values)
         if what
@@ -60,6 +61,16 @@ def _describe_measure(facts: ChangeFacts) -> str:
     if facts.field is None:
         return ""
     return describe_function(facts.function, escape_markdown(lowercase_label(facts.field.label)))
+
+
+def _describe_period(facts: ChangeFacts, review: LegReview) -> str:
+    """ "Year", "year of start date": with the name of the date, if the documents have several."""
+    period = _name_of_period(facts.period)
+    schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
+    if sum(field.type is FieldType.DATE for field in schema.fields) <= 1:
+        return period
+    label = escape_markdown(lowercase_label(facts.day_field.label))
+    return translate_message("{period} of {label}", period=period, label=label)
 
 
 def _describe_span(figures: Sequence[PeriodFigure], facts: ChangeFacts) -> str:

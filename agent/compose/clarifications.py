@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.compose.compare_sides import describe_compared_sides
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.english_qualifiers import value_noun_of
 from agent.compose.phrases.nouns import format_count
@@ -25,7 +26,7 @@ from agent.forms.read_fields import FieldValuesFacts
 from agent.forms.thresholds import ThresholdFacts
 from agent.refine.facets import FacetSplit
 from agent.review.asked_back import AskedBackFacts
-from agent.review.doubtful_reading import DoubtfulAbsenceFacts, DoubtfulReadingFacts
+from agent.review.doubtful_reading import DoubtfulAbsenceFacts, DoubtfulComparisonFacts, DoubtfulReadingFacts
 from agent.review.leg_review import LegReview
 from agent.review.partly_stated import PartlyStatedFacts
 from agent.translation.languages import is_reply_in_english
@@ -180,6 +181,14 @@ def _compose_doubtful_reading(facts: DoubtfulReadingFacts, review: LegReview) ->
     return ComposedLeg(sentences=(f"{text} {question}",))
 
 
+def _compose_doubtful_comparison(facts: DoubtfulComparisonFacts, review: LegReview) -> ComposedLeg:
+    """Composes what would be compared, and which words of the question the comparison makes no use of."""
+    text = translate_message("I read this as: {reading}.", reading=describe_compared_sides(facts.sides))
+    if facts.unused_words:
+        text += translate_message(" I could not use {words}.", words=_quote_words(facts.unused_words))
+    return ComposedLeg(sentences=(f"{text} {translate_message('Is that what you mean?')}",))
+
+
 def _compose_doubtful_absence(facts: DoubtfulAbsenceFacts, review: LegReview) -> ComposedLeg:
     """Composes how the question was read, and that this reading finds nothing. It denies no documents."""
     reading = translate_message("I read this as: {reading}.", reading=describe_taken_reading(facts.answer_form, review))
@@ -195,6 +204,7 @@ def _compose_doubtful_absence(facts: DoubtfulAbsenceFacts, review: LegReview) ->
 
 COMPOSERS = (
     LegComposer(DoubtfulAbsenceFacts, _compose_doubtful_absence),
+    LegComposer(DoubtfulComparisonFacts, _compose_doubtful_comparison),
     LegComposer(DoubtfulReadingFacts, _compose_doubtful_reading),
     LegComposer(PartlyStatedFacts, _compose_partly_stated),
     LegComposer(AskedBackFacts, _compose_asked_back),

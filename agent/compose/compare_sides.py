@@ -52,6 +52,8 @@ _MAX_CELL_CHARACTERS = 160
 _SHOWN_VALUES = 3
 _TEXT_ROW_LABEL = mark_message("In the text")
 _MAX_NAMED_ROWS = 6  # rows that the sentence lists
+_MAX_READ_ROWS = 3  # rows by which a doubtful comparison is described
+_MAX_OTHER_ROWS = 2  # without a measure, beside those for which the text says which side has most
 _MAX_EXTREMES = 2  # rows for which the text says which side has most; the table shows more
 _MIN_WHOLE_PERCENT = 10  # smaller ones have two digits
 _PERCENT_UNITS = ("percent", "%")  # their difference is in points, so no percentage of it is given
@@ -102,12 +104,30 @@ def _compose_side_quote(facts: SideQuoteFacts, review: LegReview) -> ComposedLeg
 
 def _titles_of(titles: Sequence[SideTitle]) -> list[str]:
     """Returns titles short enough for a table. Takes the questions of the sides if two titles would be equal."""
-    words = [title.document_title or _describe_distinction(title) for title in titles]
+    words = [_title_of(title) for title in titles]
     if len(set(words)) < len(words):
         words = [title.question for title in titles]
     return [
         title if len(title) <= _MAX_TITLE_CHARACTERS else title[: _MAX_TITLE_CHARACTERS - 1] + "…" for title in words
     ]
+
+
+def _title_of(title: SideTitle) -> str:
+    """ "Tern (B-115)": the title of the document, behind the name by which the question calls it, if it has another."""
+    if not title.document_title:
+        return _describe_distinction(title)
+    called = [name for condition in title.conditions if (name := _name_in(condition))]
+    is_called_so = len(called) == 1 and called[0].casefold() not in title.document_title.casefold()
+    return f"{called[0]} ({title.document_title})" if is_called_so else title.document_title
+
+
+def _name_in(condition: Condition) -> str:
+    """Returns the value that the question names; empty if the condition compares in another way."""
+    match condition:
+        case ComparisonCondition(op=ComparisonOperator.EQ, value=str(value), words=words) if words:
+            return value
+        case _:
+            return ""
 
 
 def _describe_distinction(title: SideTitle) -> str:
@@ -129,6 +149,19 @@ def _describe_condition_briefly(condition: Condition, title: SideTitle) -> str:
             return describe_condition(condition, title.schema, title.schemas)
 
 
+def describe_compared_sides(sides: Sequence[tuple[LegReview, SideFacts]]) -> str:
+    """ "**Tern** and **Gull**, compared by length": what is compared, without the values.
+
+    Markdown, as a part of a sentence.
+    """
+    titles = join_words([f"**{escape_markdown(title)}**" for title in _titles_of(sides[0][1].titles)])
+    rows = (_compose_cell(cell, review).row_label for review, facts in sides for cell in facts.cells)
+    labels = list(dict.fromkeys(rows))
+    if len(labels) > _MAX_READ_ROWS:
+        return translate_message("{sides}, side by side", sides=titles)
+    return translate_message("{sides}, compared by {labels}", sides=titles, labels=_join_row_labels(labels))
+
+
 # -- cells
 
 
@@ -141,7 +174,7 @@ def _compose_cell(cell: SideCell, review: LegReview) -> ComparisonCell:
                 text=_format_figure(figure, field),
                 value=figure.value,
                 unit=figure.unit,
-                format_value=partial(_format_difference, figure.unit, None if is_count else field),
+                format_value=partial(_format_figure_difference, figure, None if is_count else field),
             )
         case GroupCell(group=group, field=field):
             return ComparisonCell(
@@ -156,6 +189,7 @@ def _compose_cell(cell: SideCell, review: LegReview) -> ComparisonCell:
                 row_label=_documents_row_label(review),
                 text=format_number(count),
                 value=float(count) if is_measured else None,
+                is_context=not is_measured,
                 format_value=partial(_format_difference, None, None),
             )
         case RangeCell(field=field, low=low, high=high, unit=unit):
@@ -182,9 +216,15 @@ def _format_difference(unit: str | None, field: SchemaField | None, difference: 
     return format_amount(difference, unit, field)
 
 
+def _format_figure_difference(figure: ComputedFigure, field: SchemaField | None, difference: float) -> str:
+    return format_computed_value(figure.function, difference, figure.unit, field)
+
+
 def _figure_row_label(function: AggregateFunction, field: SchemaField | None, review: LegReview) -> str:
     if function is AggregateFunction.COUNT:
         return _documents_row_label(review)
+    if function is AggregateFunction.DISTINCT and field is not None:
+        return translate_message("Different values of {label}", label=lowercase_label(field.label))
     return describe_function(function, lowercase_label(field.label) if field is not None else noun_of(review).singular)
 
 
@@ -248,7 +288,7 @@ def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequ
     texts = {
         row: {cell.text if cell else "" for cell in sides}
         for row, sides in cells_by_row.items()
-        if row != translate_message(_TEXT_ROW_LABEL)
+        if row != translate_message(_TEXT_ROW_LABEL) and not any(cell and cell.is_context for cell in sides)
     }
     differ = [row for row, values in texts.items() if len(values) > 1]
     same = [row for row, values in texts.items() if len(values) == 1]
@@ -257,8 +297,10 @@ def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequ
         value = f": **{escape_markdown(first)}**." if len(same) == 1 else "."
         return translate_message("No difference in {labels}", labels=_join_row_labels(same)) + value
     extremes = {row: words for row in differ if (words := _describe_extremes(row, titles, cells_by_row[row]))}
-    if len(extremes) == len(differ) <= _MAX_EXTREMES:
-        return "\n".join(extremes.values())
+    others = [row for row in differ if row not in extremes]
+    if 0 < len(extremes) <= _MAX_EXTREMES and len(others) <= _MAX_OTHER_ROWS:
+        named = [translate_message("They also differ in {labels}.", labels=_join_row_labels(others))] if others else []
+        return "\n".join((*extremes.values(), *named))
     if len(differ) > _MAX_NAMED_ROWS:
         named = _join_row_labels(differ[:_MAX_NAMED_ROWS], is_whole=False)
         return translate_message("Among other things, they differ in {labels}.", labels=named)

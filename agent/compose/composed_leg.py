@@ -22,6 +22,7 @@ class ComparisonCell:
     value: float | str | None = None
     unit: str | None = None
     format_value: Callable[[float], str] = str  # formats the difference of two such values
+    is_context: bool = False  # a number that the sentences of the sides say beside what is compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -328,8 +328,10 @@ def _title_of_side(review: LegReview, document: Document | None, sides: Sequence
     shared = set[Condition].intersection(*conditions_by_side)
     clause = review.leg.search.clauses[0]
     distinguishing_conditions = [condition for condition in conjuncts_of(clause.condition) if condition not in shared]
+    is_counted = review.leg.answer_form.is_document_count  # "more in 2031 than in 2032": no side is its document
+    title = document.title if document is not None and review.count == 1 else _shared_title_of(review)
     return SideTitle(
-        document_title=document.title if document is not None and review.count == 1 else _shared_title_of(review),
+        document_title="" if is_counted else title,
         conditions=tuple(condition for condition in distinguishing_conditions if not _is_text_condition(condition)),
         text_conditions=tuple(
             condition

@@ -4,13 +4,15 @@ The reply says how the question was read, and which words the reading makes no u
 this reading, which is then given without asking again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agent.english.telling_words import select_telling_words
+from agent.forms.change_over_time import ChangeFacts
 from agent.forms.check_claims import CountedClaimFacts
-from agent.forms.clarifications import NothingFoundFacts
-from agent.forms.compute_numbers import ComputationFacts
+from agent.forms.clarifications import NothingFoundFacts, report_nothing_found
+from agent.forms.compare_sides import SideFacts
+from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
 from agent.forms.list_documents import ListFacts
 from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
@@ -27,6 +29,8 @@ from storage.search.refinement import UseForm, UseReading
 _COMPUTED_FACTS = (
     ListFacts,
     ComputationFacts,
+    ShareFacts,
+    ChangeFacts,
     CrossTableFacts,
     CountedClaimFacts,
     FieldValuesFacts,
@@ -58,13 +62,56 @@ class DoubtfulAbsenceFacts(LegFacts):
     unused_words: tuple[str, ...]  # of the question, as written; empty if the doubt has other reasons
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtfulComparisonFacts(LegFacts):
+    """What would be compared, without the answer. The same for all sides."""
+
+    sides: tuple[tuple[LegReview, SideFacts], ...]
+    unused_words: tuple[str, ...]  # of the question, as written
+
+
+def ask_about_doubtful_comparison(
+    reviews: Sequence[LegReview], decisions: Sequence[Enough | LegClarification]
+) -> list[Enough | LegClarification]:
+    """Returns the question whether this comparison is meant, as the decision on all sides, if its confidence is too
+    low; else the decisions as they are. A comparison that a side cannot answer stays as it is.
+    """
+    assessment = reviews[0].alternatives.assessment
+    sides = [
+        (review, decision.facts)
+        for review, decision in zip(reviews, decisions, strict=True)
+        if isinstance(decision, Enough)
+        and isinstance(decision.facts, SideFacts)
+        and decision.route is SearchRoute.STRUCTURED
+    ]
+    if (
+        assessment is None
+        or not reviews[0].may_ask_back
+        or len(sides) < len(reviews)
+        or score_reading(assessment.features) >= MIN_CONFIDENCE
+    ):
+        return list(decisions)
+    facts = DoubtfulComparisonFacts(sides=tuple(sides), unused_words=assessment.unused_words[:_MAX_NAMED_WORDS])
+    return [
+        LegClarification(
+            kind=OutcomeKind.AMBIGUOUS,
+            result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+            facts=facts,
+            candidates=(
+                RefinementCandidate(label=ThisReadingLabel(), refinement=UseReading(search=review.leg.search)),
+            ),
+        )
+        for review in reviews
+    ]
+
+
 def ask_about_doubtful_reading(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
     """Returns the question whether the reading is meant, if its confidence is too low; else the decision as it is.
 
     Of an empty set it says how the question was read, instead of that there is nothing.
     """
     assessment = review.alternatives.assessment
-    if isinstance(decision, LegClarification):
+    if isinstance(decision, LegClarification) or claims_absence(decision):
         return _admit_doubtful_absence(review, decision)
     if (
         assessment is None
@@ -85,7 +132,8 @@ def ask_about_doubtful_reading(review: LegReview, decision: Enough | LegClarific
     )
 
 
-def _admit_doubtful_absence(review: LegReview, decision: LegClarification) -> LegClarification:
+def _admit_doubtful_absence(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
+    """Says how an empty set was read, if the reading is doubtful."""
     assessment = review.alternatives.assessment
     if assessment is None or not claims_absence(decision):
         return decision
@@ -95,12 +143,23 @@ def _admit_doubtful_absence(review: LegReview, decision: LegClarification) -> Le
         return decision
     words = (select_telling_words(assessment.unused_words) or assessment.unused_words)[:_MAX_NAMED_WORDS]
     words = tuple(dict.fromkeys((*unknown_words, *words)))[:_MAX_NAMED_WORDS]
-    return replace(decision, facts=DoubtfulAbsenceFacts(answer_form=review.leg.answer_form, unused_words=words))
+    facts = DoubtfulAbsenceFacts(answer_form=review.leg.answer_form, unused_words=words)
+    if isinstance(decision, LegClarification):
+        return replace(decision, facts=facts)
+    return replace(report_nothing_found(review), facts=facts)
 
 
-def claims_absence(decision: LegClarification) -> bool:
-    """Whether the decision says that there are no documents such as the plan has read."""
-    return isinstance(decision.facts, NothingFoundFacts)
+def claims_absence(decision: Enough | LegClarification) -> bool:
+    """Whether the decision says that there are no documents such as the plan has read: "No", "0%", "I found no …"."""
+    match decision.facts:
+        case NothingFoundFacts():
+            return True
+        case ShareFacts(figure=figure):
+            return figure.count == 0
+        case CountedClaimFacts(count=count, verdict=verdict, scope_count=scope_count):
+            return count == 0 and verdict is False and scope_count != 1  # of a single document its values are said
+        case _:
+            return False
 
 
 def may_be_doubtful(review: LegReview, answer: Enough) -> bool:

@@ -9,7 +9,7 @@ from agent.forms.registry import decide_by_form
 from agent.outcome import OutcomeKind
 from agent.retrieval.full_text_fallback import fall_back_to_full_text
 from agent.retrieval.query_reformulation import reformulate_search
-from agent.review.doubtful_reading import ask_about_doubtful_reading
+from agent.review.doubtful_reading import ask_about_doubtful_comparison, ask_about_doubtful_reading
 from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
 from agent.review.partly_stated import ask_about_open_documents
 from agent.review.table_answers import answer_from_tables
@@ -34,7 +34,7 @@ async def decide_legs(
     if more:
         return more
     if combination is LegCombination.COMPARE:
-        return await decide_comparison_sides(reviews)
+        return ask_about_doubtful_comparison(reviews, await decide_comparison_sides(reviews))
     return [
         await _decide_leg(
             review, meanings, before.leg.question if before else "", quotes_sentences=review.leg.id not in unquoted_legs

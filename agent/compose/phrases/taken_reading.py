@@ -33,6 +33,8 @@ def describe_taken_reading(answer_form: AnswerForm, review: LegReview, title: st
 
 
 def _describe_measure(answer_form: AnswerForm, documents: str, fields: Mapping[FieldName, SchemaField]) -> str:
+    if AggregateFunction.SHARE in answer_form.computed_functions:
+        return translate_message("the share of {documents}", documents=documents)
     field = fields.get(answer_form.computed_field) if answer_form.computed_field is not None else None
     if field is None:
         return translate_message("the number of {documents}", documents=documents)

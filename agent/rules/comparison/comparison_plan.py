@@ -15,8 +15,15 @@ from agent.english.function_words import (
 )
 from agent.english.gradable_adjectives import IRREGULAR_COMPARATIVES, adjective_of_comparative
 from agent.rules.comparison.compared_sides import ComparedSides, find_sides
-from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_ranges
+from agent.rules.comparison.cues import (
+    AMOUNT_COMPARATIVES,
+    MaskedQuestion,
+    compares_tenure,
+    mask_comparison,
+    split_ranges,
+)
 from agent.rules.cues.grouping import group_of_reading
+from agent.rules.cues.ranked_fields import find_joining_dates
 from agent.rules.cues.scale_fields import fields_on_scale
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -212,14 +219,17 @@ def _answer_form_for(
     group = group_of_reading(whole_reading, lexicon)
     if group is not None and not answer_form.computes:
         return _compute_by_group(group, lexicon)
-    names = sides.asked_fields or fields_of_comparatives(masked_question.comparatives, lexicon)
+    names = _fields_asked_of_sides(masked_question, sides, whole_reading, lexicon)
     if answer_form.list_limit is not None and _asks_same_extreme(whole_reading):
         return answer_form  # "the cheapest panel of A with the cheapest of B"
     if answer_form.computes and not (sides.names_fields and not _asks_for_number(answer_form)):
         return answer_form
     names = names or _money_fields(sides, whole_reading, lexicon)
+    is_of_amount = bool(AMOUNT_COMPARATIVES & set(masked_question.comparatives))
+    if is_of_amount and sides.is_grouped and _counts_events(whole_reading, names, lexicon):
+        return ComputeNumbers(functions=(AggregateFunction.COUNT,))
     if names:
-        return _form_for_fields(names, sides, lexicon)
+        return _form_for_fields(names, sides, lexicon, is_of_amount=is_of_amount)
     if _shared_topic(sides, whole_reading):
         return FindPassages()
     if _counts_documents(masked_question, whole_reading):
@@ -229,9 +239,36 @@ def _answer_form_for(
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in comparable_fields(lexicon)))
 
 
+def _fields_asked_of_sides(
+    masked_question: MaskedQuestion, sides: ComparedSides, whole_reading: BucketReading, lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """Returns the fields that the question names, else those of its comparatives.
+
+    "Which *boat* is longer, Tern or Gull": a field whose values name the sides is not what is compared.
+    """
+    naming = {name for condition in whole_reading.conditions for name in fields_of(condition)}
+    is_graded = bool(masked_question.comparatives)
+    asked = tuple(name for name in sides.asked_fields if not (is_graded and name in naming))
+    if asked:
+        return asked
+    words = [token.word for token in whole_reading.tokens]
+    if compares_tenure((*words, *masked_question.comparatives)):
+        return find_joining_dates(lexicon)
+    return fields_of_comparatives(masked_question.comparatives, lexicon)
+
+
 def _counts_documents(masked_question: MaskedQuestion, whole_reading: BucketReading) -> bool:
     """ "Did A send *more parcels* than B": whether numbers of documents are compared."""
-    return whole_reading.has_plural_noun and bool({"more", "fewer", "less"} & set(masked_question.comparatives))
+    return whole_reading.has_plural_noun and bool(AMOUNT_COMPARATIVES & set(masked_question.comparatives))
+
+
+def _counts_events(whole_reading: BucketReading, names: Sequence[FieldName], lexicon: BucketLexicon) -> bool:
+    """ "Did Ben brew *more often* in A or in B", "where were more arrivals cancelled": whether the documents count.
+
+    Names of dates are what happened.
+    """
+    is_frequency = any(token.word == "often" for token in whole_reading.tokens)
+    return is_frequency or all(lexicon.get_field(name).type is FieldType.DATE for name in names)
 
 
 def _asks_same_extreme(whole_reading: BucketReading) -> bool:
@@ -289,9 +326,16 @@ def fields_of_comparatives(words: Sequence[str], lexicon: BucketLexicon) -> tupl
     return ()
 
 
-def _form_for_fields(names: Sequence[FieldName], sides: ComparedSides, lexicon: BucketLexicon) -> AnswerForm:
-    """Returns the form for fields: for groups a sum, a range or counts of values; for documents the values."""
+def _form_for_fields(
+    names: Sequence[FieldName], sides: ComparedSides, lexicon: BucketLexicon, *, is_of_amount: bool
+) -> AnswerForm:
+    """Returns the form for fields: for groups a sum, a range or counts of values; for documents the values.
+
+    "Does Ada have *more boats* than Ben": how many values the sides have is compared, not which.
+    """
     field = lexicon.get_field(names[0])
+    if is_of_amount and len(names) == 1 and sides.is_grouped and field.type is FieldType.CATEGORY:
+        return ComputeNumbers(functions=(AggregateFunction.DISTINCT,), field=field.name)
     if sides.is_grouped and len(names) == 1 and field.type is FieldType.MONEY:
         return ComputeNumbers(functions=(AggregateFunction.SUM,), field=field.name)
     has_groups = sides.is_plural or sides.is_grouped

@@ -27,6 +27,7 @@ _COMPARATIVES = frozenset(
     stronger weaker warmer colder hotter cooler denser stricter looser safer easier harder richer poorer broader closer
     further farther""".split()
 )  # they count only in a question with "than", "or" or a comma
+AMOUNT_COMPARATIVES = frozenset({"more", "fewer", "less"})  # of what, another word says
 _CHOICE_QUESTION = re.compile(
     r"\W*(?:and\s+)?(?:which|who|what)\s+(?:of\s+(?:them|those|these|the\s+\w+)|ones?\b|is|are|has|have|was)",
     re.IGNORECASE,
@@ -90,6 +91,11 @@ def find_comparatives(question: str) -> tuple[str, ...]:
     """Returns the comparatives that compare the sides: "longer", not "longer than 5 m"."""
     spans = [match.span() for match in re.finditer(r"\w+", question)]
     return tuple(question[start:end].lower() for start, end in spans if _is_comparative(question, (start, end)))
+
+
+def compares_tenure(words: Sequence[str]) -> bool:
+    """ "Who has *been* with us *longer*": whether a time since a beginning is compared, and no length of a thing."""
+    return "been" in words and not {"longer", "shorter"}.isdisjoint(words)
 
 
 def replace_comparatives(question: str) -> str:

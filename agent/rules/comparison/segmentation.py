@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from agent.english.function_words import STOP_WORDS
+from agent.english.function_words import STOP_WORDS, YES_NO_VERBS
 from agent.rules.comparison.anchors import (
     CONTRAST_WORDS,
     COORDINATORS,
@@ -22,7 +22,7 @@ from agent.rules.comparison.anchors import (
     ComparisonAnchor,
     speaks_in_plural,
 )
-from agent.rules.comparison.cues import MaskedQuestion
+from agent.rules.comparison.cues import AMOUNT_COMPARATIVES, MaskedQuestion
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
@@ -223,6 +223,8 @@ def _sets_sides_apart(
     is_choice = all(boundary.separator in ("or", "than", ",", "/", "") for boundary in boundaries) and boundaries[
         -1
     ].separator in ("or", "than")
+    if is_choice and _asks_which_has_more(question, reading, sides):
+        return True
     if question.comparatives and (is_choice or (question.comparatives and _names_each_side(sides))):
         return not (speaks_in_plural(reading) and is_choice and not reading.asked_mentions)
     if _has_colon_heading(question, reading, sides):
@@ -236,6 +238,18 @@ def _sets_sides_apart(
         _names_each_side(sides)
         and _have_same_lead(reading, sides)
         and _asks_of_single_documents(reading, sides, lexicon)
+    )
+
+
+def _asks_which_has_more(
+    question: MaskedQuestion, reading: BucketReading, sides: Sequence[Sequence[ComparisonAnchor]]
+) -> bool:
+    """ "Are there *more keepers* in Ghent than in Bruges": yes or no, of two sides that are named alike."""
+    kinds = [{anchor.kind for anchor in side if anchor.kind != NOUN_KIND} for side in sides]
+    return (
+        not AMOUNT_COMPARATIVES.isdisjoint(question.comparatives)
+        and reading.tokens[0].word in YES_NO_VERBS
+        and all(side_kinds == kinds[0] for side_kinds in kinds)
     )
 
 

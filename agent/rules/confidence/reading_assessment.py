@@ -5,7 +5,7 @@ Only what is known without the truth counts. `agent.review.answer_confidence` ma
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from agent.assumptions import CorrectedSpelling
@@ -13,29 +13,20 @@ from agent.condition_walk import walk_conditions
 from agent.decomposition import LegAlternatives, PlannedQuestion
 from agent.english.function_words import (
     AMOUNT_SUPERLATIVES,
-    COURTESY_WORDS,
     DAY_ORDER_WORDS,
     DISTINCT_WORDS,
-    EMPTY_WORDS,
-    EVERYDAY_WORDS,
-    FILLER_WORDS,
-    GREETING_WORDS,
     MENTION_WORDS,
     PERIOD_WORDS,
-    RELATING_VERBS,
-    SHORT_FORMS,
     SMALL_NUMBERS,
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.english.light_words import is_light_word
 from agent.review.answer_confidence import ReadingAssessment, ReadingFeatures
+from agent.rules.confidence.comparison_assessment import assess_comparison
+from agent.rules.confidence.unused_words import EVERYDAY_TALK, find_words_left_out, list_words_linked_to_fields
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun, FieldMention
 from agent.rules.planning.word_coverage import (
-    find_uncovered_words,
     stems_covered_by,
-    used_fields_of,
     words_of_conditions,
 )
 from agent.rules.words.tokens import QuestionToken, tokenize_question
@@ -51,8 +42,6 @@ from storage.search.ids import BucketId
 from storage.search.plan import AggregateFunction, CheckClaims, Leg, LegCombination, ListDocuments, Plan
 from storage.text.identifiers import find_identifiers
 
-_MIN_LETTERS = 3  # of a word that says something
-_MAX_COUNTED_WORDS = 2
 _WORDS_BEFORE_ASKED_WORD = frozenset({"many", "which", "what", "whose"})
 _TOTAL_WORDS = frozenset("total totals sum altogether average avg median overall combined".split())
 _SPAN_OF_TIME = re.compile(
@@ -65,15 +54,15 @@ _WORDS_FOR_LAST_SET = frozenset("other others rest remaining same instead".split
 _GROUPING_WORDS = frozenset({"per", "each"})
 _ENDS = (AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
 _SUPERLATIVE_WORDS = AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS - {"date", "dated"}
-_EVERYDAY_WORDS = EVERYDAY_WORDS | FILLER_WORDS | GREETING_WORDS | RELATING_VERBS | SHORT_FORMS.keys()
-_EMPTY_WORDS = EMPTY_WORDS | COURTESY_WORDS
 
 
 def assess_readings(planned: PlannedQuestion, lexicons: Mapping[BucketId, BucketLexicon]) -> PlannedQuestion:
     """Returns the plan, and its fallback, with an assessment of each leg whose answer is computed."""
     fallback = None if planned.fallback is None else assess_readings(planned.fallback, lexicons)
-    if planned.is_undo or planned.plan.combination is LegCombination.COMPARE:
+    if planned.is_undo:
         return replace(planned, fallback=fallback)
+    if planned.plan.combination is LegCombination.COMPARE:
+        return replace(assess_comparison(planned, lexicons), fallback=fallback)
     known = {alternatives.leg: alternatives for alternatives in planned.alternatives}
     alternatives = tuple(
         _assess_leg(leg, known.get(leg.id, LegAlternatives(leg=leg.id)), planned, lexicons) for leg in planned.plan.legs
@@ -88,19 +77,13 @@ def _assess_leg(
     if not buckets or not _is_computed(leg):
         return alternatives
     tokens = tokenize_question(leg.question, lexicons[buckets[0]].analyser)
-    linked = frozenset(_words_linked_to_fields(leg, tokens, lexicons))
+    linked = frozenset(list_words_linked_to_fields(leg, tokens, lexicons))
     explained = linked | _explained_words(leg, alternatives, planned) | _words_beside_identifiers(leg, tokens)
-    unused = [
-        word
-        for word in dict.fromkeys(find_uncovered_words(Plan(question=leg.question, legs=(leg,)), lexicons))
-        if word not in explained | _EMPTY_WORDS and len(word) >= _MIN_LETTERS and not word.isdigit()
-    ]
-    telling = [word for word in unused if word not in _EVERYDAY_WORDS and not is_light_word(word)]
-    everyday = [word for word in unused if word not in telling]
+    unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     features = ReadingFeatures(
-        unused_words=min(len(telling), _MAX_COUNTED_WORDS),
-        unused_everyday_words=min(len(everyday), _MAX_COUNTED_WORDS),
-        misses_asked_word=float(_misses_asked_word(tokens, unused)),
+        unused_words=unused.telling_count,
+        unused_everyday_words=unused.everyday_count,
+        misses_asked_word=float(_misses_asked_word(tokens, unused.words)),
         misses_operation=float(_misses_operation(leg, tokens, linked, lexicons)),
         searches_words=float(_searches_words(leg)),
         is_followup=float(planned.is_followup),
@@ -108,7 +91,7 @@ def _assess_leg(
     return replace(
         alternatives,
         assessment=ReadingAssessment(
-            features=features, unused_words=tuple(unused), guesses_condition=_guesses_condition(leg, lexicons)
+            features=features, unused_words=unused.words, guesses_condition=_guesses_condition(leg, lexicons)
         ),
     )
 
@@ -121,8 +104,7 @@ def _is_computed(leg: Leg) -> bool:
         case ListDocuments(skip=skip):
             return skip == 0
         case form:
-            is_share = AggregateFunction.SHARE in form.computed_functions  # no round tells how sure these are
-            return (form.computes and not is_share) or form.reads_values
+            return form.computes or form.reads_values
 
 
 def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQuestion) -> frozenset[str]:
@@ -158,20 +140,6 @@ def _words_beside_identifiers(leg: Leg, tokens: Sequence[QuestionToken]) -> froz
         for word, following in itertools.pairwise(tokens)
         if following.word in identifiers or word.word == "how"
     )
-
-
-def _words_linked_to_fields(
-    leg: Leg, tokens: Sequence[QuestionToken], lexicons: Mapping[BucketId, BucketLexicon]
-) -> Iterator[str]:
-    """Yields the words that mean a field which the leg uses, by a synonym or a question phrase, or its documents."""
-    used = used_fields_of(leg)
-    for bucket in leg.search.read_buckets:
-        names = {name for own_bucket, name in used if own_bucket == bucket}
-        for link in lexicons[bucket].find_links(tokens) if bucket in lexicons else ():
-            if isinstance(link.meaning, BucketNoun) or (
-                isinstance(link.meaning, FieldMention) and link.meaning.field in names
-            ):
-                yield from (tokens[index].word for index in (*range(link.first, link.last), *link.phrase_tokens))
 
 
 def _misses_asked_word(tokens: Sequence[QuestionToken], unused: Sequence[str]) -> bool:
@@ -259,7 +227,7 @@ def _is_guessed(condition: Condition, lexicon: BucketLexicon) -> bool:
             return bool(words) and 0 < 2 * written < len(tokens)
         case MissingCondition(field=name, words=words):
             written = tokenize_question(words, lexicon.analyser)
-            is_light = all(token.word in _EVERYDAY_WORDS or token.word in STOP_WORDS for token in written)
+            is_light = all(token.word in EVERYDAY_TALK or token.word in STOP_WORDS for token in written)
             names_field = not lexicon.label_stems_of(name).isdisjoint(token.stem for token in written)
             return bool(written) and is_light and not names_field
         case _:

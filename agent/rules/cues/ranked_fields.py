@@ -194,9 +194,14 @@ def asks_for_length_of_service(phrase: FunctionPhrase, words: Sequence[str]) -> 
     return bool(set(follows) & LASTING_VERBS) or in_service or with_us
 
 
+def find_joining_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the date on which somebody or something began, by its name; empty if no name tells it."""
+    return lexicon.find_date_fields(_JOINING_DATE_NAMES)
+
+
 def _joining_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the date on which somebody or something began; all dates but births if no name tells it."""
-    named = lexicon.find_date_fields(_JOINING_DATE_NAMES)
+    named = find_joining_dates(lexicon)
     return named or tuple(name for name in lexicon.roles.dates if name not in lexicon.roles.births)
 
 

@@ -1,7 +1,7 @@
 """Finds the words of a question that nothing in its plan expresses."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from agent.condition_walk import walk_conditions
 from agent.english.function_words import (
@@ -20,6 +20,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
+from agent.rules.forms.change_over_time import FORM_WORDS as CHANGE_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.words.tokens import QuestionToken, tokenize_question
 from storage.search.conditions import (
@@ -34,8 +35,9 @@ from storage.search.conditions import (
     SemiJoinCondition,
 )
 from storage.search.ids import BucketId, FieldName
-from storage.search.plan import Clause, Leg, Plan
+from storage.search.plan import AggregateFunction, AnswerForm, ChangeOverTime, Clause, Leg, Plan
 
+_SHARE_WORDS = frozenset("share percentage percent proportion fraction per cent".split())
 _WORDS_WITHOUT_CONTENT = (
     STOP_WORDS
     | CONTAINER_NOUNS
@@ -68,7 +70,7 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
         for clause in leg.search.clauses
         for words in words_of_conditions(clause)
         for token in tokenize_question(words, analyser)  # as the question is: "TO-3" has two words
-    }
+    }.union(*(_words_of_form(leg.answer_form) for leg in plan.legs))
     computes = any(leg.answer_form.computes for leg in plan.legs)
     is_ordered = any(leg.answer_form.list_order or leg.answer_form.list_limit or computes for leg in plan.legs)
     is_negated = any(_has_negation(clause) for leg in plan.legs for clause in leg.search.clauses)
@@ -82,6 +84,13 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
             token, covered, covered_words, computes=computes, is_ordered=is_ordered, is_negated=is_negated
         )
     )
+
+
+def _words_of_form(form: AnswerForm) -> Set[str]:
+    """ "What *percentage* of", "how did it *develop* over the *years*": the words that ask for such a number."""
+    if isinstance(form, ChangeOverTime):
+        return CHANGE_WORDS
+    return _SHARE_WORDS if AggregateFunction.SHARE in form.computed_functions else frozenset()
 
 
 def _parts_of_nouns(tokens: Sequence[QuestionToken], lexicons: Sequence[BucketLexicon]) -> frozenset[int]:
