@@ -56,7 +56,7 @@ def _assemble_answer(
         lines = [differences, *lines] if differences else lines
         tables = (table,) if table is not None else tables
     return Answer(
-        plan=with_described_assumptions(plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
+        plan=_plan_with_shown(reviewed),
         text="\n\n".join(_drop_repeated_lines(lines))
         or ("" if tables else translate_message("I found nothing that answers this.")),
         legs=tuple(map(_with_compared_number, _results_of(decisions, legs), legs)),
@@ -71,6 +71,15 @@ def _assemble_answer(
         trace=replace(trace, route=decisions[0].route),
         generation=reviewed.reviews[0].answers.generation,
     )
+
+
+def _plan_with_shown(reviewed: ReviewedPlan) -> Plan:
+    """Returns the plan with its assumptions as sentences, and with what is shown of each list."""
+    plan = with_described_assumptions(reviewed.plan, reviewed.planned.assumptions, _schemas_of(reviewed))
+    for decision in reviewed.decisions:
+        if isinstance(decision, Enough) and decision.shown_form is not None:
+            plan = plan.with_answer_form(decision.result.leg, decision.shown_form)
+    return plan
 
 
 def _withhold_answer(reviewed: ReviewedPlan, trace: SearchTrace) -> Clarify:
@@ -118,7 +127,7 @@ def _assemble_clarification(
         lines.append(translate_message("Instead, I can show:"))
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0
     return Clarify(
-        plan=with_described_assumptions(reviewed.plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
+        plan=_plan_with_shown(reviewed),
         kind=clarification.kind,
         leg=review.leg.id,
         text="\n\n".join(_drop_repeated_lines(lines)),

@@ -84,11 +84,15 @@ def _describe_extreme(record: DocumentRecord, field: SchemaField, review: LegRev
 
 
 def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> ComposedLeg:
-    answer_form, records = facts.answer_form, facts.records
+    answer_form, records, remarks = facts.answer_form, facts.records, _describe_changes(facts)
     if not records:
         whole = _describe_whole(review)
-        return ComposedLeg(sentences=(translate_message("That was all: {documents}.", documents=whole),))
-    if len(records) == 1 and answer_form.limit == 1:
+        if answer_form.skip < review.count:
+            text = translate_message("The list in the chat ends here; a file has all {documents}.", documents=whole)
+        else:
+            text = translate_message("That was all: {documents}.", documents=whole)
+        return ComposedLeg(sentences=(*remarks, text))
+    if len(records) == 1 and answer_form.limit == 1 and not remarks:
         return _compose_rank(answer_form, records, review)
     caption = translate_message("{count} more", count=len(records))
     table = table_of_records(
@@ -96,11 +100,23 @@ def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> Com
     )
     text = translate_message(
         "**{first} to {last}** of {documents}:",
-        first=format_number(answer_form.skip + 1),
-        last=format_number(answer_form.skip + len(records)),
+        first=format_number(facts.first_position),
+        last=format_number(facts.last_position),
         documents=_describe_whole(review),
     )
-    return ComposedLeg(sentences=(text,), tables=(table,))
+    return ComposedLeg(sentences=(*remarks, text), tables=(table,))
+
+
+def _describe_changes(facts: NextDocumentsFacts) -> tuple[str, ...]:
+    """Says whether the documents have changed since the list was shown."""
+    if facts.begins_anew:
+        return (translate_message("The documents have changed since I showed this list, so I begin it again."),)
+    if facts.earlier_total is not None:
+        count = format_number(facts.earlier_total)
+        return (
+            translate_message("The documents have changed since I showed this list: there were {count}.", count=count),
+        )
+    return ()
 
 
 def _describe_whole(review: LegReview) -> InflectedPhrase:

@@ -18,6 +18,7 @@ from agent.refine import facets, relaxations
 from agent.refine.candidates import RefinementCandidate
 from agent.refine.facets import FacetSplit
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
+from agent.retrieval.shown_documents import begins_as_shown, is_shown_list, shown_documents_of
 from agent.review.leg_review import (
     Enough,
     LegClarification,
@@ -37,6 +38,7 @@ from storage.search.plan import ListDocuments
 from storage.search.schema import SchemaField, SchemaOrder
 
 _MAX_OTHER_BUCKETS = 3  # other buckets offered beside a list
+_MAX_SKIPPED = 9_000  # documents that are read to show those after them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +56,27 @@ class ListFacts(LegFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextDocumentsFacts(LegFacts):
-    """The documents after those already shown; empty if all have been shown."""
+    """The documents after those already shown; empty if all have been shown.
+
+    `begins_anew`: the first documents of the list are others than those that were shown, so these are the first again.
+    `earlier_total`: the documents of the set when it was shown, if they were more or fewer. `first_position` and
+    `last_position` count from 1.
+    """
 
     answer_form: ListDocuments
     records: tuple[DocumentRecord, ...]
+    first_position: int
+    last_position: int
+    begins_anew: bool = False
+    earlier_total: int | None = None
 
 
 def _build_requests(answer_form: ListDocuments, inquiry: LegInquiry) -> LegRequests:
     search, limits = inquiry.leg.search, inquiry.limits
     whole = limits.overload_documents if inquiry.may_ask_back else limits.reported_documents
-    size = answer_form.skip + (answer_form.limit + 1 if answer_form.limit else whole)
-    page_size = min(size, max(limits.reported_documents, SHOWN_DOCUMENTS))
+    shown_count = answer_form.shown.count if answer_form.shown is not None and answer_form.skip else 0
+    size = max(answer_form.skip, shown_count) + (answer_form.limit + 1 if answer_form.limit else whole)
+    page_size = min(size, max(limits.reported_documents, SHOWN_DOCUMENTS, _MAX_SKIPPED if answer_form.skip else 0))
     return replace(
         inquiry.request_set(),
         record_page=RecordPageRequest(search, answer_form.order, limit=page_size),
@@ -105,6 +117,7 @@ async def decide_list(answer_form: ListDocuments, review: LegReview) -> Enough |
             records=records[:SHOWN_DOCUMENTS],
         ),
         facts=facts,
+        shown_form=None if by_currency else _form_with_shown(answer_form, review, len(records[:SHOWN_DOCUMENTS])),
         hits=await _load_passage_by_document(review, records),
         candidates=(
             *cells,
@@ -145,19 +158,41 @@ async def _count_ties(answer_form: ListDocuments, review: LegReview) -> int | No
 
 
 async def _show_next_documents(answer_form: ListDocuments, review: LegReview) -> Enough:
-    """Answers with the documents of the set after those already shown."""
-    records = review.records[answer_form.skip :][: answer_form.limit]
+    """Answers with the documents of the set after those already shown.
+
+    If others come first by now, the list begins again: going on would leave out some of them, or show some twice.
+    """
+    shown, page_size = answer_form.shown, min(answer_form.limit or SHOWN_DOCUMENTS, SHOWN_DOCUMENTS)
+    begins_anew, earlier_total = False, None
+    if shown is not None and is_shown_list(shown, review.leg.search, answer_form.order):
+        begins_anew = not begins_as_shown(shown, review.records)
+        earlier_total = shown.total if shown.total != review.count else None
+        answer_form = replace(answer_form, skip=0 if begins_anew else min(answer_form.skip, shown.count))
+    records = review.records[answer_form.skip :][:page_size]
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, len(records)),
             doc_ids=document_ids_of(records),
             records=records,
         ),
-        facts=NextDocumentsFacts(answer_form=answer_form, records=records),
+        facts=NextDocumentsFacts(
+            answer_form=answer_form,
+            records=records,
+            first_position=answer_form.skip + 1,
+            last_position=answer_form.skip + len(records),
+            begins_anew=begins_anew,
+            earlier_total=earlier_total,
+        ),
+        shown_form=_form_with_shown(answer_form, review, answer_form.skip + len(records)),
         hits=await _load_passage_by_document(review, records),
         export_count=review.count,
         assumptions=assumptions_of(review),
     )
+
+
+def _form_with_shown(answer_form: ListDocuments, review: LegReview, shown_count: int) -> ListDocuments:
+    shown = shown_documents_of(review.leg.search, answer_form.order, review.records[:shown_count], review.count)
+    return replace(answer_form, shown=shown)
 
 
 async def _load_passage_by_document(review: LegReview, records: Sequence[DocumentRecord]) -> tuple[FoundPassage, ...]:

@@ -1,11 +1,12 @@
 """Resolves ordinal references: documents named by their position in the last list, looked up before the search."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agent.decomposition import OrdinalReference, PlannedQuestion
+from agent.decomposition import LegAlternatives, OrdinalReference, PlannedQuestion
 from agent.limits import SHOWN_DOCUMENTS
 from agent.retrieval.session import RetrievalSession
+from agent.retrieval.shown_documents import begins_as_shown, is_shown_list
 from storage.search.conditions import (
     DOC_ID_FIELD,
     ComparisonCondition,
@@ -16,7 +17,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import LegId
 from storage.search.index import DocumentRecord, RecordPage, RecordPageRequest
-from storage.search.plan import Clause, Leg, LegCombination, Plan, Search
+from storage.search.plan import Clause, Leg, LegCombination, ListDocuments, Plan, Search
 
 _MIN_SIDES = 2
 
@@ -27,6 +28,9 @@ async def resolve_ordinal_references(session: RetrievalSession, planned: Planned
         return planned
     pages = {pick: _page_request_for(pick) for pick in planned.references}
     answers = await session.ask_index(tuple(pages.values()))
+    for pick, page in pages.items():
+        if _has_changed(pick.list_leg, answers[page].records):
+            return _show_list_again(planned, pick.list_leg)
     plan, gone = planned.plan, set[LegId]()
     for pick, page in pages.items():
         records = _records_at_positions(pick, answers[page].records)
@@ -40,6 +44,26 @@ async def resolve_ordinal_references(session: RetrievalSession, planned: Planned
         plan = _drop_missing_sides(plan, gone)
         compared_count = _count_if_more({pick: answers[page] for pick, page in pages.items()})
     return replace(planned, plan=plan, compared_count=compared_count, references=())
+
+
+def _has_changed(list_leg: Leg, records: Sequence[DocumentRecord]) -> bool:
+    """Whether the list is known to begin with other documents than those that were shown."""
+    shown, order = list_leg.answer_form.shown_documents, list_leg.answer_form.list_order
+    is_known = shown is not None and is_shown_list(shown, list_leg.search, order)
+    return shown is not None and is_known and not begins_as_shown(shown, records)
+
+
+def _show_list_again(planned: PlannedQuestion, list_leg: Leg) -> PlannedQuestion:
+    """Returns a plan for the list as it is now. By its position, another document would be taken than was meant."""
+    form, shown = list_leg.answer_form, list_leg.answer_form.shown_documents
+    skip = shown.count if shown is not None else 0
+    next_page = ListDocuments(order=form.list_order, limit=SHOWN_DOCUMENTS, skip=skip, shown=shown)
+    leg = replace(list_leg, question=planned.plan.question, answer_form=next_page)
+    return PlannedQuestion(
+        plan=replace(planned.plan, legs=(leg,), combination=LegCombination.ONE),
+        alternatives=(LegAlternatives(leg=leg.id, is_confined=True),),
+        is_followup=planned.is_followup,
+    )
 
 
 def _drop_missing_sides(plan: Plan, missing_legs: set[LegId]) -> Plan:

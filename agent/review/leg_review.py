@@ -35,7 +35,7 @@ from agent.retrieval.session import RetrievalSession
 from storage.search.conditions import Condition, conjuncts_of
 from storage.search.ids import ChunkId, DocId
 from storage.search.index import AggregateLine, DocumentRecord, IndexAnswers
-from storage.search.plan import Leg, LegCombination
+from storage.search.plan import AnswerForm, Leg, LegCombination
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,7 @@ class Enough:
     export_count: int | None = None  # documents in the export; None if no export is offered
     assumptions: tuple[Assumption, ...] = ()
     route: SearchRoute = SearchRoute.STRUCTURED
+    shown_form: AnswerForm | None = None  # the form of the leg with what is shown now; None: the form is unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

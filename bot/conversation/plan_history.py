@@ -52,7 +52,7 @@ class PlanHistory:
     def with_plan(self, plan: Plan, turn: TurnId) -> "PlanHistory":
         """The history with one more plan. The same plan again replaces the last one."""
         plan_json = plan_to_json(plan)
-        is_repeated = bool(self.entries) and _without_turn_key(self.entries[-1]) == plan_json
+        is_repeated = bool(self.entries) and _question_of(self.entries[-1]) == _question_of(plan_json)
         entries = self.entries[:-1] if is_repeated else self.entries
         return PlanHistory(_latest_entries((*entries, plan_json | {_TURN_KEY: turn})))
 
@@ -83,8 +83,9 @@ def _size_of(entry: Mapping[str, Json]) -> int:
     return len(json.dumps(entry))
 
 
-def _without_turn_key(entry: Mapping[str, Json]) -> dict[str, Json]:
-    return {key: value for key, value in entry.items() if key != _TURN_KEY}
+def _question_of(entry: Mapping[str, Json]) -> Plan:
+    """The plan without what was shown, which may be other documents each time."""
+    return plan_from_json({key: value for key, value in entry.items() if key != _TURN_KEY})
 
 
 def summary_of(state: ConversationState) -> ConversationSummary:

@@ -7,7 +7,7 @@ version, or of an unknown shape, raises `UnreadableJson`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from dataclasses import fields as dataclass_fields
 from typing import Any as Json
 from typing import TypeVar, assert_never, cast
@@ -43,6 +43,7 @@ from storage.search.plan import (
     LegCombination,
     Plan,
     Search,
+    ShownDocuments,
 )
 from storage.search.refinement import Action, Refinement
 from storage.search.schema import BareValueMatch, FieldOrigin, FieldType, Schema, SchemaField, SchemaOrder
@@ -289,6 +290,9 @@ _ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversio
     ),
     "quantifier": _FieldCodec(
         encode=lambda quantifier: quantifier.value, decode=lambda name: ClaimQuantifier(name), is_left_out=True
+    ),
+    "shown": _FieldCodec(
+        encode=lambda shown: asdict(shown), decode=lambda data: ShownDocuments(**data), is_left_out=True
     ),
     "of_each": _FieldCodec(encode=lambda of_each: of_each, decode=lambda of_each: bool(of_each), is_left_out=True),
     "scope": _FieldCodec(

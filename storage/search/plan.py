@@ -155,6 +155,11 @@ class AnswerForm:
         return 0
 
     @property
+    def shown_documents(self) -> "ShownDocuments | None":
+        """What the person has seen of the list; None if that is not known."""
+        return None
+
+    @property
     def requested_fields(self) -> tuple[tuple[BucketId, FieldName], ...]:
         """The fields whose values the question asks for, by bucket."""
         return ()
@@ -234,10 +239,23 @@ class ReadFields(AnswerForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownDocuments:
+    """The first documents of a list, as a person has seen them. The digests are of the list's search and order, and of
+    the ids of the documents in their order.
+    """
+
+    list_digest: str
+    documents_digest: str
+    count: int
+    total: int  # documents of the set at that time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListDocuments(AnswerForm):
     """All documents of the set in `order` (None: the schema's order), at most `limit` of them if it is given.
 
-    The first `skip` documents are left out, because they were shown before.
+    The first `skip` documents are left out, because they were shown before. `shown`: what the person has seen of the
+    list by now; it says nothing about what is asked for.
     """
 
     tag: ClassVar[str] = "list_documents"
@@ -246,6 +264,7 @@ class ListDocuments(AnswerForm):
     order: SchemaOrder | None = None
     limit: int | None = None
     skip: int = 0
+    shown: ShownDocuments | None = field(default=None, compare=False)
 
     @property
     def list_order(self) -> SchemaOrder | None:
@@ -258,6 +277,10 @@ class ListDocuments(AnswerForm):
     @property
     def list_skip(self) -> int:
         return self.skip
+
+    @property
+    def shown_documents(self) -> ShownDocuments | None:
+        return self.shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

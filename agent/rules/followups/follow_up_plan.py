@@ -307,12 +307,17 @@ def _plan_next_page(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     answer_form, more = follow_up.leg.answer_form, parse_more_request(follow_up.question)
     if more is None or not answer_form.lists_documents:
         return None
-    shown_count = answer_form.list_limit or SHOWN_DOCUMENTS
-    page_size = more.count or shown_count
+    shown_count = min(answer_form.list_limit or SHOWN_DOCUMENTS, SHOWN_DOCUMENTS)
+    page_size = min(more.count or shown_count, SHOWN_DOCUMENTS)
     return continue_plan(
         follow_up,
         follow_up.leg.search,
-        ListDocuments(order=answer_form.list_order, limit=page_size, skip=answer_form.list_skip + shown_count),
+        ListDocuments(
+            order=answer_form.list_order,
+            limit=page_size,
+            skip=answer_form.list_skip + shown_count,
+            shown=answer_form.shown_documents,
+        ),
     )
 
 

@@ -113,24 +113,34 @@ class SnapshotReader(IndexReader):
 async def open_snapshot_reader(
     reader: IndexReader, buckets: frozenset[BucketId], token: str | None
 ) -> AsyncGenerator[SnapshotReader]:
-    """Open the points in time of the existing buckets; or those of the token. Deletes them at the end of the block.
+    """Open the points in time of the existing buckets; or those of the token. Deletes them at the end of the block, and
+    those of a token also if it raises.
 
     Raises `SnapshotGone`, `IndexUnavailable`.
     """
-    if token is None:
-        points, layouts = await _open_points(reader, buckets)
-    else:
-        points, layouts = BucketPoints.from_token(token), await _load_layouts_of(reader, buckets)
-        digests = {bucket: point.layout_digest for bucket, point in points.by_bucket.items()}
-        if digests != {bucket: layout.layout_digest for bucket, layout in layouts.items()}:
-            raise SnapshotGone
-    snapshot = SnapshotReader(catalogue=reader.catalogue, embedder=reader.embedder, points=points, layouts=layouts)
+    if token is not None:
+        points = BucketPoints.from_token(token)
+        try:
+            yield await _reopen_points(reader, buckets, points)
+        finally:
+            await asyncio.shield(_delete_points(reader.catalogue.connection, points.by_bucket.values()))
+        return
+    points, layouts = await _open_points(reader, buckets)
     try:
-        if token is not None:
-            await snapshot.check_points()
-        yield snapshot
+        yield SnapshotReader(catalogue=reader.catalogue, embedder=reader.embedder, points=points, layouts=layouts)
     finally:
         await asyncio.shield(_delete_points(reader.catalogue.connection, points.by_bucket.values()))
+
+
+async def _reopen_points(reader: IndexReader, buckets: frozenset[BucketId], points: BucketPoints) -> SnapshotReader:
+    """Raises `SnapshotGone`."""
+    layouts = await _load_layouts_of(reader, buckets)
+    digests = {bucket: point.layout_digest for bucket, point in points.by_bucket.items()}
+    if digests != {bucket: layout.layout_digest for bucket, layout in layouts.items()}:
+        raise SnapshotGone
+    snapshot = SnapshotReader(catalogue=reader.catalogue, embedder=reader.embedder, points=points, layouts=layouts)
+    await snapshot.check_points()
+    return snapshot
 
 
 async def _load_layouts_of(reader: IndexReader, buckets: frozenset[BucketId]) -> Mapping[BucketId, IndexLayout]:
@@ -145,16 +155,33 @@ async def _open_points(
         layouts, by_bucket = await _load_layouts_of(reader, buckets), dict[BucketId, BucketPoint]()
         (registry,) = await reader.catalogue.run_multi_search([reader.catalogue.registry_search_for(layouts)])
         generation = combine_generations(reader.catalogue.parse_registry_entries(registry))
+        opening = asyncio.ensure_future(_open_each_point(reader.catalogue.connection, layouts, by_bucket))
         try:
-            for bucket, layout in layouts.items():
-                by_bucket[bucket] = await _open_point(reader.catalogue.connection, layout)
+            await asyncio.shield(opening)  # a request that is cancelled would leave a point that nobody can delete
         except BaseException as exc:
-            await asyncio.shield(_delete_points(reader.catalogue.connection, by_bucket.values()))
+            await asyncio.shield(_delete_points_of(opening, reader.catalogue.connection, by_bucket))
             if isinstance(exc, RequestRefused) and exc.error_type in _GONE_ERRORS:
                 continue
             raise
         return BucketPoints(generation=generation, by_bucket=by_bucket), layouts
     raise SnapshotGone
+
+
+async def _open_each_point(
+    connection: ClusterConnection, layouts: Mapping[BucketId, IndexLayout], by_bucket: dict[BucketId, BucketPoint]
+) -> None:
+    """Extends `by_bucket`."""
+    for bucket, layout in layouts.items():
+        by_bucket[bucket] = await _open_point(connection, layout)
+
+
+async def _delete_points_of(
+    opening: asyncio.Future[None], connection: ClusterConnection, by_bucket: Mapping[BucketId, BucketPoint]
+) -> None:
+    await asyncio.wait({opening})
+    if not opening.cancelled():
+        opening.exception()  # the caller has it, or was cancelled
+    await _delete_points(connection, by_bucket.values())
 
 
 async def _open_point(connection: ClusterConnection, layout: IndexLayout) -> BucketPoint:

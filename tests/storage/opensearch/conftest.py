@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from typing import TypeAlias
 from uuid import uuid4
 
+import pytest
 import pytest_asyncio
 
 from storage.opensearch.index import OpenSearchIndex
@@ -16,10 +17,15 @@ from tests.builders import TENANT
 IndexOpener: TypeAlias = Callable[..., Awaitable[OpenSearchIndex]]
 
 
+@pytest.fixture
+def installation() -> str:
+    """The prefix of the names of the test's indexes, which no other test has."""
+    return f"test-{uuid4().hex}"
+
+
 @pytest_asyncio.fixture
-async def open_index(opensearch_url: str) -> AsyncGenerator[IndexOpener]:
+async def open_index(opensearch_url: str, installation: str) -> AsyncGenerator[IndexOpener]:
     """Opens further handles on the test's index, as other processes would; `url` may be a proxy to the server."""
-    installation = f"test-{uuid4().hex}"
     async with AsyncExitStack() as stack:
 
         async def open_handle(url: str = opensearch_url) -> OpenSearchIndex:
