@@ -1,5 +1,6 @@
 """`python -m bench.restart`: measures what a restart of `parley serve` takes, with the Slack stand-in and its worker
-process: until connections are taken, until a signed message is acknowledged, and until it is answered.
+process: until connections are taken, until a signed message is acknowledged, and until it is answered. It reports
+seconds by the clock, and the CPU seconds of both processes, which other work on the machine hardly changes.
 
 `--code FOLDER` measures the code in another checkout in turn with this one, so that both have the same load.
 """
@@ -11,10 +12,11 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from rich.console import Console
@@ -29,60 +31,83 @@ from tests.stand_ins.slack.workspace import SlackMember, SlackMessage
 _THIS_CODE: Final = Path(__file__).parents[1]
 _POLL_S: Final = 0.01
 _TIMEOUT_S: Final = 120.0
-_TARGETS_S: Final = {"connections are taken": 1.0, "a message is acknowledged": 3.0, "it is answered": 3.0}
+_STAGES: Final = ("connections are taken", "a message is acknowledged", "it is answered")
+_TARGETS_S: Final = (1.0, 3.0, 3.0)
+_PROC: Final = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestartTimes:
-    """Seconds since the start of the process, in the order of the targets."""
+class StageTimes:
+    """Seconds from the start of the process until a stage. CPU seconds are 0 where the system does not tell them."""
 
-    connected_s: float
-    acknowledged_s: float
-    answered_s: float
-
-    @property
-    def values(self) -> tuple[float, float, float]:
-        return (self.connected_s, self.acknowledged_s, self.answered_s)
+    wall_s: float
+    receiver_cpu_s: float
+    worker_cpu_s: float
 
 
 async def measure_restarts(folders: Sequence[Path], runs: int, folder: Path) -> list[BenchmarkFigure]:
     """The last of `folders` is measured; the first is its baseline."""
     homes = [await _create_home(code, folder / f"home-{number}") for number, code in enumerate(folders)]
-    times: list[list[RestartTimes]] = [[] for _ in folders]
+    times: list[list[list[StageTimes]]] = [[] for _ in folders]
     for _ in range(runs + 1):
         for number, code in enumerate(folders):
             times[number].append(await _time_restart(code, homes[number]))
-    measured, baseline = (
-        [run.values for run in times[-1][1:]],
-        [run.values for run in times[0][1:]],
-    )  # the first warms up
+    kinds: dict[str, Callable[[StageTimes], float]] = {
+        "": lambda stage: stage.wall_s,
+        ", CPU of the receiver": lambda stage: stage.receiver_cpu_s,
+        ", CPU of the worker": lambda stage: stage.worker_cpu_s,
+    }
     return [
         BenchmarkFigure(
-            name=f"restart: until {name}",
+            name=f"restart: until {name}{kind}",
             unit="s",
-            run_values=tuple(run[position] for run in measured),
-            target=target_s,
-            baseline=sorted(run[position] for run in baseline)[len(baseline) // 2] if len(folders) > 1 else None,
+            run_values=tuple(value_of(run[position]) for run in times[-1][1:]),  # the first warms up
+            target=None if kind else _TARGETS_S[position],
+            baseline=median(value_of(run[position]) for run in times[0][1:]) if len(folders) > 1 else None,
             note=f"bare: {folders[0]}" if len(folders) > 1 else "",
         )
-        for position, (name, target_s) in enumerate(_TARGETS_S.items())
+        for position, name in enumerate(_STAGES)
+        for kind, value_of in kinds.items()
     ]
 
 
-async def _time_restart(code: Path, home: Path) -> RestartTimes:
+async def _time_restart(code: Path, home: Path) -> list[StageTimes]:
+    """The times until each of the stages."""
+    stages: list[StageTimes] = []
     async with SlackServer() as stand_in:
         person = stand_in.workspace.add_user(SlackMember(id="U1BENCH", name="P"))
         began = time.perf_counter()
-        async with _serve_parley(code, home, stand_in) as port:
+        async with _serve_parley(code, home, stand_in) as (port, pid):
+
+            def note_stage() -> None:
+                wall_s, workers = time.perf_counter() - began, _list_children(pid)
+                cpu_s = sum(map(_cpu_seconds_of, workers))
+                stages.append(StageTimes(wall_s=wall_s, receiver_cpu_s=_cpu_seconds_of(pid), worker_cpu_s=cpu_s))
+
             async with asyncio.timeout(_TIMEOUT_S):
                 await _wait_for_connection(port)
-                connected_s = time.perf_counter() - began
+                note_stage()
                 channel = stand_in.workspace.direct_channel_of(person.id)
                 question, _ = await stand_in.post_as_person(person, channel, "How many receipts from Kestrel?")
-                acknowledged_s = time.perf_counter() - began
+                note_stage()
                 await stand_in.wait_until(lambda: _is_answered(stand_in, question), int(_TIMEOUT_S))
-                answered_s = time.perf_counter() - began
-    return RestartTimes(connected_s=connected_s, acknowledged_s=acknowledged_s, answered_s=answered_s)
+                note_stage()
+    return stages
+
+
+def _list_children(pid: int) -> list[int]:
+    """Empty on a system without `/proc`."""
+    with suppress(OSError):
+        return [int(child) for child in (_PROC / f"{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def _cpu_seconds_of(pid: int) -> float:
+    """Of all threads of the process, its children not included; 0 on a system without `/proc`."""
+    with suppress(OSError):
+        fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 async def _wait_for_connection(port: int) -> None:
@@ -100,8 +125,8 @@ def _is_answered(stand_in: SlackServer, question: SlackMessage) -> bool:
 
 
 @asynccontextmanager
-async def _serve_parley(code: Path, home: Path, stand_in: SlackServer) -> AsyncGenerator[int]:
-    """Run `parley serve` and yield its port at once."""
+async def _serve_parley(code: Path, home: Path, stand_in: SlackServer) -> AsyncGenerator[tuple[int, int]]:
+    """Run `parley serve` and yield its port and process id at once."""
     port = find_free_port()
     stand_in.app_url = f"http://127.0.0.1:{port}{EVENTS_PATH}"
     slack = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "SLACK_API_URL": stand_in.api_url}
@@ -112,7 +137,7 @@ async def _serve_parley(code: Path, home: Path, stand_in: SlackServer) -> AsyncG
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        yield port
+        yield port, process.pid
     finally:
         process.terminate()
         await process.wait()
