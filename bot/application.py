@@ -15,7 +15,6 @@ from bot.admin.periodic_jobs import run_periodic_jobs
 from bot.admin.sources import SourceOperations
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import ClarificationOffers
-from bot.conversation.dialogue import ConversationDialogue
 from bot.conversation.download import download_route_for
 from bot.conversation.exports import ExportFiles
 from bot.conversation.file_offers import FileOffers
@@ -79,7 +78,6 @@ class Application:
     further_messages: FurtherMessages
     limits: AnswerLimits
     log: FilteringBoundLogger
-    dialogue: ConversationDialogue
     stop_requests: StopRequests
     turn_processor: TurnProcessor
     turn_workers: TurnWorkers

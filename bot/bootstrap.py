@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,6 @@ from agent.errors import RerankerUnavailable
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.options import GatewayOptions, ModelNames
 from agent.limits import AnswerLimits
-from agent.reasoner import Reasoner
 from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver
 from bot.access.limits import QuestionLimits
@@ -30,7 +29,6 @@ from bot.application import Application, Clock
 from bot.attachments.attachment_indexes import AttachmentIndexes
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import ClarificationOffers
-from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
 from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.file_offers import FileOffers
@@ -75,7 +73,9 @@ from storage.sql.stores.sources import SourceStore, StoredSource
 
 if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
+    from agent.reasoner import Reasoner
     from agent.rules.reasoner import RuleReasoner
+    from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
     from bot.tracing import TurnTracer
     from storage.embedder import Embedder
     from storage.ingest.sources.source import DocumentSource
@@ -100,18 +100,20 @@ async def open_application(
     clock: Clock = utc_now,
     database: SqlDatabase | None = None,
     index: SearchIndex | None = None,
-    agent: QuestionAgent | None = None,
-    reasoner: Reasoner | None = None,
+    agent: "QuestionAgent | None" = None,
+    reasoner: "Reasoner | None" = None,
     model: LanguageModel | None = None,
     reranker: Reranker | None = None,
     extractor: Extractor | None = None,
     outboxes: Mapping[str, Outbox] | None = None,
     log: FilteringBoundLogger | None = None,
+    only_receives: bool = False,
 ) -> AsyncGenerator[Application]:
     """The application, open for the length of the block. Given objects are used and stay open; missing ones are built
     and closed. Without a `model`, and without one in the settings, no language model is used.
 
-    `outboxes` by surface, for surfaces without a `register_surface` call. Raises `SqlError`, `IndexUnavailable`.
+    `outboxes` by surface, for surfaces without a `register_surface` call. `only_receives`: other processes work on the
+    turns, so what answers them is not loaded before a first turn. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
         log, gateway = log or open_log(settings.home, stack), None
@@ -162,18 +164,16 @@ async def open_application(
                 open_summary_polisher(backends.models.model, database, model_calls, log)
             )
         tracer = await stack.enter_async_context(_open_turn_tracer(settings, log))
-        rules = _load_rule_reasoner(embedders.word_embedder)
-        if reasoner is None and backends.models.model is not None:
-            reasoner = _build_model_reasoner(backends.models.model, rules, settings)
-        application = _build_application(
+        application, load_dialogue = _build_application(
             backends=backends,
-            agent=agent or _default_agent(),
-            reasoner=reasoner or rules,
-            warm_up_reasoner=rules,
+            agent=agent,
+            reasoner=reasoner,
             model_calls=model_calls,
             summary_polisher=polisher,
             load_model=_load_nothing if gateway is None else gateway.load,
         )
+        if not only_receives:
+            load_dialogue()
         if tracer is not None:
             application.turn_processor.add_observer(tracer.record_turn)
         yield application
@@ -391,7 +391,7 @@ def _build_turn_processor(
     backends: _OpenedBackends,
     services: _AccessServices,
     inbox: TurnInbox,
-    dialogue: ConversationDialogue,
+    load_dialogue: "Callable[[], ConversationDialogue]",
     limits: AnswerLimits,
     stop_requests: StopRequests,
     turn_actions: TurnActionHandler,
@@ -401,7 +401,7 @@ def _build_turn_processor(
 ) -> TurnProcessor:
     return TurnProcessor(
         inbox=inbox,
-        dialogue=dialogue,
+        load_dialogue=load_dialogue,
         clarifications=services.clarifications,
         limits=limits,
         question_limits=QuestionLimits(backends.database),
@@ -427,14 +427,13 @@ def _build_turn_processor(
 def _build_application(
     *,
     backends: _OpenedBackends,
-    agent: QuestionAgent,
-    reasoner: Reasoner,
-    warm_up_reasoner: Reasoner,
+    agent: "QuestionAgent | None",
+    reasoner: "Reasoner | None",
     model_calls: ModelCallArchive,
     summary_polisher: SummaryPolisher | None,
     load_model: Callable[[], Awaitable[None]],
-) -> Application:
-    """`warm_up_reasoner` calls no model."""
+) -> "tuple[Application, Callable[[], ConversationDialogue]]":
+    """The application, and what loads the dialogue that answers its turns, on the first call."""
     settings, database, index, log = backends.settings, backends.database, backends.index, backends.log
     services = _build_access_services(backends=backends)
     limits = AnswerLimits(overload_documents=settings.overload_limit, read_documents=settings.read_limit)
@@ -449,23 +448,8 @@ def _build_application(
         worker=backends.process_name,
         log=log,
     )
-    dialogue = ConversationDialogue(
-        agent=agent,
-        reasoner=reasoner,
-        warm_up_reasoner=warm_up_reasoner,
-        answer_timeout=timedelta(seconds=settings.answer_timeout),
-        reranker=backends.reranker,
-        embedder=backends.embedders.word_embedder,
-        uses_index_cosines=backends.embedders.are_equal,
-        index=index,
-        database=database,
-        access=services.access,
-        directories=services.directories,
-        clarifications=services.clarifications,
-        exports=services.exports,
-        attachments=services.attachments,
-        surfaces=backends.surfaces,
-        show_pictures=settings.pictures,
+    load_dialogue = cache(
+        partial(_build_dialogue, backends=backends, services=services, agent=agent, given_reasoner=reasoner)
     )
     turn_actions = TurnActionHandler(
         inbox=inbox,
@@ -486,7 +470,7 @@ def _build_application(
         backends=backends,
         services=services,
         inbox=inbox,
-        dialogue=dialogue,
+        load_dialogue=load_dialogue,
         limits=limits,
         stop_requests=stop_requests,
         turn_actions=turn_actions,
@@ -496,10 +480,10 @@ def _build_application(
     )
 
     async def warm_up() -> None:
-        await dialogue.warm_up_agent()
+        await load_dialogue().warm_up_agent()
         await load_model()
 
-    return Application(
+    application = Application(
         settings=settings,
         clock=backends.clock,
         index=index,
@@ -537,11 +521,44 @@ def _build_application(
         further_messages=FurtherMessages(database),
         limits=limits,
         log=log,
-        dialogue=dialogue,
         stop_requests=stop_requests,
         turn_processor=turn_processor,
         turn_workers=TurnWorkers(turn_processor, inbox, name=backends.process_name, log=log),
         surfaces=backends.surfaces,
+    )
+    return application, load_dialogue
+
+
+def _build_dialogue(
+    *,
+    backends: _OpenedBackends,
+    services: _AccessServices,
+    agent: "QuestionAgent | None",
+    given_reasoner: "Reasoner | None",
+) -> "ConversationDialogue":
+    from bot.conversation.dialogue import ConversationDialogue
+
+    settings, rules = backends.settings, _load_rule_reasoner(backends.embedders.word_embedder)
+    reasoner, model = given_reasoner, backends.models.model
+    if reasoner is None and model is not None:
+        reasoner = _build_model_reasoner(model, rules, settings)
+    return ConversationDialogue(
+        agent=agent or _default_agent(),
+        reasoner=reasoner or rules,
+        warm_up_reasoner=rules,  # calls no model
+        answer_timeout=timedelta(seconds=settings.answer_timeout),
+        reranker=backends.reranker,
+        embedder=backends.embedders.word_embedder,
+        uses_index_cosines=backends.embedders.are_equal,
+        index=backends.index,
+        database=backends.database,
+        access=services.access,
+        directories=services.directories,
+        clarifications=services.clarifications,
+        exports=services.exports,
+        attachments=services.attachments,
+        surfaces=backends.surfaces,
+        show_pictures=settings.pictures,
     )
 
 
@@ -599,7 +616,7 @@ async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder
     return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=embedder)
 
 
-def _default_agent() -> QuestionAgent:
+def _default_agent() -> "QuestionAgent":
     from agent import loop
 
     return loop
@@ -611,7 +628,7 @@ def _load_rule_reasoner(embedder: "Embedder | None") -> "RuleReasoner":
     return RuleReasoner(embedder)
 
 
-def _build_model_reasoner(model: LanguageModel, rules: "RuleReasoner", settings: Settings) -> Reasoner:
+def _build_model_reasoner(model: LanguageModel, rules: "RuleReasoner", settings: Settings) -> "Reasoner":
     from agent.model.options import ModelMode
     from agent.model.reasoner import ModelReasoner
     from agent.model.single_loop import LoopReasoner

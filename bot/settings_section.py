@@ -46,6 +46,11 @@ class SettingsSection(BaseModel):
         return []
 
     @property
+    def is_configured(self) -> bool:
+        """Whether these settings ask for the surface of their entry point. If not, its module is not imported."""
+        return True
+
+    @property
     def has_worker_surface(self) -> bool:
         """Whether these settings configure a surface whose turns worker processes answer."""
         return False

@@ -20,15 +20,15 @@ from adapters.web.access_guard import ACCESS_COOKIE, AccessGuard
 from adapters.web.outbox import WebOutbox, conversation_id_of
 from adapters.web.page import STATIC_FILES, chat_page, entry_html, read_static_file, steps_page, token_page
 from adapters.web.render import steps_html
+from adapters.web.reply_only import ReplyOnlyWeb
 from adapters.web.transcript import TranscriptEntry, WebTranscript
-from bot.conversation.dialogue import MAX_QUESTION_CHARS
 from bot.errors import BotError, PictureFailed
 from bot.http.connections import protect_connection
 from bot.http.request_body import read_form
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
 from bot.pictures.picture_look import PAGE_LOOKS
 from bot.pictures.rendering import render_picture
-from bot.surface.inbound import ButtonClick, Inbound, InboundBody, OperatorAudience, TextMessage
+from bot.surface.inbound import MAX_QUESTION_CHARS, ButtonClick, Inbound, InboundBody, OperatorAudience, TextMessage
 from bot.surface.replies import NoticePart, PicturePart, Reply
 from bot.turns.turn_actions import TurnActionHandler, TurnActor, TurnSteps
 
@@ -112,6 +112,7 @@ class WebChat:
         self._accept, self._load_steps, self._transcript, self._guard = accept, load_steps, transcript, guard
         self._clock, self._max_characters, self._log = clock, max_characters, log
         self._outbox = WebOutbox(transcript, clock)
+        self._reply_only = ReplyOnlyWeb()
         self._is_closed = False
 
     @property
@@ -132,8 +133,8 @@ class WebChat:
         """None: messages here have no attachments."""
 
     @property
-    def worker_support(self) -> None:
-        """None: pages follow the conversation in this process only."""
+    def worker_support(self) -> ReplyOnlyWeb:
+        return self._reply_only
 
     def http_routes(self) -> Sequence[web.RouteDef]:
         return (

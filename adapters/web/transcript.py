@@ -43,7 +43,9 @@ class _TranscriptState:
 class WebTranscript:
     """The conversations by key. A key is a file name here, so the caller must validate it."""
 
-    _poll_interval_s = 1.0
+    # A worker process writes the reply to a question; its first words should not wait for a second.
+    _poll_interval_s, _busy_poll_interval_s = 1.0, 0.1
+    _busy_for_s = 60.0  # after a change
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -76,17 +78,31 @@ class WebTranscript:
         """Yield the messages with a line after `after_revision`, then all later changes, without end.
 
         Yields an empty list when nothing changed during the poll interval. Changes by another process are seen within
-        that interval.
+        that interval; in the minute after a change, within a tenth of it.
         """
+        now_s = asyncio.get_running_loop().time
+        changed_at_s = -self._busy_for_s
         while True:
             # Set up the event before reading, so that no change is missed.
             changed = self._change_events.setdefault(key, asyncio.Event())
             entries = await self.load_entries(key, after_revision)
             after_revision = max((entry.revision for entry in entries), default=after_revision)
+            changed_at_s = now_s() if entries else changed_at_s
             yield entries
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._poll_interval_s):
-                    await changed.wait()
+            next_yield_s = now_s() + self._poll_interval_s
+            while not changed.is_set() and (rest_s := next_yield_s - now_s()) > 0:
+                is_busy = now_s() - changed_at_s < self._busy_for_s
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(min(rest_s, self._busy_poll_interval_s) if is_busy else rest_s):
+                        await changed.wait()
+                if is_busy and await asyncio.to_thread(self._has_grown, key):
+                    break
+
+    def _has_grown(self, key: str) -> bool:
+        state = self._states.get(key)
+        with contextlib.suppress(OSError):
+            return self._path_for(key).stat().st_size > (0 if state is None else state.offset)
+        return False
 
     def _path_for(self, key: str) -> Path:
         return self._folder / f"{key}.jsonl"

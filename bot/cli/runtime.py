@@ -78,8 +78,17 @@ def build_surfaces(bot: "Application", *, exclude: str) -> "list[Surface]":
     """Every surface that is installed and configured, except one."""
     from importlib.metadata import entry_points
 
+    section_types = {point.name: point.load() for point in entry_points(group="parley.settings")}
+    unconfigured = {
+        name
+        for name, section_type in section_types.items()
+        for section in bot.settings.sections
+        if isinstance(section, section_type) and not section.is_configured
+    }
     factories: list[SurfaceFactory] = [
-        point.load() for point in sorted(entry_points(group="parley.surfaces")) if point.name != exclude
+        point.load()
+        for point in sorted(entry_points(group="parley.surfaces"))
+        if point.name != exclude and point.name not in unconfigured
     ]
     return [surface for factory in factories if (surface := factory(bot)) is not None]
 
@@ -96,9 +105,9 @@ def freeze_startup_objects() -> None:
     """Exclude all current objects from garbage collection, because a service keeps them until it ends.
 
     Each full collection over them would stop all turns for a tenth of a second
-    (https://docs.python.org/3/library/gc.html#gc.freeze).
+    (https://docs.python.org/3/library/gc.html#gc.freeze). A collection before that would take as long at the start,
+    and find next to nothing.
     """
-    gc.collect()
     gc.freeze()
     gc.enable()
 

@@ -76,7 +76,15 @@ from bot.surface.attachments import (
     origin_message_of,
     rewrite_for_attachments,
 )
-from bot.surface.inbound import AttachedFile, ButtonClick, Inbound, OperatorAudience, PrivateAudience, TextMessage
+from bot.surface.inbound import (
+    MAX_QUESTION_CHARS,
+    AttachedFile,
+    ButtonClick,
+    Inbound,
+    OperatorAudience,
+    PrivateAudience,
+    TextMessage,
+)
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.replies import ChosenPart
 from bot.surface.surface_registry import SurfaceRegistry
@@ -97,7 +105,6 @@ from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationState, ConversationStore
 
-MAX_QUESTION_CHARS: Final = 10_000  # code points
 _WARM_UP_TIMEOUT: Final = timedelta(seconds=60)
 _WARM_UP_QUESTION: Final = (
     "Which documnets speak of it?"  # the misspelt word makes the warm-up build the spelling data too

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
 from storage.search.ids import Subject
+
+MAX_QUESTION_CHARS: Final = 10_000  # code points of a message that is answered
 
 
 class OutsiderPresence(StrEnum):

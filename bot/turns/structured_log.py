@@ -1,5 +1,6 @@
 """The structured log of a process."""
 
+import os
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -10,7 +11,7 @@ from structlog.typing import FilteringBoundLogger
 
 
 def open_log(home: Path, stack: AsyncExitStack) -> FilteringBoundLogger:
-    """The structured log in the home: one line of JSON per turn."""
+    """The structured log in the home: one line of JSON per turn, with the id of the process that answered it."""
     folder = home / "logs"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -25,4 +26,4 @@ def open_log(home: Path, stack: AsyncExitStack) -> FilteringBoundLogger:
     logger: FilteringBoundLogger = structlog.wrap_logger(
         structlog.WriteLogger(file), processors=processors, wrapper_class=structlog.make_filtering_bound_logger("info")
     )
-    return logger
+    return logger.bind(process=os.getpid())

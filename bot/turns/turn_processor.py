@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 from typing import Any as Json
-from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
@@ -22,7 +22,6 @@ from agent.rules.words.language_detection import choose_reply_language
 from agent.translation.languages import use_language
 from bot.access.limits import LIMITED_ENDING, QuestionLimits
 from bot.conversation.clarifications import ClarificationOffers, ExpiredOffer
-from bot.conversation.dialogue import ConversationDialogue
 from bot.conversation.notices import (
     DATABASE_DOWN_NOTICE,
     FILE_NOT_SENT_NOTICE,
@@ -66,6 +65,9 @@ from storage.sql.group_commit import AcceptedTurn
 from storage.sql.stores.inbox import ClaimedTurn, ClaimLost, TurnInbox
 from storage.sql.stores.turns import StoredAttempt, Turn
 
+if TYPE_CHECKING:
+    from bot.conversation.dialogue import ConversationDialogue
+
 TurnObserver = Callable[[TurnMeasurement], None]
 
 _TURN_TIMEOUT: Final = timedelta(minutes=10)  # of a whole turn; long enough to export a million rows
@@ -95,7 +97,7 @@ class TurnProcessor:
         self,
         *,
         inbox: TurnInbox,
-        dialogue: ConversationDialogue,
+        load_dialogue: "Callable[[], ConversationDialogue]",
         clarifications: ClarificationOffers,
         limits: AnswerLimits,
         question_limits: QuestionLimits,
@@ -108,7 +110,8 @@ class TurnProcessor:
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
-        self._inbox, self._dialogue, self._clarifications = inbox, dialogue, clarifications
+        """`load_dialogue` is called for each turn, and returns the same object."""
+        self._inbox, self._load_dialogue, self._clarifications = inbox, load_dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stop_requests, self._revisions = question_limits, stop_requests, revisions
         self._turn_actions, self._model_calls, self._surfaces = turn_actions, model_calls, surfaces
@@ -408,7 +411,7 @@ class TurnProcessor:
         try:
             return await self._stop_requests.run_unless_stopped(
                 run.turn_id,
-                lambda: self._dialogue.answer_turn(
+                lambda: self._load_dialogue().answer_turn(
                     run.inbound,
                     run.turn_id,
                     run.limits,

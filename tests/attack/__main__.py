@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.rules.reasoner import RuleReasoner
-from bot.conversation.dialogue import MAX_QUESTION_CHARS
+from bot.surface.inbound import MAX_QUESTION_CHARS
 from tests.agent.rules.reading.test_bucket_reading import QUESTION_CONTEXT
 from tests.attack.file_attack import WRITERS, ResourceCaps, attack_with
 from tests.attack.question_shapes import QUESTION_SHAPES, make_question

@@ -23,6 +23,12 @@ from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.stand_ins.labels import LabelExtractor
 
+# What answers, and what surfaces without settings need.
+SLOW_MODULES = frozenset(
+    "agent.loop agent.rules.reasoner bot.conversation.dialogue adapters.slack.app adapters.teams.app"
+    " matplotlib litellm botbuilder pint wordllama openpyxl".split()
+)
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Settings:
@@ -36,6 +42,45 @@ async def fill_index(bot: Application) -> None:
         for n, vendor in enumerate(["Acme"] * 120 + ["Bolt"] * 30)
     ]
     await bot.index.put(RECEIPTS, documents)
+
+
+RECEIVING_SCRIPT = """
+import asyncio, sys
+from pathlib import Path
+from bot.bootstrap import open_application
+from bot.cli.runtime import build_surfaces
+from bot.settings import load_settings
+
+async def receive():
+    settings = load_settings(Path(sys.argv[1]), {"PARLEY_EMBEDDER": "none"}).settings
+    async with open_application(settings, only_receives=True) as bot:
+        build_surfaces(bot, exclude="terminal")
+    print(*sys.modules)
+
+asyncio.run(receive())
+"""
+
+
+async def test_a_process_that_only_receives_imports_nothing_that_answers_and_no_surface_without_settings(
+    tmp_path: Path,
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", RECEIVING_SCRIPT, str(tmp_path)), stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+
+    imported = set(output.decode().split())
+    assert "adapters.web.app" in imported
+    assert imported.isdisjoint(SLOW_MODULES)
+
+
+async def test_a_process_that_only_receives_can_answer(home: Settings) -> None:
+    async with open_application(home, only_receives=True) as bot:
+        await fill_index(bot)
+
+        overload = await ConversationDriver(bot, surface="terminal").ask_question("List every receipt about tires")
+
+    assert overload.result["count"] == 150
 
 
 async def test_a_given_extractor_reads_what_a_source_brings(home: Settings, tmp_path: Path) -> None:

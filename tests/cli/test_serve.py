@@ -1,6 +1,7 @@
 """`parley serve` as a process: its health and metrics pages, its port, and its end."""
 
 import asyncio
+import json
 import socket
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from aiohttp import ClientSession
 
 from tests.adapters.web.serving import serve_parley
 from tests.cli.conftest import run_parley
+from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 
 
 async def test_health_readiness_metrics_and_downloads_are_served(home: Path) -> None:
@@ -37,6 +39,23 @@ async def test_metrics_are_for_this_machine_or_with_a_token_and_liveness_is_for_
             assert await status_of("/metrics", headers | token) == 200
         assert await status_of("/metrics", {"Authorization": "Bearer a-guess"}) == 403
         assert await status_of("/metrics", {}) == 200
+
+
+async def test_beside_a_chat_product_the_worker_answers_the_questions_of_the_web_chat(home: Path) -> None:
+    async with SlackServer() as slack:
+        variables = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "SLACK_API_URL": slack.api_url}
+        async with serve_parley(home, **variables) as address, ClientSession() as session:
+            async with session.post(
+                f"{address}/?c=a-conversation-key", data={"text": "List all receipts"}, headers={"Origin": address}
+            ) as answer:
+                assert answer.status == 200
+            metrics = await wait_for_metrics(session, address)
+
+    log_lines = [json.loads(line) for line in (home / "logs" / "parley.log").read_text().splitlines()]
+    worker_pids = {line["pid"] for line in log_lines if line["event"] == "answering process started"}
+    last_turn = [line for line in log_lines if line["event"] == "turn"][-1]
+    assert 'parley_turns_total{outcome="overload",surface="web"} 1.0' in metrics
+    assert (last_turn["surface"], last_turn["process"] in worker_pids) == ("web", True)
 
 
 async def wait_for_metrics(session: ClientSession, address: str) -> str:

@@ -75,7 +75,9 @@ async def _serve_home(settings: "Settings", worker_command: Sequence[str]) -> No
             )
         from bot.bootstrap import open_application
 
-        bot = await stack.enter_async_context(open_application(settings, log=log))
+        bot = await stack.enter_async_context(
+            open_application(settings, log=log, only_receives=worker_pool is not None)
+        )
         if worker_pool is not None:
             stack.push_async_callback(worker_pool.end_workers)  # before the application is closed
         await _serve_surfaces(bot, sockets, worker_pool, metrics, stop)
@@ -110,7 +112,7 @@ async def _serve_surfaces(
         stack.enter_context(StopSignals(stop))
         freeze_startup_objects()
         print_to_stderr(f"listening on http://{_format_host(bot.settings.host)}:{port}; Ctrl-C ends")
-        await bot.run_until_stopped(stop, warm_up=True, maintenance=not worker_surfaces)
+        await bot.run_until_stopped(stop, warm_up=worker_pool is None, maintenance=not worker_surfaces)
         print_to_stderr("ending: what was begun is finished first")
 
 

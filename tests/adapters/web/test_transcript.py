@@ -1,5 +1,6 @@
 """The transcript: a page shows the same messages after a reload, a restart, or a change by another process."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,6 +45,21 @@ async def test_a_follower_receives_later_messages(tmp_path: Path) -> None:
     assert [entry.id for entry in await anext(followed)] == ["a"]
     await transcript.append_message("c", "b", NOW, "after")
     assert [entry.id for entry in await anext(followed)] == ["b"]
+    await followed.aclose()
+
+
+async def test_a_follower_receives_the_messages_of_another_process(tmp_path: Path) -> None:
+    here, elsewhere = WebTranscript(tmp_path), WebTranscript(tmp_path)
+    await here.append_message("c", "a", NOW, "a question")
+    followed = here.follow_entries("c")
+    assert [entry.id for entry in await anext(followed)] == ["a"]
+
+    await elsewhere.append_message("c", "b", NOW, notice_reply("the answer"))
+
+    async with asyncio.timeout(30):
+        while not (entries := await anext(followed)):
+            pass
+    assert [entry.id for entry in entries] == ["b"]
     await followed.aclose()
 
 

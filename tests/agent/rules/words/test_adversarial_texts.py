@@ -22,7 +22,7 @@ from agent.rules.words.question_splitting import split_questions
 from agent.rules.words.request_frames import blank_holder_nouns, blank_request_frames
 from agent.rules.words.small_talk import blank_small_talk
 from agent.rules.words.tokens import find_quotations
-from bot.conversation.dialogue import MAX_QUESTION_CHARS
+from bot.surface.inbound import MAX_QUESTION_CHARS
 
 HANG_GUARD_S = 5.0  # of CPU time; each pass takes some hundredths of a second
 UNITS = (
