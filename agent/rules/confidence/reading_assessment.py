@@ -16,6 +16,7 @@ from agent.english.function_words import (
     DAY_ORDER_WORDS,
     DISTINCT_WORDS,
     MENTION_WORDS,
+    NEGATIONS,
     PERIOD_WORDS,
     SMALL_NUMBERS,
     STOP_WORDS,
@@ -23,6 +24,7 @@ from agent.english.function_words import (
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.review.answer_confidence import ReadingAssessment, ReadingFeatures
 from agent.rules.confidence.comparison_assessment import assess_comparison
+from agent.rules.confidence.dropped_clauses import find_dropped_clause
 from agent.rules.confidence.unused_words import EVERYDAY_TALK, find_words_left_out, list_words_linked_to_fields
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.word_coverage import (
@@ -80,18 +82,24 @@ def _assess_leg(
     linked = frozenset(list_words_linked_to_fields(leg, tokens, lexicons))
     explained = linked | _explained_words(leg, alternatives, planned) | _words_beside_identifiers(leg, tokens)
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
+    dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
     features = ReadingFeatures(
         unused_words=unused.telling_count,
         unused_everyday_words=unused.everyday_count,
         misses_asked_word=float(_misses_asked_word(tokens, unused.words)),
-        misses_operation=float(_misses_operation(leg, tokens, linked, lexicons)),
+        misses_operation=float(
+            bool(dropped) or not NEGATIONS.isdisjoint(unused.words) or _misses_operation(leg, tokens, linked, lexicons)
+        ),
         searches_words=float(_searches_words(leg)),
         is_followup=float(planned.is_followup),
     )
+    words = (word for word in unused.words if word not in {token.word for token in dropped})
+    phrase = leg.question[dropped[0].start : dropped[-1].end] if dropped else ""
+    unused_words = tuple(filter(None, (*words, phrase)))
     return replace(
         alternatives,
         assessment=ReadingAssessment(
-            features=features, unused_words=unused.words, guesses_condition=_guesses_condition(leg, lexicons)
+            features=features, unused_words=unused_words, guesses_condition=_guesses_condition(leg, lexicons)
         ),
     )
 
@@ -142,6 +150,28 @@ def _words_beside_identifiers(leg: Leg, tokens: Sequence[QuestionToken]) -> froz
     )
 
 
+def _find_dropped_clause(
+    leg: Leg, tokens: Sequence[QuestionToken], alternatives: LegAlternatives, lexicons: Mapping[BucketId, BucketLexicon]
+) -> Sequence[QuestionToken]:
+    """Returns a clause that restricts the set, if the plan has nothing of it and no words to ask about."""
+    if alternatives.unknown_words or not (leg.answer_form.computes or leg.answer_form.lists_documents):
+        return ()
+    set_leg = replace(leg, answer_form=ListDocuments())  # what is computed says nothing of the set
+    linked = list_words_linked_to_fields(set_leg, tokens, lexicons, with_nouns=False)
+    return find_dropped_clause(
+        leg.question, tokens, _words_of_all_conditions(leg, lexicons) | set(linked), leg.answer_form
+    )
+
+
+def _words_of_all_conditions(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
+    return frozenset(
+        token.word
+        for clause in leg.search.clauses
+        for phrase in (*words_of_conditions(clause), *clause.required_terms)
+        for token in tokenize_question(phrase, lexicons[clause.bucket].analyser)
+    )
+
+
 def _misses_asked_word(tokens: Sequence[QuestionToken], unused: Sequence[str]) -> bool:
     """ "Which *shows* did we call off": whether the word that says what is asked for is unused."""
     return any(
@@ -158,12 +188,7 @@ def _misses_operation(
     form, words = leg.answer_form, [token.word for token in tokens]
     if _misses_span_of_time(leg) or _NO_DOCUMENTS.search(leg.question):
         return True
-    condition_words = {
-        token.word
-        for clause in leg.search.clauses
-        for phrase in words_of_conditions(clause)
-        for token in tokenize_question(phrase, lexicons[clause.bucket].analyser)
-    }
+    condition_words = _words_of_all_conditions(leg, lexicons)
     stems = stems_covered_by(leg, lexicons)
     is_ordered = (
         form.list_order is not None

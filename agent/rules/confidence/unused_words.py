@@ -55,14 +55,18 @@ def find_words_left_out(plan: Plan, explained: Set[str], lexicons: Mapping[Bucke
 
 
 def list_words_linked_to_fields(
-    leg: Leg, tokens: Sequence[QuestionToken], lexicons: Mapping[BucketId, BucketLexicon]
+    leg: Leg,
+    tokens: Sequence[QuestionToken],
+    lexicons: Mapping[BucketId, BucketLexicon],
+    *,
+    with_nouns: bool = True,
 ) -> Iterator[str]:
     """Yields the words that mean a field which the leg uses, by a synonym or a question phrase, or its documents."""
     used = used_fields_of(leg)
     for bucket in leg.search.read_buckets:
         names = {name for own_bucket, name in used if own_bucket == bucket}
         for link in lexicons[bucket].find_links(tokens) if bucket in lexicons else ():
-            if isinstance(link.meaning, BucketNoun) or (
+            if (with_nouns and isinstance(link.meaning, BucketNoun)) or (
                 isinstance(link.meaning, FieldMention) and link.meaning.field in names
             ):
                 yield from (tokens[index].word for index in (*range(link.first, link.last), *link.phrase_tokens))

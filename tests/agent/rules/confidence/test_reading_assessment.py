@@ -153,3 +153,38 @@ async def test_a_missing_value_that_no_word_speaks_of_is_a_guess(guessed_home: M
     by_field = await assess_question(guessed_home, "tubs without a return date")
 
     assert not by_field.guesses_condition
+
+
+@pytest.mark.parametrize(
+    ("question", "clause"),
+    [
+        ("total weight of the crates we paid", "paid"),
+        ("average weight of the crates that keepers like", "keepers like"),
+        ("how many crates did we return?", "return"),
+    ],
+)
+async def test_a_clause_that_restricts_the_set_is_not_left_out_silently(
+    home: MiningHome, question: str, clause: str
+) -> None:
+    assessment = await assess_question(home, question)
+
+    assert clause in assessment.unused_words
+    assert score_reading(assessment.features) < MIN_CONFIDENCE
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many crates are there in total?",
+        "how many crates do we have?",
+        "total weight of the crates that we have so far",
+        "list the crates that were packed in March 2031",
+        "which crates are there that Ada Moor keeps?",
+        "the crate that is the heaviest",
+        "total weight of the crates that we keep in Ghent",
+    ],
+)
+async def test_a_clause_that_the_plan_has_or_that_says_nothing_raises_no_doubt(home: MiningHome, question: str) -> None:
+    assessment = await assess_question(home, question)
+
+    assert score_reading(assessment.features) >= MIN_CONFIDENCE
