@@ -36,9 +36,7 @@ from bot.conversation.personal_history import PersonalHistory
 from bot.health.index_record import IndexRecord
 from bot.health.readiness import ReadinessChecks
 from bot.language_model.call_archive import ModelCallArchive
-from bot.language_model.checkup import check_model
 from bot.language_model.spending import MonthlyBudget
-from bot.language_model.summary_polishing import SummaryPolisher, open_summary_polisher
 from bot.models.configured_models import ConfiguredModels
 from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
 from bot.models.result_cache import ResultCache
@@ -76,6 +74,7 @@ if TYPE_CHECKING:
     from agent.reasoner import Reasoner
     from agent.rules.reasoner import RuleReasoner
     from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
+    from bot.language_model.summary_polishing import SummaryPolisher
     from bot.tracing import TurnTracer
     from storage.embedder import Embedder
     from storage.ingest.sources.source import DocumentSource
@@ -160,6 +159,8 @@ async def open_application(
         )
         model_calls, polisher = ModelCallArchive(database, TenantId(settings.tenant), log), None
         if backends.models.model is not None:
+            from bot.language_model.summary_polishing import open_summary_polisher
+
             polisher = await stack.enter_async_context(
                 open_summary_polisher(backends.models.model, database, model_calls, log)
             )
@@ -296,6 +297,8 @@ async def run_model_checkup(settings: Settings) -> Sequence[CheckupFinding]:
 
 async def _check_language_model(settings: Settings, name: str) -> CheckupFinding:
     """Asks the model alone, so that no fallback answers in its place."""
+    from bot.language_model.checkup import check_model
+
     alone = replace(settings.gateway_options, models=ModelNames(main=name))
     async with _open_unlimited_gateway(alone) as gateway:
         return await check_model(gateway, name, settings.model)
@@ -397,7 +400,7 @@ def _build_turn_processor(
     turn_actions: TurnActionHandler,
     file_offers: FileOffers,
     model_calls: ModelCallArchive,
-    summary_polisher: SummaryPolisher | None,
+    summary_polisher: "SummaryPolisher | None",
 ) -> TurnProcessor:
     return TurnProcessor(
         inbox=inbox,
@@ -430,7 +433,7 @@ def _build_application(
     agent: "QuestionAgent | None",
     reasoner: "Reasoner | None",
     model_calls: ModelCallArchive,
-    summary_polisher: SummaryPolisher | None,
+    summary_polisher: "SummaryPolisher | None",
     load_model: Callable[[], Awaitable[None]],
 ) -> "tuple[Application, Callable[[], ConversationDialogue]]":
     """The application, and what loads the dialogue that answers its turns, on the first call."""

@@ -39,7 +39,6 @@ from bot.surface.inbound import AttachedFile, Audience, Inbound, PrivateAudience
 from bot.surface.json_codec import audience_from_json, audience_to_json
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.translation import translate_message
-from storage.federated.index import federate_indexes
 from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.scope import Scope
 from storage.sql.stores.attachments import AttachedFileStore, NewAttachedFile, StoredAttachment
@@ -175,6 +174,8 @@ class ConversationAttachments:
         Raises what the index and the database raise.
         """
         granted_index, files = self._index.within_scope(scope), await self._files_for(conversation, audience)
+        from storage.federated.index import federate_indexes
+
         async with AsyncExitStack() as stack:
             if not any(file.fault is None for file in files):
                 yield _searchable_content_of(granted_index, files, message)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from agent.compose.help import example_question_for
 from bot.access.audience_scope import AccessResolver
 from bot.conversation.exports import ExportFiles
 from bot.conversation.exports import PastExport as PastExport
@@ -88,6 +87,8 @@ class PersonalHistory:
 
     async def _visible_buckets(self, scope: Scope, schemas: Mapping[BucketId, Schema]) -> tuple[VisibleBucket, ...]:
         """The buckets with their document counts, counted in one round trip."""
+        from agent.compose.help import example_question_for
+
         counts = {bucket: CountRequest(unfiltered_search_of(bucket)) for bucket in schemas}
         answers = await self._index.within_scope(scope).answer_requests(*counts.values())
         return tuple(

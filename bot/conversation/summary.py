@@ -7,9 +7,6 @@ from typing import Any as Json
 
 from pydantic import Field, TypeAdapter
 
-from agent.english.commands import is_thanks
-from agent.languages.command_phrases import CommandKind, is_foreign_command
-from agent.new_topic import split_new_topic
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
 from agent.token_counts import estimate_tokens
 from storage.search.ids import DocId
@@ -52,6 +49,8 @@ class ConversationSummary:
 
     def with_outcome(self, question: str, outcome: Outcome, turn: str = "") -> "ConversationSummary":
         """The summary after one more turn; empty after starting over. A question on a new topic begins it anew."""
+        from agent.new_topic import split_new_topic
+
         if split_new_topic(question) is not None and isinstance(outcome, (Answer, Clarify, ExportOutcome)):
             return ConversationSummary()._with_turn(question, outcome, turn)
         return self._with_turn(question, outcome, turn)
@@ -165,6 +164,9 @@ def _exchange_of(question: str, outcome: Answer | Clarify) -> SummaryExchange:
 
 
 def _is_any_thanks(question: str) -> bool:
+    from agent.english.commands import is_thanks
+    from agent.languages.command_phrases import CommandKind, is_foreign_command
+
     return is_thanks(question) or is_foreign_command(question, CommandKind.THANKS)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Final, TypeAlias
 
 from agent.compose.phrases.values import format_number
@@ -18,13 +19,8 @@ from agent.outcome import PictureKind as PictureKind
 from agent.outcome import PicturePoint as PicturePoint
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.translation import translate_plural
-from storage.quantities.money import SIGN_CHARACTERS
 
 _EMPTY_CELLS: Final = frozenset({"", "–"})
-_NUMBER_PATTERN: Final = re.compile(  # does not match dates
-    rf"(?:[A-Z]{{3}}[ \u00a0])?[-–−+]?(?:[A-Z]{{3}}[ \u00a0]|[{re.escape(SIGN_CHARACTERS)}])?\d[\d,.' \u00a0\u202f]*"
-    rf"(?:[ \u00a0\u202f]?(?:%|[A-Z]{{3}}|[{re.escape(SIGN_CHARACTERS)}]))?"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +86,9 @@ class TablePart:
         the rows.
         """
         cells = [row[column].strip() for row in self.rows if len(row) > column] if column else []
-        return any(map(_NUMBER_PATTERN.fullmatch, cells)) and all(
-            cell in _EMPTY_CELLS or _NUMBER_PATTERN.fullmatch(cell) for cell in cells
+        pattern = _number_pattern()
+        return any(map(pattern.fullmatch, cells)) and all(
+            cell in _EMPTY_CELLS or pattern.fullmatch(cell) for cell in cells
         )
 
 
@@ -218,3 +215,15 @@ class Reply:
         """The pictures by the names of their files, where a chat product shows files."""
         pictures = (part for part in self.parts if isinstance(part, PicturePart))
         return {f"picture-{self.turn[-8:]}-{number}.png": picture for number, picture in enumerate(pictures, 1)}
+
+
+@cache
+def _number_pattern() -> re.Pattern[str]:
+    """Does not match dates."""
+    from storage.quantities.money import SIGN_CHARACTERS
+
+    signs = re.escape(SIGN_CHARACTERS)
+    return re.compile(
+        rf"(?:[A-Z]{{3}}[ \u00a0])?[-–−+]?(?:[A-Z]{{3}}[ \u00a0]|[{signs}])?\d[\d,.' \u00a0\u202f]*"
+        rf"(?:[ \u00a0\u202f]?(?:%|[A-Z]{{3}}|[{signs}]))?"
+    )

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Any as Json
 from typing import Final
 
-from agent.compose.phrases.conditions import describe_condition
 from agent.outcome import StartOverOutcome
 from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachments import ConversationAttachments
@@ -277,5 +276,7 @@ def _describe_clause(clause: Mapping[str, Json], schemas: Mapping[BucketId, Sche
 
 
 def _describe_member(condition: Condition, schema: Schema, schemas: Mapping[BucketId, Schema]) -> str:
+    from agent.compose.phrases.conditions import describe_condition
+
     words = describe_condition(condition, schema, schemas)
     return f"({words})" if isinstance(condition, OrCondition) else words

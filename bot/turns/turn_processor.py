@@ -18,7 +18,6 @@ from structlog.typing import FilteringBoundLogger
 from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from agent.reasoning_log import ReasoningLog
-from agent.rules.words.language_detection import choose_reply_language
 from agent.translation.languages import use_language
 from bot.access.limits import LIMITED_ENDING, QuestionLimits
 from bot.conversation.clarifications import ClarificationOffers, ExpiredOffer
@@ -45,7 +44,6 @@ from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
-from bot.language_model.summary_polishing import SummaryPolisher
 from bot.progress import ignore_partial_answer
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
@@ -67,6 +65,7 @@ from storage.sql.stores.turns import StoredAttempt, Turn
 
 if TYPE_CHECKING:
     from bot.conversation.dialogue import ConversationDialogue
+    from bot.language_model.summary_polishing import SummaryPolisher
 
 TurnObserver = Callable[[TurnMeasurement], None]
 
@@ -105,7 +104,7 @@ class TurnProcessor:
         revisions: QuestionRevisions,
         turn_actions: TurnActionHandler,
         model_calls: ModelCallArchive,
-        summary_polisher: SummaryPolisher | None,
+        summary_polisher: "SummaryPolisher | None",
         surfaces: SurfaceRegistry,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
@@ -161,6 +160,8 @@ class TurnProcessor:
         """Processes the turn under a lease, which is renewed until the end. None: the lease was lost, or the turn is
         retried later.
         """
+        from agent.rules.words.language_detection import choose_reply_language
+
         inbound, read_error = _read_inbound(claimed.turn)
         run = _TurnRun(
             claimed=claimed,

@@ -65,9 +65,10 @@ class GeneralVocabulary:
     @cached_property
     def english_words(self) -> frozenset[str]:
         """All words of the English side, in small letters."""
+        distinct_entries = {id(entry): entry for entry in self.list_entries()}  # an entry has many forms
         return frozenset(
             word
-            for entry in self.list_entries()
+            for entry in distinct_entries.values()
             for text in (*entry.english, *entry.inflected)
             for word in text.lower().split()
         )
@@ -284,12 +285,14 @@ class _WordForms:
         words = _list_members(english)
         present, past = self._tenses_of(forms)
         for forms_of_tense, is_past in ((present, False), (past, True)):
+            entries: dict[str, VocabularyEntry] = {}  # by the particle
             for form in dict.fromkeys(forms_of_tense):
                 verb, _, particle = form.removeprefix("sich ").partition(" ")
-                entry = VocabularyEntry(
-                    english=words, word_class=WordClass.VERB, is_past=is_past, particle=fold_letters(particle)
-                )
-                yield verb, entry
+                if particle not in entries:
+                    entries[particle] = VocabularyEntry(
+                        english=words, word_class=WordClass.VERB, is_past=is_past, particle=fold_letters(particle)
+                    )
+                yield verb, entries[particle]
 
     def _tenses_of(self, forms: str) -> tuple[Sequence[str], Sequence[str]]:
         """The forms of the present, the infinitive first, and of the past."""
