@@ -26,6 +26,7 @@ from agent.compose.phrases.words import (
 from agent.english.function_words import STOP_WORDS
 from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.forms.figures import currency_of_value
+from agent.forms.find_passages import is_part_of_record
 from agent.retrieval.quotations import cite_values
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import mark_message, translate_message
@@ -40,7 +41,8 @@ _MAX_NAMED_DOCUMENTS = 5
 def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
     claims = join_all([_describe_claim(claim, facts, review) for claim in facts.claims])
     line = join_by_colon(f"**{format_verdict(holds=facts.holds)}**", claims)
-    quote = f" — “{format_quotation(facts.support.text)}” [1]" if facts.support is not None else " [1]"
+    is_quoted = facts.support is not None and not is_part_of_record(facts.support.text, review)
+    quote = f" — “{format_quotation(facts.support.text)}” [1]" if facts.support is not None and is_quoted else " [1]"
     document_citation = cite_quotes(cite_values(facts.document, [None]))[0]
     return ComposedLeg(
         sentences=(f"{line}{quote}",),
@@ -131,7 +133,7 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
         line = join_by_colon(f"**{answer}**", _describe_values(facts))
     else:
         true_of = translate_message(
-            "**{count}** of the **{all_count}** {documents} fit ({claims})",
+            "that is true of **{count}** of the **{all_count}** {documents} ({claims})",
             claims=claimed,
             count=format_number(facts.count),
             all_count=format_number(facts.scope_count),

@@ -102,7 +102,7 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
     if not qualifier:
         text = translate_message("I cannot tell which of the **{documents}** you mean.", documents=count)
         return ComposedLeg(sentences=(text,))
-    text = translate_message("{documents} fit.", documents=f"**{count}**{qualifier}")
+    text = translate_message("I found {documents}.", documents=f"**{count}**{qualifier}")
     return ComposedLeg(sentences=(text,), closing_question=translate_message("Which one do you mean?"))
 
 

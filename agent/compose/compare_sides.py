@@ -40,6 +40,7 @@ from agent.forms.compare_sides import (
     sort_key_of_value,
 )
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
+from agent.forms.find_passages import is_part_of_record
 from agent.outcome import ComputedFigure, ResultTable
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import mark_message, translate_message
@@ -81,13 +82,14 @@ def _compose_document_count(facts: DocumentCountFacts, review: LegReview) -> Com
 
 
 def _compose_side_values(facts: SideValuesFacts, review: LegReview) -> ComposedLeg:
-    sentences = (_describe_value(cell, marker) for marker, cell in enumerate(facts.values, 1))
+    sentences = (_describe_value(cell, marker, review) for marker, cell in enumerate(facts.values, 1))
     return ComposedLeg(sentences=tuple(sentences), separator="; ", citations=cite_quotes(facts.quotes))
 
 
-def _describe_value(cell: ValueCell, marker: int) -> str:
+def _describe_value(cell: ValueCell, marker: int, review: LegReview) -> str:
     label = escape_markdown(lowercase_label(cell.field.label))
-    quoted = f"“{format_quotation(cell.sentence.text)}”" if cell.sentence is not None else ""
+    is_quoted = cell.sentence is not None and not is_part_of_record(cell.sentence.text, review)
+    quoted = f"“{format_quotation(cell.sentence.text)}”" if cell.sentence is not None and is_quoted else ""
     if cell.value is None:
         return f"{join_by_colon(label, quoted)} [{marker}]"
     line = f"{label} **{escape_markdown(_format_cell_value(cell))}**"

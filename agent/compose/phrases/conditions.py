@@ -27,6 +27,7 @@ from agent.compose.phrases.translated_qualifiers import (
 from agent.compose.phrases.values import describe_within_period, format_value
 from agent.compose.phrases.words import join_all, join_alternatives, label_of_field, quote_alternatives
 from agent.limits import NAMED_VALUES
+from agent.refine.currency_conditions import join_currencies
 from agent.translation.languages import is_reply_in_english
 from agent.translation.local_formats import localize_number
 from agent.translation.message_catalogues import (
@@ -87,6 +88,7 @@ def describe_qualifier(
 
     `ranks`: nouns such as "the largest area" that the documents have, too.
     """
+    conditions, schema = join_currencies(conditions, schema)
     if is_reply_in_english():
         return qualify_in_english(conditions, schema, _describer_for(schemas), ranks)
     return qualify_in_translation(conditions, schema, _relation_describer_for(schemas), ranks)
@@ -94,6 +96,7 @@ def describe_qualifier(
 
 def list_conditions(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> list[str]:
     """Returns the conditions as members of a list: "provider Red Cross", "held in 2025"."""
+    conditions, schema = join_currencies(conditions, schema)
     if is_reply_in_english():
         return list_in_english(conditions, schema, _describer_for(schemas))
     return list_in_translation(conditions, schema, _relation_describer_for(schemas))
@@ -106,6 +109,7 @@ def describe_denial(conditions: Sequence[Condition], schema: Schema, schemas: Sc
     """
     if not is_reply_in_english():
         return None
+    conditions, schema = join_currencies(conditions, schema)
     noun = document_noun_of(schema, conditions).singular
     others = [condition for condition in conditions if kind_required_by(condition, schema) is None]
     return deny_in_english(

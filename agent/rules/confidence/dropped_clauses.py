@@ -7,6 +7,7 @@ from agent.english.function_words import (
     AGGREGATE_WORDS,
     EMPTY_WORDS,
     FORMS_OF_BE,
+    GROUPING_WORDS,
     LINKING_VERBS,
     MENTION_WORDS,
     NEGATIONS,
@@ -51,7 +52,9 @@ def find_dropped_clause(
     it says, the count of unused words tells. A clause with a superlative may be what the form orders by.
     """
     is_ordered = form.list_order is not None or form.list_limit is not None or form.computes
-    for clause in _find_clauses(question, tokens):
+    is_divided = form.grouping is not None or form.list_order is not None  # "are there by region"
+    ends = _ENDS_OF_CLAUSES | GROUPING_WORDS if is_divided else _ENDS_OF_CLAUSES
+    for clause in _find_clauses(question, tokens, ends):
         words = [token.word for token in clause]
         is_order = is_ordered and any(word in AGGREGATE_WORDS or scale_of_superlative((word,)) for word in words)
         if is_order or not used_words.isdisjoint(words):
@@ -62,7 +65,7 @@ def find_dropped_clause(
     return ()
 
 
-def _find_clauses(question: str, tokens: Sequence[QuestionToken]) -> Iterator[Sequence[QuestionToken]]:
+def _find_clauses(question: str, tokens: Sequence[QuestionToken], ends: Set[str]) -> Iterator[Sequence[QuestionToken]]:
     """Yields relative clauses, with and without a pronoun, what follows "are", and what follows "did we"."""
     words = [token.word for token in tokens]
     for index in range(1, len(tokens) - 1):
@@ -73,23 +76,23 @@ def _find_clauses(question: str, tokens: Sequence[QuestionToken]) -> Iterator[Se
         is_question = word in _AUXILIARIES and after in _SUBJECTS
         is_state = word in FORMS_OF_BE and after not in PREPOSITIONS and index >= _MIN_WORDS
         if is_relative or is_question or is_state:
-            yield _clause_from(question, tokens, index + 1)
+            yield _clause_from(question, tokens, index + 1, ends)
         elif word in _SUBJECTS or word in _STATE_ADVERBS:
-            yield _clause_from(question, tokens, index)
+            yield _clause_from(question, tokens, index, ends)
 
 
 def _may_be_noun(word: str) -> bool:
     return word not in STOP_WORDS | LINKING_VERBS | MENTION_WORDS | NEGATIONS | RELATIVE_PRONOUNS
 
 
-def _clause_from(question: str, tokens: Sequence[QuestionToken], first: int) -> Sequence[QuestionToken]:
-    ends = (
+def _clause_from(question: str, tokens: Sequence[QuestionToken], first: int, ends: Set[str]) -> Sequence[QuestionToken]:
+    stops = (
         index
         for index in range(first, len(tokens))
-        if tokens[index].word in _ENDS_OF_CLAUSES
+        if tokens[index].word in ends
         or (index > first and _PAUSE.search(question[tokens[index - 1].end : tokens[index].start]))
     )
-    return tokens[first : next(ends, len(tokens))]
+    return tokens[first : next(stops, len(tokens))]
 
 
 def _says_something(word: str) -> bool:

@@ -28,6 +28,7 @@ from storage.search.plan import CheckClaims, ClaimQuantifier, Clause, Search
 
 _ANY_SUBJECTS = frozenset("there any anyone anybody someone somebody".split())
 _ALL_SUBJECTS = frozenset("all every each everyone everybody".split())
+_EVERYBODY = frozenset({"everyone", "everybody"})
 _WORDS_BEFORE_SUBJECT = frozenset("we you got have had has still now already".split())
 _ARTICLES = frozenset("a an any anyone anybody someone somebody".split())
 # Verbs that only join a subject with a value: "does anybody *work* as a rigger", "do the trams *take* bikes".
@@ -102,9 +103,14 @@ def _claims_about_all(reading: BucketReading) -> CheckClaims | None:
         return None
     claim = reading.conditions[placed[-1][1]]
     scope = [condition for condition in reading.conditions if condition is not claim]
-    if not scope and not nouns:
+    if not scope and not nouns and not _asks_about_everybody(reading):
         return None
     return CheckClaims(quantifier=ClaimQuantifier.ALL, scope=_search_for(scope, reading))
+
+
+def _asks_about_everybody(reading: BucketReading) -> bool:
+    """ "Has *everybody* paid": whether the subject stands for all documents."""
+    return any(token.word in _EVERYBODY for token in reading.tokens[:_MAX_SUBJECT_DISTANCE])
 
 
 def _claims_about_named(reading: BucketReading, lexicon: BucketLexicon) -> CheckClaims | None:

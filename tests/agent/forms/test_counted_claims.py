@@ -102,10 +102,11 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("Are all guides trained?", "**No**: **3** of the **4** guides fit (marked as trained)"),
+        ("Is everybody trained?", "**No**: that is true of **3** of the **4** guides (marked as trained)"),
+        ("Are all guides trained?", "**No**: that is true of **3** of the **4** guides (marked as trained)"),
         (
             "Are all guides in Belk trained?",
-            "**Yes**: **2** of the **2** guides with home Belk fit (marked as trained)",
+            "**Yes**: that is true of **2** of the **2** guides with home Belk (marked as trained)",
         ),
         ("Does anybody in Belk work at the castle?", "**Yes**: **2 guides**"),
         ("Is there a guide in Belk at the museum?", "**No**: I found no guides"),

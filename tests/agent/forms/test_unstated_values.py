@@ -107,13 +107,13 @@ async def _ask(question: str, context: AgentContext) -> Answer | Clarify:
         ),
         pytest.param(
             "are all guesthouses rustic?",
-            "**Unknown**: **18** of the **20** guesthouses fit (style: rustic). "
+            "**Unknown**: that is true of **18** of the **20** guesthouses (style: rustic). "
             "I found no value for style in the other 2.",
             id="all without a counterexample",
         ),
         pytest.param(
             "are all guesthouses pets cats?",
-            "**No**: **2** of the **20** guesthouses fit (pets: cats). "
+            "**No**: that is true of **2** of the **20** guesthouses (pets: cats). "
             "I found no value for pets in 15 of the other 18.",
             id="all with a counterexample",
         ),

@@ -115,3 +115,11 @@ async def test_a_share_of_nothing_is_not_claimed_of_a_word_that_is_only_looked_u
     assert isinstance(outcome, Clarify)
     assert outcome.kind is OutcomeKind.NO_RESULTS
     assert outcome.text.startswith("I read this as: the share of keepers that mention “vaccinated”.")
+
+
+async def test_a_row_of_a_table_is_cited_and_not_quoted(context: AgentContext) -> None:
+    outcome = await answer("who earns more, Ada Moor or Ben Lund?", context)
+
+    assert isinstance(outcome, Answer)
+    assert "**Ada Moor**: wage **EUR 21.00** [1]" in outcome.text
+    assert len(outcome.citations) == 2

@@ -182,6 +182,8 @@ async def test_a_clause_that_restricts_the_set_is_not_left_out_silently(
         "which crates are there that Ada Moor keeps?",
         "the crate that is the heaviest",
         "total weight of the crates that we keep in Ghent",
+        "how many crates are there by shed?",
+        "how many crates have we got per keeper?",
     ],
 )
 async def test_a_clause_that_the_plan_has_or_that_says_nothing_raises_no_doubt(home: MiningHome, question: str) -> None:
