@@ -19,6 +19,7 @@ from storage.ingest.limits import (
 )
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput
 
+_POSITION_EVERY_ROWS = 20  # after so many rows, the position in the file is asked for, which takes as long as a row
 _SAMPLE_CHARACTERS = 1 << 16  # the beginning of the file from which the delimiter is detected
 
 
@@ -55,15 +56,17 @@ def _read_rows(source: SourceFile, encoding: str, delimiter: str) -> Iterator[Ta
     csv.field_size_limit(MAX_TEXT_CHARACTERS)
     with open_text_file(source.path, encoding) as file:
         reader, row, lines_before = csv.reader(file, delimiter=delimiter), None, 0
+        bytes_read = 0
         try:
-            for raw_cells in reader:
+            for row_count, raw_cells in enumerate(reader):
                 if row is not None:
                     lines_before = row.number
                     yield row
                 cells = [cell.strip() or None for cell in raw_cells]
                 if len(cells) > MAX_COLUMNS:
                     cells = _cut_blank_end(cells)
-                bytes_read = cast(BinaryIO, file.buffer).tell()
+                if row_count % _POSITION_EVERY_ROWS == 0:
+                    bytes_read = cast(BinaryIO, file.buffer).tell()
                 row = TabularRow(number=reader.line_num, cells=cells, bytes_read=bytes_read)
         except csv.Error as exc:
             if "field limit" in str(exc):

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from statistics import median
 from typing import TypeAlias
@@ -19,6 +20,7 @@ _WORDS_OF_OWN_NAMES = ("full", "display")  # of a column such as "full_name"
 _ID_COLUMNS = ("doc_id", "id")
 _MAX_TITLE_CHARACTERS = 300
 _MAX_NAME_CHARACTERS = 1_000  # of a column
+_MAX_CACHED_NAMES = 4_000  # of columns
 _ONLY_NUMBERS = re.compile(r"[\d.,:/\s-]+")
 CellValue: TypeAlias = str | int | float | bool | None  # None: blank
 
@@ -114,10 +116,9 @@ def record_of_row(
     origin: RecordOrigin,
 ) -> SourceRecord:
     """Returns the record of a row. `number` counts rows from 1. A cell without a named column gets a numbered name."""
-    names = [
-        *layout.column_names,
-        *(f"column {position}" for position in range(len(layout.column_names) + 1, len(cells) + 1)),
-    ]
+    names = layout.column_names
+    if len(cells) > len(names):
+        names = [*names, *(f"column {position}" for position in range(len(names) + 1, len(cells) + 1))]
     row = {name: cell for name, cell in zip(names, cells, strict=False) if cell is not None}
     key_cell = cells[layout.key_column] if layout.key_column is not None and layout.key_column < len(cells) else None
     key = str(number) if key_cell is None else _text_of_cell(key_cell)
@@ -171,16 +172,18 @@ def _title_of_row(row: Mapping[str, CellValue], key: str, source: SourceFile) ->
     for title_column in _TITLE_COLUMNS:
         if title_column in name_by_folded:
             return _text_of_cell(row[name_by_folded[title_column]])[:_MAX_TITLE_CHARACTERS]
-    own_noun = singular_of(words_in_name(source.path.stem)[-1]) if words_in_name(source.path.stem) else ""
-    for name in row:
-        if _names_row(words_in_name(name), own_noun) and _is_name(row[name]):
-            return _text_of_cell(row[name])[:_MAX_TITLE_CHARACTERS]
+    for name, cell in row.items():
+        if _names_row(name, source.path.stem) and _is_name(cell):
+            return _text_of_cell(cell)[:_MAX_TITLE_CHARACTERS]
     words = (cell for cell in row.values() if isinstance(cell, str) and not _ONLY_NUMBERS.fullmatch(cell))
     return next(words, "")[:_MAX_TITLE_CHARACTERS] or f"{source.path.stem} {key}"
 
 
-def _names_row(words: Sequence[str], own_noun: str) -> bool:
+@lru_cache(maxsize=_MAX_CACHED_NAMES)
+def _names_row(column_name: str, table_name: str) -> bool:
     """Whether a column holds what its row is called: "full_name", "town" or "town_name" in the table `towns`."""
+    words, own_words = words_in_name(column_name), words_in_name(table_name)
+    own_noun = singular_of(own_words[-1]) if own_words else ""
     if not words or (words[-1] != "name" and len(words) > 1):
         return False
     return words[0] in _WORDS_OF_OWN_NAMES or words[0] == own_noun

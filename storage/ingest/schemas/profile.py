@@ -126,11 +126,16 @@ class ValueProfile:
         self.long_count += len(text) > _LONG_CHARACTERS
         self.longest_value = max(self.longest_value, len(text) if "\n" not in text else MAX_CATEGORY_CHARACTERS + 1)
         reading = _interpret_string(text)
-        self.readings.update(reading.readings)
-        self.units.update(filter(None, [reading.unit]))
-        self.currencies.update(filter(None, [reading.currency]))
-        self.decimal_commas.update([reading.decimal_comma] if reading.decimal_comma is not None else [])
-        self.day_first.update([reading.day_first] if reading.day_first is not None else [])
+        for name in reading.readings:  # `Counter.update` takes several times as long
+            self.readings[name] += 1
+        if reading.unit:
+            self.units[reading.unit] += 1
+        if reading.currency:
+            self.currencies[reading.currency] += 1
+        if reading.decimal_comma is not None:
+            self.decimal_commas[reading.decimal_comma] += 1
+        if reading.day_first is not None:
+            self.day_first[reading.day_first] += 1
         self._extend_range(reading.measure)
         self._add_sample(text)
         self._add_delimited(text)
