@@ -15,7 +15,7 @@ MAX_CELLS = 20_000_000  # of a file that hold a value; each takes some 10 µs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserLimits:
-    """Limits that the worker process applies to each file."""
+    """Limits on reading a file, in a worker process, and on working through what was read, in the main process."""
 
     memory_mb: int = 1024
     cpu_s: float = 30.0  # seconds of CPU for a file, and for each of its megabytes
@@ -24,10 +24,18 @@ class ParserLimits:
     file_timeout_s: float = 600.0  # for all of its frames; longer for a larger file
     max_characters: int = MAX_TEXT_CHARACTERS
     max_rows: int = MAX_ROWS
+    work_cpu_s: float = 30.0  # seconds of CPU for what was read of a file,
+    work_cpu_s_per_mb: float = 10.0  # for each megabyte of its text,
+    work_cpu_ms_per_document: float = 2.0  # and milliseconds for each document
 
     def cpu_s_for(self, size_bytes: int) -> float:
         """Returns the seconds of CPU that reading a file of this size may take."""
         return self.cpu_s + self.cpu_s_per_mb * size_bytes / 1_000_000
+
+    def work_cpu_s_for(self, document_count: int, character_count: int) -> float:
+        """Returns the seconds of CPU that working through so many documents with so much text may take."""
+        of_text_s = self.work_cpu_s_per_mb * character_count / 1_000_000
+        return self.work_cpu_s + of_text_s + self.work_cpu_ms_per_document * document_count / 1_000
 
     def timeouts_s_for(self, size_bytes: int) -> tuple[float, float]:
         """Returns the longest wait for a frame and for all frames of a file of this size.
@@ -68,6 +76,15 @@ def too_many_pages_error(page_count: int | None = None) -> UnparsableFile:
     """`page_count`: None if it is not known."""
     count = f"more than {MAX_PAGES:,} pages" if page_count is None else f"{page_count:,} pages; {MAX_PAGES:,} are read"
     return UnparsableFile(f"it has {count}: split it into smaller documents")
+
+
+def work_too_long_error(limit_s: float, document_count: int) -> UnparsableFile:
+    """`document_count`: the documents of the file that were begun."""
+    rest = "; the rest of the file is left out" if document_count > 1 else ""
+    return UnparsableFile(
+        f"working through what was read takes more than {limit_s:,.0f} seconds of CPU, the limit for its size{rest}:"
+        " split it into smaller files"
+    )
 
 
 def open_quote_error(line: int, line_count: int) -> UnparsableFile:

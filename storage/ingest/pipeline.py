@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 
 from storage.ingest.documents.build import DocumentBuilder, digest_of
 from storage.ingest.dry_run import DryRunIndex, IngestTarget
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.extract.annotation import DocumentAnnotator
 from storage.ingest.extract.candidates import Extractor
 from storage.ingest.extract.kinds.kind_fields import add_kinds, kinds_of_columns
@@ -37,6 +38,7 @@ from storage.ingest.schemas.inference import infer_schema, merge_schemas
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles, styles_of
 from storage.ingest.schemas.references import link_references
 from storage.ingest.schemas.values import flatten_metadata
+from storage.ingest.work_budget import WorkBudget
 from storage.ingest.worker import ParserWorker
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
@@ -134,6 +136,7 @@ async def ingest_files(
         report_progress=_report_on_loop(progress),
         hooks=hooks,
         allow_any_bucket_name=allow_any_bucket_name,
+        limits=limits or ParserLimits(),
     )
     worker = ParserWorker(limits)
     slow_file_watch = asyncio.create_task(_watch_slow_files(run, progress))
@@ -261,7 +264,11 @@ async def _put_batches(
     try:
         while batch := await upcoming:
             upcoming = read_next_batch()
-            batch.documents = await annotator.fill_documents(batch.documents, run.schema_of(batch.bucket))
+            filled = await annotator.fill_documents(
+                batch.documents, run.schema_of(batch.bucket), batch.budget_by_document
+            )
+            run.report_left_out(batch, filled)
+            batch.documents = filled
             if situator is not None:
                 situated = await situator.situate_passages(batch.documents)
                 batch.documents = [replace(document, digest=digest_of(document)) for document in situated]
@@ -288,10 +295,12 @@ class _DocumentBatch:
     documents: list[Document] = field(default_factory=list[Document])
     origin_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
     file_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
+    budget_by_document: dict[DocId, WorkBudget] = field(default_factory=dict[DocId, WorkBudget])
     characters: int = 0
 
-    def add_document(self, document: Document, record: SourceRecord) -> None:
+    def add_document(self, document: Document, record: SourceRecord, budget: WorkBudget) -> None:
         self.documents.append(document)
+        self.budget_by_document[document.doc_id] = budget
         self.origin_by_document[document.doc_id] = str(record.origin)
         self.file_by_document[document.doc_id] = record.origin.file
         self.characters += len(document.text)
@@ -316,8 +325,12 @@ class _IngestRun:
         report_progress: Callable[[IngestProgress], None],
         hooks: IngestHooks | None,
         allow_any_bucket_name: bool,
+        limits: ParserLimits,
     ) -> None:
         self._allow_any_bucket_name = allow_any_bucket_name
+        self._limits = limits
+        self._budget = ("", WorkBudget(limits))  # of the file that is read, with its name
+        self._documents_of_cut_files = dict[str, int]()  # file -> how many documents the first pass had time for
         self._bucket, self.given_schema, self._ignore_metadata, self._report_progress = (
             bucket,
             given_schema,
@@ -353,11 +366,29 @@ class _IngestRun:
                 self._files.append(file)
         for source, loaded in self._read_files(worker, is_first_pass=True):
             if isinstance(loaded, SourceRecord):
-                self._note_document(loaded.bucket, loaded.doc_id, loaded.origin, loaded.metadata, loaded.text)
-                self._note_labels(loaded)
+                self._note_record(source, loaded)
             elif loaded is None and (doc_id := single_document_id(source)):
                 self._note_document(None, doc_id, RecordOrigin(file=source.name), {}, "")
         self._remaining_copies = Counter({key: count for key, count in self._remaining_copies.items() if count > 1})
+
+    def _note_record(self, source: SourceFile, record: SourceRecord) -> None:
+        """Notes a record unless its file has used up its CPU time; the second pass then reports it."""
+        budget = self._budget_for(source)
+        if budget.is_exceeded:
+            return
+        budget.add_document(len(record.text))
+        try:
+            with budget:
+                self._note_document(record.bucket, record.doc_id, record.origin, record.metadata, record.text)
+                self._note_labels(record)
+        except UnparsableFile:
+            self._documents_of_cut_files[source.name] = budget.document_count - 1
+
+    def _budget_for(self, source: SourceFile) -> WorkBudget:
+        """Returns the budget of a file for this pass. The records of a file come one after the other."""
+        if self._budget[0] != source.name:
+            self._budget = (source.name, WorkBudget(self._limits))
+        return self._budget[1]
 
     def _note_document(
         self, bucket_name: str | None, doc_id: str, origin: RecordOrigin, metadata: Mapping[str, object], text: str
@@ -474,18 +505,49 @@ class _IngestRun:
         """Yields the documents in batches, each of one bucket. Ends early when the run is stopped."""
         waiting: dict[BucketId, _DocumentBatch] = {}
         builders = {bucket: self._document_builder_for(bucket) for bucket in self.profiles}
-        for _, loaded in self._read_files(worker, is_first_pass=False):
+        self._budget = ("", WorkBudget(self._limits))
+        for source, loaded in self._read_files(worker, is_first_pass=False):
             record = self._record_to_put(loaded)
             bucket = self._bucket_for(record.bucket) if record else None
             if record is None or bucket is None:
                 continue
+            budget = self._budget_for(source)
+            document = self._build_within_budget(builders[bucket], record, budget)
+            if document is None:
+                continue
             batch = waiting.setdefault(bucket, _DocumentBatch(bucket=bucket))
-            batch.add_document(builders[bucket].build_document(record), record)
+            batch.add_document(document, record, budget)
             if batch.is_full or sum(pending.characters for pending in waiting.values()) >= 2 * _BATCH_CHARACTERS:
                 largest = max(waiting.values(), key=lambda pending: pending.characters)
                 yield waiting.pop(bucket if batch.is_full else largest.bucket)
         if not self.is_stopped:
             yield from waiting.values()
+
+    def _build_within_budget(
+        self, builder: DocumentBuilder, record: SourceRecord, budget: WorkBudget
+    ) -> Document | None:
+        """Returns the document; None if its file has used up its CPU time, which is reported once."""
+        budget.add_document(len(record.text))
+        try:
+            with budget:
+                if budget.document_count > self._documents_of_cut_files.get(record.origin.file, budget.document_count):
+                    budget.end()
+                return builder.build_document(record)
+        except UnparsableFile as exc:
+            if budget.report_once():
+                self._record_failure(record.origin, exc.reason, record.doc_id)
+            return None
+
+    def report_left_out(self, batch: _DocumentBatch, filled: Sequence[Document]) -> None:
+        """Reports the files of the documents for which there was no CPU time left, each once."""
+        for doc_id in batch.budget_by_document.keys() - {document.doc_id for document in filled}:
+            budget = batch.budget_by_document[doc_id]
+            if budget.report_once():
+                self.report_builder.add_failure(
+                    batch.origin_by_document[doc_id], budget.error.reason, doc_id, bucket=batch.bucket
+                )
+                if self.hooks is not None:
+                    self.hooks.record_failure(batch.file_by_document[doc_id])
 
     def _document_builder_for(self, bucket: BucketId) -> DocumentBuilder:
         return DocumentBuilder(

@@ -183,7 +183,8 @@ class ParserWorker:
             return _WorkerDied(
                 f"reading it takes more than {self._limits.memory_mb} MB of memory; split it into smaller files"
             )
-        return _WorkerDied("the program that reads it broke down over it")
+        memory = f"it may need more than {self._limits.memory_mb} MB of memory"
+        return _WorkerDied(f"the program that reads it broke down over it ({memory})")
 
     def _running_process(self) -> "subprocess.Popen[str]":
         with self._start_lock:

@@ -14,13 +14,17 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.attack import hostile_packages, ordinary_files
+from tests.attack import further_files, hostile_packages, ordinary_files
 from tests.attack.hostile_texts import WRITERS
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _POLL_S = 0.1
 _NEIGHBOUR = "Notice period: three months.\n\nThe landlord is Orchard Homes.\n"
-OTHER_WRITERS = (hostile_packages.__name__, ordinary_files.__name__)  # importing a module registers its files
+OTHER_WRITERS = (
+    hostile_packages.__name__,
+    further_files.__name__,
+    ordinary_files.__name__,
+)  # importing a module registers its files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -207,7 +207,7 @@ def write_open_formulas(path: Path) -> None:
 # -- PDF
 
 
-def _pdf_bytes(objects: list[bytes]) -> bytes:
+def pdf_bytes(objects: list[bytes]) -> bytes:
     """Returns a PDF with the objects 1, 2, …; the first is the catalogue."""
     out = bytearray(b"%PDF-1.7\n")
     offsets = list[int]()
@@ -228,7 +228,7 @@ def a_text_pdf(pages: Iterable[Sequence[str]]) -> bytes:
     kids = b" ".join(b"%d 0 R" % number for number in numbers)
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R"
     resources = b" /Resources << /Font << /F 3 0 R >> >> >>"
-    return _pdf_bytes(
+    return pdf_bytes(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
             b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(contents), kids),
@@ -249,16 +249,14 @@ def _page_content(lines: Sequence[str]) -> bytes:
 @as_file("cyclic_pages.pdf")
 def write_cyclic_pages(path: Path) -> None:
     node = b"<< /Type /Pages /Count 1000000 /Kids [%s] /Parent %d 0 R >>"
-    path.write_bytes(
-        _pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", node % (b"3 0 R " * 9, 3), node % (b"2 0 R", 2)])
-    )
+    path.write_bytes(pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", node % (b"3 0 R " * 9, 3), node % (b"2 0 R", 2)]))
 
 
 @as_file("claimed_pages.pdf")
 def write_claimed_pages(path: Path) -> None:
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>"
     pages = b"<< /Type /Pages /Count 2000000000 /Kids [3 0 R] >>"
-    path.write_bytes(_pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page]))
+    path.write_bytes(pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page]))
 
 
 @as_file("300000_pages.pdf")
@@ -268,7 +266,7 @@ def write_many_pages(path: Path) -> None:
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>"
     content = b"<< /Length 31 >> stream\nBT /F 9 Tf 9 9 Td (words) Tj ET \nendstream"
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
-    path.write_bytes(_pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, content, font]))
+    path.write_bytes(pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, content, font]))
 
 
 @as_file("page_of_20_mb.pdf")
@@ -278,4 +276,4 @@ def write_large_page(path: Path) -> None:
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>"
     content = b"<< /Length %d >> stream\n%s\nendstream" % (len(data), data)
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
-    path.write_bytes(_pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, content, font]))
+    path.write_bytes(pdf_bytes([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, content, font]))

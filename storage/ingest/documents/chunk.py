@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 from semantic_text_splitter import TextSplitter
 
 from storage.ingest.documents.headings import heading_starts
+from storage.ingest.work_budget import check_work
 from storage.search.documents import Passage
 
 _PASSAGE_CHARACTERS = (1000, 1200)  # the splitter ends a passage at the best boundary in this range
@@ -87,6 +88,7 @@ def _split_stretches(text: str, segment_start: int, segment_end: int) -> Iterato
     """
     cuts = [segment_start, *_long_line_cuts(text, segment_start, segment_end), segment_end]
     for stretch_start, stretch_end in pairwise(cuts):
+        check_work()
         for offset, piece in _split_stretch(text[stretch_start:stretch_end]):
             if piece.strip():  # Python treats more characters as blank than the library does
                 yield stretch_start + offset, stretch_start + offset + len(piece)

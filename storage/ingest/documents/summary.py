@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from storage.ingest.work_budget import check_work
 from storage.search.documents import MAX_UNSUMMARISED_CHARS
 from storage.text.key_sentences import (
     find_sentence_spans,
@@ -41,6 +42,7 @@ def _prose_sentences(text: str) -> Iterator[str]:
 
 def _headings_in_text(text: str) -> Iterator[str]:
     for start, end in find_sentence_spans(text):
+        check_work()
         if is_heading(sentence := text[start:end], text, start, end):
             yield heading_text_of(sentence)
 

@@ -4,15 +4,18 @@ import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TypeAlias, cast
 
 from storage.ingest.documents.build import digest_of
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput, Extractor, ValueCandidate
 from storage.ingest.extract.concepts import concept_of
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.kinds.kind_reader import KindReader, KindReading, schema_of_kind
 from storage.ingest.extract.name_variants import CanonicalNames
+from storage.ingest.work_budget import WorkBudget, lend_budget
 from storage.search.documents import Document, FieldAnnotation, FieldValue, RowValues
 from storage.search.evaluation.value_validation import select_fitting_values
 from storage.search.ids import BucketId, DocId, FieldName
@@ -26,6 +29,8 @@ _VERBATIM_WORDS = re.compile(
     r"\bas (?:printed|written|spelt|spelled|it stands|it is (?:printed|written))\b|\bverbatim\b"
 )
 _REPUT_BATCH = 200  # documents put at once
+WorkBudgets: TypeAlias = Mapping[DocId, WorkBudget]  # by document, that of its file
+_NO_BUDGETS: WorkBudgets = {}
 
 
 def has_joined_spellings(field: SchemaField) -> bool:
@@ -74,32 +79,48 @@ class BucketAnnotator:
             if has_joined_spellings(field)
         }
 
-    async def fill_documents(self, documents: Sequence[Document]) -> list[Document]:
-        """Documents without values get them from their text; the others stay as they are."""
+    async def fill_documents(self, documents: Sequence[Document], budgets: WorkBudgets = _NO_BUDGETS) -> list[Document]:
+        """Documents without values get them from their text; the others stay as they are.
+
+        Leaves those out for whose file there is no more CPU time.
+        """
         unfilled = [document for document in documents if lacks_values(document, self._schema)]
-        readings = await asyncio.to_thread(self._read_kinds, unfilled)
+        readings = await asyncio.to_thread(self._read_kinds, unfilled, budgets)
         by_kind = defaultdict[str | None, list[ExtractionInput]](list)
         for document in unfilled:
             by_kind[self._kind_of(document, readings)].append(_extraction_input_of(document))
         for kind, inputs in by_kind.items():
             await self._extractor.prepare_documents(inputs, self._schema_of(kind))
-        filled = {document.doc_id: await self._fill_document(document, readings) for document in unfilled}
-        return [filled.get(document.doc_id, document) for document in documents]
+        filled = {
+            document.doc_id: await self._fill_within_budget(document, readings, budgets.get(document.doc_id))
+            for document in unfilled
+        }
+        completed = (filled.get(document.doc_id, document) for document in documents)
+        return [document for document in completed if document is not None]
 
-    def _read_kinds(self, documents: Sequence[Document]) -> Mapping[DocId, KindReading]:
+    def _read_kinds(self, documents: Sequence[Document], budgets: WorkBudgets) -> Mapping[DocId, KindReading]:
         """Returns the kinds of the documents that have one for certain. A kind that a table gives is not read again."""
         kind_field = self._schema.kind_field
         if kind_field is None:
             return {}
         readings = (
-            (
-                document.doc_id,
-                self._kind_reader.read_kind(DocumentText(_extraction_input_of(document)), document.doc_id),
-            )
+            (document.doc_id, self._read_kind(document, budgets.get(document.doc_id)))
             for document in documents
             if kind_field.name not in document.values
         )
         return {doc_id: reading for doc_id, reading in readings if reading is not None}
+
+    def _read_kind(self, document: Document, budget: WorkBudget | None) -> KindReading | None:
+        with suppress(UnparsableFile), budget or nullcontext():
+            return self._kind_reader.read_kind(DocumentText(_extraction_input_of(document)), document.doc_id)
+        return None
+
+    async def _fill_within_budget(
+        self, document: Document, readings: Mapping[DocId, KindReading], budget: WorkBudget | None
+    ) -> Document | None:
+        with suppress(UnparsableFile), lend_budget(budget):
+            return await self._fill_document(document, readings)
+        return None
 
     def _kind_of(self, document: Document, readings: Mapping[DocId, KindReading]) -> str | None:
         if document.doc_id in readings:
@@ -225,14 +246,19 @@ class DocumentAnnotator:
         self._index, self._extractor, self._is_dry_run = index, extractor, is_dry_run
         self._annotator_by_bucket = dict[BucketId, BucketAnnotator]()
 
-    async def fill_documents(self, documents: Sequence[Document], schema: Schema) -> list[Document]:
-        """Documents without values get them from their text; the others stay as they are."""
+    async def fill_documents(
+        self, documents: Sequence[Document], schema: Schema, budgets: WorkBudgets = _NO_BUDGETS
+    ) -> list[Document]:
+        """Documents without values get them from their text; the others stay as they are.
+
+        Leaves those out for whose file there is no more CPU time.
+        """
         if not schema.fields or not any(lacks_values(document, schema) for document in documents):
             return list(documents)
         if schema.bucket not in self._annotator_by_bucket:
             known_names = await _known_names_in(self._index, schema)
             self._annotator_by_bucket[schema.bucket] = BucketAnnotator(schema, self._extractor, known_names)
-        return await self._annotator_by_bucket[schema.bucket].fill_documents(documents)
+        return await self._annotator_by_bucket[schema.bucket].fill_documents(documents, budgets)
 
     async def settle_names(self) -> None:
         """Put the documents again whose names turned out to be spellings of other names."""

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 
 from storage.ingest.extract.candidates import ExtractionInput
+from storage.ingest.work_budget import check_work
 from storage.quantities.durations import DurationSpan, find_durations
 from storage.quantities.money import BARE_SIGN_PATTERN, currency_code_of, find_amounts
 from storage.quantities.numbers import NumberSpan, detect_decimal_comma
@@ -32,6 +33,7 @@ _COMMA_LANGUAGES = frozenset({"de", "fr", "es"})
 _MAX_COUNTED_NUMBERS = 200  # that show the decimal mark
 _MAX_COUNTED_CHARACTERS = 20_000  # characters in which amounts are counted
 _MIN_AMOUNTS_WITH_CENTS = 3  # amounts with cents that show the decimal mark
+_CHECK_EVERY_LINES = 100
 _MAX_TABLE_ROW_CHARACTERS = 400  # a longer line is no row of a table
 
 
@@ -152,6 +154,8 @@ class DocumentText:
 
     def lines_from(self, first_number: int = 0) -> Iterator[TextSpan]:
         for number in range(first_number, len(self.line_starts)):
+            if number % _CHECK_EVERY_LINES == 0:
+                check_work()
             yield self.line_by_number(number)
 
     def next_filled_line(self, index: int) -> TextSpan | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput
+from storage.ingest.work_budget import borrowed_budget
 from storage.search.schema import Schema
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ class RuleExtractor:
         """Does nothing: each document is read by itself."""
 
     async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
-        return await asyncio.to_thread(self.extract_in_thread, document, schema)
+        return await asyncio.to_thread(self._extract_within_budget, document, schema)
+
+    def _extract_within_budget(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
+        with borrowed_budget():
+            return self.extract_in_thread(document, schema)
 
     def extract_in_thread(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
         """`extract_candidates` in the calling thread."""

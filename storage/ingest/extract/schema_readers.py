@@ -27,6 +27,7 @@ from storage.ingest.extract.fields.term_ends import find_term_ends
 from storage.ingest.extract.labels.find_labels import find_labelled_texts, find_written_labels
 from storage.ingest.extract.labels.labelled_readers import LabelledReaders
 from storage.ingest.extract.labels.labelled_texts import LabelledText
+from storage.ingest.work_budget import check_work
 from storage.quantities.days import find_dates
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
@@ -90,6 +91,7 @@ class SchemaReaders:
         label_keys = self._form_reader.keys | label_keys_of(labelled_texts)
         candidates_by_field = dict[FieldName, Sequence[ValueCandidate]]()
         for field, reader in self._field_readers:
+            check_work()
             own = labelled.get(field.name, ())
             found = chain(self._read_sentences(document, field, own), islice(reader(document), _MAX_CANDIDATES))
             others = rule_out_others(

@@ -6,6 +6,11 @@ from pathlib import Path
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.records import LoadRemark, RecordOrigin
 
+_UTF_16_ADVICE = "text in UTF-16 needs a byte order mark: save it as UTF-8"
+_CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\t\n\r\f\x1a\x1b"))
+_MAX_CONTROL_SHARE = (
+    0.02  # of the bytes at the beginning; UTF-16 in Chinese has more, and text in Windows-1252 has none
+)
 FALLBACK_ENCODING = "cp1252"  # the usual encoding of old files that are not Unicode
 
 
@@ -19,10 +24,12 @@ def detect_encoding(path: Path) -> str:
         if start.startswith((b"\xff\xfe", b"\xfe\xff")):
             return _check_encoding(path, "utf-16")
         if b"\0" in start:
-            raise UnparsableFile("it is no text (it holds NUL bytes)")
+            raise UnparsableFile(f"it is no text (it holds NUL bytes; {_UTF_16_ADVICE})")
     try:
         return _check_encoding(path, "utf-8-sig")
     except UnparsableFile:
+        if len(start) - len(start.translate(None, _CONTROL_BYTES)) > _MAX_CONTROL_SHARE * len(start):
+            raise UnparsableFile(f"it is no text (it holds control characters; {_UTF_16_ADVICE})") from None
         return FALLBACK_ENCODING
 
 
