@@ -11,13 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, cast
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 
 from bot.http.callers import network_of
 
 HEADER_TIMEOUT_S: Final = 10.0
 KEEPALIVE_TIMEOUT_S: Final = 75.0  # longer than a proxy keeps its own idle connections, usually 60 s
 MAX_BODY_MEMORY_BYTES: Final = 64 * 1024 * 1024  # of all bodies that are being received
+# What a request may send beside its body: sizes of chunks, trailers, and the beginning of the next request. Senders
+# of chunks of some kilobytes need a hundredth of the body; one byte a chunk costs fifty times the CPU time.
+MAX_FRAMING_BYTES: Final = 64 * 1024  # and a quarter of the body
 _UNREAD_BODY_TIMEOUT_S: Final = 1.0  # how long the rest of a refused body is received, so that the answer is read
 _READ_BUFFER_BYTES: Final = 16 * 1024
 SERVER_LOGGER: Final = "aiohttp.server"
@@ -142,7 +145,8 @@ class ServedConnection(web.RequestHandler):
         self._registry = registry
         self._header_deadline: asyncio.TimerHandle | None = None
         self._is_in_request = self._is_proven = False
-        self._body_bytes = 0
+        self._body_bytes = self._received_bytes = 0
+        self._content: StreamReader | None = None  # the body of the last request
 
     @property
     def is_proven(self) -> bool:
@@ -168,9 +172,11 @@ class ServedConnection(web.RequestHandler):
         if not self._is_in_request:
             self._expect_header()
         super().data_received(data)
+        self._check_framing(len(data))
 
-    def begin_request(self) -> None:
-        """A whole header has arrived."""
+    def begin_request(self, content: StreamReader) -> None:
+        """A whole header has arrived. `content`: the body of the request."""
+        self._content, self._received_bytes = content, 0
         self._stop_expecting()
         self._end_protection()
         self._is_in_request = True
@@ -197,6 +203,15 @@ class ServedConnection(web.RequestHandler):
         self._leave_registry()
         if isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
+
+    def _check_framing(self, received_bytes: int) -> None:
+        """Closes the connection of a sender who sends far more than its body."""
+        if self._content is None:
+            return
+        self._received_bytes += received_bytes
+        body_bytes = self._content.total_bytes
+        if self._received_bytes - body_bytes > MAX_FRAMING_BYTES + body_bytes // 4:
+            self.close_at_once()
 
     def _expect_header(self) -> None:
         if self._header_deadline is None:

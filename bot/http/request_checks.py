@@ -37,7 +37,7 @@ def build_request_checks(log: FilteringBoundLogger) -> Middleware:
     async def check_request(request: web.Request, handler: RouteHandler) -> web.StreamResponse:
         connection = request.protocol if isinstance(request.protocol, ServedConnection) else None
         if connection is not None:
-            connection.begin_request()
+            connection.begin_request(request.content)
         try:
             check_request_head(request)
             return await handler(request)

@@ -8,6 +8,7 @@ import contextlib
 import itertools
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.ids import TurnId
@@ -35,17 +36,26 @@ if TYPE_CHECKING:  # this module is loaded before most others, so that the proce
     from bot.turns.turn_processor import TurnObserver
 
 _READY_TIMEOUT_S: Final = 5.0  # after that the service starts anyway, and turns wait in the inbox
-_CHANGE_TIMEOUT_S: Final = 2.0  # a chat product waits three seconds for the acknowledgement
 _STABLE_AFTER_S: Final = 60.0  # a process that ran so long did not fail at its start
 _BACKOFF_S, _MAX_BACKOFF_S = 0.25, 30.0  # doubled with each early death
 _MAX_BUFFERED_BYTES: Final = 4_096  # of unread commands: a worker that reads them looks for newer turns as well
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeTimeouts:
+    """How long a change of the directory waits for a worker to apply it, and when that worker is replaced."""
+
+    waited_s: float = 2.0  # a chat product waits three seconds for the acknowledgement
+    replaced_s: float = 10.0
+
+
 class WorkerProcessPool:
     """The running worker processes; made by `open_worker_pool`."""
 
-    def __init__(self, workers: "Sequence[_WorkerProcess]", stop: asyncio.Event) -> None:
-        self._workers, self._stop = workers, stop
+    def __init__(
+        self, workers: "Sequence[_WorkerProcess]", stop: asyncio.Event, change_timeouts: "ChangeTimeouts"
+    ) -> None:
+        self._workers, self._stop, self._change_timeouts = workers, stop, change_timeouts
 
     async def end_workers(self) -> None:
         """Ends the processes, which finish their current turns first. They are not restarted."""
@@ -64,12 +74,15 @@ class WorkerProcessPool:
             worker.send_command(StopTurnCommand(turn=turn))
 
     async def broadcast_change(self, surface: str, change: "DirectoryChange") -> None:
-        """Returns when all workers have applied the change. Raises `TimeoutError` when one does not confirm it."""
-        async with asyncio.timeout(_CHANGE_TIMEOUT_S):
-            with lone_error():
-                async with asyncio.TaskGroup() as group:
-                    for worker in self._workers:
-                        group.create_task(worker.forward_change(surface, change))
+        """Returns when all workers have applied the change, or after a short time. A worker that has not applied it
+        some seconds later is replaced by a process whose caches are empty.
+        """
+        timeouts = self._change_timeouts
+        confirmations = [worker.send_change(surface, change, timeouts.replaced_s) for worker in self._workers]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeouts.waited_s):
+                for applied in confirmations:
+                    await applied.wait()
 
 
 @asynccontextmanager
@@ -84,6 +97,7 @@ async def open_worker_pool(
     on_model_calls: "CallsObserver",
     on_ready_count: Callable[[int], None],
     awaits_ready: bool = True,
+    change_timeouts: ChangeTimeouts = ChangeTimeouts(),
 ) -> AsyncGenerator[WorkerProcessPool]:
     """Starts `count` processes; with `awaits_ready`, waits a short time until they are ready. `on_turn_ended` is called
     for each of their turns, `on_model_calls` with the calls of each, `on_ready_count` with the number of ready
@@ -116,7 +130,7 @@ async def open_worker_pool(
             ending = group.create_task(_end_workers(workers, stop))
             try:
                 await _wait_for([worker.first_start if awaits_ready else worker.first_spawn for worker in workers])
-                yield WorkerProcessPool(workers, stop)
+                yield WorkerProcessPool(workers, stop, change_timeouts)
             finally:
                 stop.set()
                 await ending
@@ -133,6 +147,12 @@ async def _wait_for(events: "Sequence[asyncio.Event]") -> None:
         async with asyncio.timeout(_READY_TIMEOUT_S):
             for event in events:
                 await event.wait()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PendingChange:
+    applied: asyncio.Event
+    deadline: asyncio.TimerHandle
 
 
 class _WorkerProcess:
@@ -159,7 +179,7 @@ class _WorkerProcess:
         self._stdin: asyncio.StreamWriter | None = None
         self._is_ready = False
         self._change_numbers = itertools.count(1)
-        self._pending_changes: dict[int, asyncio.Event] = {}  # by number; not confirmed yet
+        self._pending_changes: dict[int, _PendingChange] = {}  # by number; not confirmed yet
 
     # -- commands
 
@@ -172,19 +192,26 @@ class _WorkerProcess:
         if self._stdin is not None and self._stdin.transport.get_write_buffer_size() < _MAX_BUFFERED_BYTES:
             self.send_command(TurnStoredCommand())
 
-    async def forward_change(self, surface: str, change: "DirectoryChange") -> None:
-        """Waits for the confirmation of a ready process. A starting process reads the change before its first turn, and
-        a dead one has no cache.
+    def send_change(self, surface: str, change: "DirectoryChange", replaced_s: float) -> asyncio.Event:
+        """The event is set when the process has applied the change, or has been replaced. It is set at once unless the
+        process is ready: a starting one reads the change before its first turn, and a dead one has no cache.
         """
-        number = next(self._change_numbers)
-        applied = asyncio.Event()
-        self._pending_changes[number] = applied
-        try:
-            self.send_command(ApplyChangeCommand(number=number, surface=surface, change=dict(change)))
-            if self._is_ready:
-                await applied.wait()
-        finally:
-            del self._pending_changes[number]
+        number, applied = next(self._change_numbers), asyncio.Event()
+        self.send_command(ApplyChangeCommand(number=number, surface=surface, change=dict(change)))
+        if not self._is_ready:
+            applied.set()
+            return applied
+        deadline = asyncio.get_running_loop().call_later(replaced_s, self._replace_process)
+        self._pending_changes[number] = _PendingChange(applied=applied, deadline=deadline)
+        return applied
+
+    def _replace_process(self) -> None:
+        """Ends a process that may still know members who have left. Its turns are repeated when their leases expire."""
+        for pending in self._pending_changes.values():
+            pending.deadline.cancel()
+        self._log.error("answering process replaced", reason="it did not confirm a change of the directory")
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
 
     def request_end(self) -> None:
         self._end_requested.set()
@@ -251,14 +278,18 @@ class _WorkerProcess:
             case ModelCallsReport(calls=calls):
                 self._on_model_calls(calls)
             case ChangeAppliedReport(number=number):
-                if number in self._pending_changes:
-                    self._pending_changes[number].set()
+                self._end_pending_change(number)
 
     def _mark_dead(self) -> None:
         self._process, self._stdin, self._is_ready = None, None, False
         self._on_ready_changed(self, False)
-        for applied in self._pending_changes.values():
-            applied.set()
+        for number in tuple(self._pending_changes):
+            self._end_pending_change(number)
+
+    def _end_pending_change(self, number: int) -> None:
+        if (pending := self._pending_changes.pop(number, None)) is not None:
+            pending.deadline.cancel()
+            pending.applied.set()
 
     async def _wait_before_restart(self, pause_s: float) -> None:
         with contextlib.suppress(TimeoutError):

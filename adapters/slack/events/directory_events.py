@@ -1,6 +1,7 @@
 """Invalidates cached people, channels and user groups when Slack reports a change.
 
-Every process that replies is notified before the event is acknowledged.
+Every process that replies is notified before the event is acknowledged. The acknowledgement waits two seconds at most
+for a process that does not confirm, since the change is in its pipe then; if it still does not, it is replaced.
 """
 
 from collections.abc import Mapping

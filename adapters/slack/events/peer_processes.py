@@ -17,6 +17,6 @@ class PeerProcesses:
         self._send = send
 
     async def notify_peer_processes(self, change: DirectoryChange) -> None:
-        """Send a change. Raises when a process may have missed it, so that Slack delivers the event again."""
+        """Send a change. Waits a short time for the processes to apply it; one that does not is replaced."""
         if self._send is not None:
             await self._send(change)

@@ -20,7 +20,7 @@ class DirectoryChangeForwarding:
         self._forward = forward
 
     async def forward_change(self, change: DirectoryChange) -> None:
-        """Raises when a process may have missed it, so that Teams delivers the activity again."""
+        """Waits a short time for the processes to apply it; one that does not is replaced."""
         if self._forward is not None:
             await self._forward(change)
 

@@ -123,7 +123,7 @@ class _ParentListener:
     async def _apply_change(self, changed: "ApplyChangeCommand") -> None:
         """Apply a directory change and report it.
 
-        A failed change is not reported. `parley serve` then does not acknowledge it, so the chat product repeats it.
+        A failed change is not reported. `parley serve` then replaces this process by one whose caches are empty.
         """
         from bot.turns.worker_protocol import ChangeAppliedReport
         from storage.sql.errors import SqlError

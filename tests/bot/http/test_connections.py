@@ -1,6 +1,7 @@
 """Connections are bounded: the longest idle one makes room, a proven one never does, and no header takes for ever."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -168,3 +169,35 @@ async def test_a_second_header_has_a_deadline_too_and_a_long_answer_has_none(sta
     assert await slow.is_closed_by_server()
     requests.release.set()
     assert await patient.read_status() == 200
+
+
+@pytest.mark.parametrize("path", ["/body", "/"])  # a body that is read, and one that the handler leaves
+async def test_a_body_in_tiny_chunks_is_cut_off(stack: AsyncExitStack, path: str) -> None:
+    port = await stack.enter_async_context(serve_bounded(RecordedRequests().routes()))
+    connection = await stack.enter_async_context(open_raw(port))
+    connection.send_bytes(f"{'POST' if path == '/body' else 'GET'} {path} HTTP/1.1\r\nHost: a\r\n".encode())
+    connection.send_bytes(b"Transfer-Encoding: chunked\r\n\r\n")
+
+    with contextlib.suppress(ConnectionError):
+        for _ in range(1_000):
+            connection.send_bytes(b"1\r\n \r\n" * 1_000)
+            await connection.writer.drain()
+    with contextlib.suppress(ConnectionError):
+        await connection.reader.read()
+
+    assert connection.writer.is_closing() or connection.reader.at_eof()
+    assert await answered_status(stack, port) == 200
+
+
+@pytest.mark.parametrize("chunk_bytes", [64, 4_096])
+async def test_a_body_in_ordinary_chunks_is_read(stack: AsyncExitStack, chunk_bytes: int) -> None:
+    port = await stack.enter_async_context(serve_bounded(RecordedRequests().routes()))
+    connection = await stack.enter_async_context(open_raw(port))
+    connection.send_bytes(b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+
+    for _ in range(900_000 // chunk_bytes):
+        connection.send_bytes(f"{chunk_bytes:x}\r\n".encode() + b" " * chunk_bytes + b"\r\n")
+        await connection.writer.drain()
+    connection.send_bytes(b"0\r\n\r\n")
+
+    assert await connection.read_status() == 200

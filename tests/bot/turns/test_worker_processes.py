@@ -18,7 +18,7 @@ from agent.outcome import TraceStage
 from bot.ids import TurnId
 from bot.language_model.measured_call import MeasuredCall
 from bot.turns.measurements import TurnMeasurement
-from bot.turns.worker_processes import WorkerProcessPool, open_worker_pool
+from bot.turns.worker_processes import ChangeTimeouts, WorkerProcessPool, open_worker_pool
 from tests.bot.conftest import wait_until
 
 # Records the commands that it receives; dies in the middle of a report when it must stop a turn.
@@ -63,6 +63,9 @@ MEASUREMENT = TurnMeasurement(
 )
 
 
+PATIENT = ChangeTimeouts(waited_s=60, replaced_s=60)
+
+
 @dataclass
 class PoolObserver:
     """The observations of the receiving process."""
@@ -88,7 +91,12 @@ class PoolObserver:
 
 @asynccontextmanager
 async def open_test_pool(
-    seen: PoolObserver, script: str = WORKER_SCRIPT, count: int = 1, *, awaits_ready: bool = True
+    seen: PoolObserver,
+    script: str = WORKER_SCRIPT,
+    count: int = 1,
+    *,
+    awaits_ready: bool = True,
+    change_timeouts: ChangeTimeouts = PATIENT,
 ) -> AsyncGenerator[WorkerProcessPool]:
     measurement, calls = (TypeAdapter(object).dump_json(value).decode() for value in (MEASUREMENT, [CALL]))
     command = (sys.executable, "-c", script, str(seen.diary), measurement, calls)
@@ -102,6 +110,7 @@ async def open_test_pool(
         on_model_calls=seen.model_calls.extend,
         on_ready_count=seen.ready_counts.append,
         awaits_ready=awaits_ready,
+        change_timeouts=change_timeouts,
     ) as pool:
         yield pool
 
@@ -118,6 +127,31 @@ async def test_commands_reach_the_worker_in_order(tmp_path: Path) -> None:
     apply_command = {"kind": "apply_change", "number": 1, "surface": "slack", "change": change}
     assert received_before_the_end == [{"kind": "turn_stored"}, apply_command]
     assert observer.received_commands() == [*received_before_the_end, {"kind": "end"}]
+
+
+async def test_a_change_that_a_worker_does_not_confirm_is_acknowledged_and_the_worker_is_replaced(
+    tmp_path: Path,
+) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+    deaf_script = WORKER_SCRIPT.replace('"apply_change"', '"nothing"')
+    timeouts = ChangeTimeouts(waited_s=0.01, replaced_s=0.05)
+
+    async with open_test_pool(observer, deaf_script, change_timeouts=timeouts) as pool:
+        await pool.broadcast_change("slack", {"type": "member_left_channel", "channel": "C1"})
+        await pool.broadcast_change("slack", {"type": "member_left_channel", "channel": "C2"})
+        await wait_until(lambda: observer.ready_counts == [0, 1, 0, 1])
+
+    replaced = [line for line in observer.log_lines if line["event"] == "answering process replaced"]
+    assert len(replaced) == 1
+
+
+async def test_a_change_does_not_wait_for_a_worker_that_is_not_ready(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(observer, "import sys; sys.stdin.read()", awaits_ready=False) as pool:
+        await pool.broadcast_change("slack", {"type": "member_left_channel", "channel": "C1"})
+
+    assert observer.ready_counts[-1] == 0
 
 
 async def test_a_pool_that_does_not_wait_is_there_before_its_workers_are_ready(tmp_path: Path) -> None:
