@@ -146,6 +146,11 @@ class ThisReadingLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyTheseLabel:
+    """The set that the reply has just shown, without the others that it asks about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextSearchLabel:
     """What the texts of the documents say about the question."""
 
@@ -225,6 +230,7 @@ ChoiceLabel: TypeAlias = (
     | AlsoUnclearLabel
     | ConditionsLabel
     | ThisReadingLabel
+    | OnlyTheseLabel
     | TextSearchLabel
     | AllOfThemLabel
     | WithoutWordsLabel

@@ -47,6 +47,7 @@ _RANGE_WEIGHT = 0.6  # ranges are cut to equal counts, so their entropy is high 
 _PLACE_OF_FILE_WEIGHT = 0.5  # people know what they look for better than where its file is
 _UNLIKELY_WEIGHT = 0.1  # for values by which nobody chooses: times, codes, values of which each document has its own
 _MAX_DISTINCT_SHARE = 0.8  # of the documents with a value, if its values sort them
+_MAX_VALUE_WORDS = 4.0  # on average, of values by which people choose; longer ones are remarks
 _CODE = re.compile(r"[\W\d_]*\d[\W\d_]*|\S*\d\S*")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[/-]\d{2,4})?")
 _FACETABLE_TYPES = (
@@ -136,11 +137,14 @@ def _worth_of(answer: FacetAnswer, field: SchemaField) -> float:
 
 
 def sorts_documents(answer: FacetAnswer) -> bool:
-    """Whether people choose by the values: words that several documents share, not times, numbers or titles."""
+    """Whether people choose by the values: words that several documents share, no times, codes, titles or remarks."""
     if not isinstance(answer, ValueFacet):
         return True
     total = sum(value_count.count for value_count in answer.values) + answer.other_count
     are_words = any(not _is_code(value_count.value) for value_count in answer.values)
+    lengths = [len(value_count.value.split()) for value_count in answer.values]
+    if lengths and sum(lengths) > _MAX_VALUE_WORDS * len(lengths):
+        return False
     return are_words and answer.distinct_count <= max(2, _MAX_DISTINCT_SHARE * total)
 
 

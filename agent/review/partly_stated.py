@@ -13,7 +13,7 @@ from agent.forms.compute_numbers import ComputationFacts
 from agent.forms.list_documents import ListFacts
 from agent.outcome import OutcomeKind, UnstatedValues
 from agent.refine.candidates import RefinementCandidate
-from agent.refine.choice_labels import ConditionsLabel
+from agent.refine.choice_labels import OnlyTheseLabel
 from agent.refine.unknown_words import mention_candidate
 from agent.refine.unstated_values import search_without_fields
 from agent.retrieval.quotations import CitedQuote
@@ -47,7 +47,8 @@ def ask_about_open_documents(review: LegReview, decision: Enough | LegClarificat
     unknown = review.unknown_documents
     if unknown is None or not _leaves_much_open(unknown, review.count) or not _is_read_from_texts(unknown, review):
         return decision
-    candidates = (_set_candidate(review), *_mention_candidates(review, unknown), *missing_candidates(review))
+    these = RefinementCandidate(label=OnlyTheseLabel(), refinement=UseReading(search=review.leg.search))
+    candidates = (these, *_mention_candidates(review, unknown), *missing_candidates(review))
     return LegClarification(
         kind=OutcomeKind.AMBIGUOUS,
         result=replace(build_leg_result(review, OutcomeKind.AMBIGUOUS, None), records=decision.result.records),
@@ -82,11 +83,3 @@ def _is_read_from_texts(unknown: UnstatedValues, review: LegReview) -> bool:
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
     fields = [schema.by_name[name] for name in unknown.fields if name in schema.by_name]
     return bool(fields) and all(field.labels or field.origin is FieldOrigin.KIND for field in fields)
-
-
-def _set_candidate(review: LegReview) -> RefinementCandidate:
-    clause = review.leg.search.clauses[0]
-    return RefinementCandidate(
-        label=ConditionsLabel(conditions=tuple(conjuncts_of(clause.condition)), bucket=clause.bucket),
-        refinement=UseReading(search=review.leg.search),
-    )

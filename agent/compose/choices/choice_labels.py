@@ -46,6 +46,7 @@ from agent.refine.choice_labels import (
     NearestValueLabel,
     NoneOfTheseLabel,
     OnlyConditionLabel,
+    OnlyTheseLabel,
     OtherBucketLabel,
     OtherDocumentLabel,
     PeriodLabel,
@@ -129,6 +130,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             )
         case ConditionsLabel(conditions=conditions, bucket=bucket):
             return describe_reading(conditions, schemas[bucket], schemas)
+        case OnlyTheseLabel():
+            return translate_message("no, only these")
         case ThisReadingLabel():
             return translate_message("yes, that is what I mean")
         case TextSearchLabel():

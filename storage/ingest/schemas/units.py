@@ -21,10 +21,11 @@ _ELECTRIC_STEM = (
 )
 _TEMPERATURE_STEM = r"temp|point|boil|melt|flash|freez|\b[bmf]p$|heat|cold|ambient|junction|\bt(?:[acj]|min|max)?$"
 _EXTENT_STEM = (
-    r"length|width|height|depth|thick|diam|dist|size|radius|altitude|elevation|range|diagonal|long|wide|high|\b[lwhd]$"
+    r"length|width|height|depth|thick|diam|dist|size|radius|altitude|elevation|range|diagonal|long|wide|high|"
+    r"draught|draft|beam|reach|span|clearance|headroom|girth|\b[lwhd]$"
 )
 _TIME_STEM = r"time|dura|delay|latenc|timeout|period|interval|life|age|uptime|runtime|length|work|train|response|wait"
-_WEIGHT_STEM = r"weight|mass|fat|protein|sugar|salt|carb|fib|dose|load|content|amount|portion|serving"
+_WEIGHT_STEM = r"weight|mass|fat|prot|sugar|salt|carb|fib|dose|load|content|amount|portion|serving"
 _REQUIRED_STEM_BY_SUFFIX = {
     **dict.fromkeys(("v", "a", "w", "ma", "na", "pa", "ua", "mw", "wh", "ah", "j"), re.compile(_ELECTRIC_STEM)),
     **dict.fromkeys(("c", "f", "k", "deg"), re.compile(_TEMPERATURE_STEM)),
@@ -117,7 +118,16 @@ def _suffix_fits(suffix: str, stem: str, name: str, sibling_names: Iterable[str]
     needs = _REQUIRED_STEM_BY_SUFFIX.get(suffix)
     if needs is None or needs.search(stem):
         return True
-    return suffix in _ELECTRIC_SUFFIXES and any(_is_electric_name(other) for other in sibling_names if other != name)
+    others = [other for other in sibling_names if other != name]
+    if suffix in _ELECTRIC_SUFFIXES:
+        return any(map(_is_electric_name, others))
+    return any(_ends_in_unit(other, suffix, needs) for other in others)
+
+
+def _ends_in_unit(name: str, suffix: str, needs: re.Pattern[str]) -> bool:
+    """Whether the name ends in the suffix, and there it is a unit: "sail m" beside "length m" is in metres."""
+    _, own_suffix, stem = _split_suffix(name)
+    return own_suffix == suffix and needs.search(stem) is not None
 
 
 @lru_cache(maxsize=10_000)

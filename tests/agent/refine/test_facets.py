@@ -23,7 +23,8 @@ def test_a_few_values_that_documents_share_sort_them() -> None:
         {"10": 5, "12": 7},
         {"D-107": 4, "D-118": 5},
         {"Gala": 1, "Hamlet": 1, "Carmen": 1, "Faust": 1},
+        {"asked for a berth nearer to the showers": 3, "insurance copy is still to come": 4},
     ],
 )
-def test_times_numbers_and_titles_do_not_sort_them(counts: dict[str, int]) -> None:
+def test_times_numbers_titles_and_remarks_do_not_sort_them(counts: dict[str, int]) -> None:
     assert not sorts_documents(facet_of(**counts))

@@ -26,7 +26,14 @@ from storage.ingest.schemas.units import FieldLabel, label_of_name
         ("temp_k", FieldLabel("Temp", "K")),
         ("year", FieldLabel("Year", "")),
         ("days", FieldLabel("Days", "")),
+        ("draught m", FieldLabel("Draught", "m")),
+        ("prot g", FieldLabel("Prot", "g")),
     ],
 )
 def test_a_name_gives_its_unit(name: str, label: FieldLabel) -> None:
     assert label_of_name(name) == label
+
+
+def test_another_name_confirms_a_unit_that_means_other_things_too() -> None:
+    assert label_of_name("foresail m", ["foresail m", "length m"]) == FieldLabel("Foresail", "m")
+    assert label_of_name("foresail m", ["foresail m", "owner"]) == FieldLabel("Foresail m", "")
