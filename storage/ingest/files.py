@@ -1,7 +1,7 @@
 """Finds the files to read, and the names from which the ids of their documents are made."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -27,6 +27,15 @@ class SourceFile:
             return self.path.stat().st_size
         except OSError:
             return 0
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The time of the last change and the size; zeros if they cannot be determined."""
+        try:
+            state = self.path.stat()
+        except OSError:
+            return 0, 0
+        return state.st_mtime_ns, state.st_size
 
     @property
     def file_format(self) -> str:
@@ -83,16 +92,26 @@ def _source_files_matching(pattern: str) -> Iterator[SourceFile | RejectedInput]
     first_magic = next(i for i, part in enumerate(parts) if has_magic(part))
     base = Path(*parts[:first_magic])
     matches = [Path(match) for match in glob(pattern, recursive=True)]  # noqa: PTH207 - accepts absolute patterns too
-    files = {file for match in matches for file in (_list_files_in(match) if match.is_dir() else [match])}
-    if not files:
+    problems = list[OSError]()
+    files = {file for match in matches for file in (_list_files_in(match, problems) if match.is_dir() else [match])}
+    if not files and not problems:
         yield RejectedInput(origin=RecordOrigin(file=pattern), reason="nothing matches it")
+    yield from map(_rejected_folder, problems)
     for file in sorted(files, key=lambda match: match.relative_to(base).as_posix()):
         yield _source_file_below(base, file)
 
 
 def _source_files_in_folder(folder: Path, base: Path) -> Iterator[SourceFile | RejectedInput]:
-    for file in _list_files_in(folder):
+    problems = list[OSError]()
+    files = _list_files_in(folder, problems)
+    yield from map(_rejected_folder, problems)
+    for file in files:
         yield _source_file_below(base, file)
+
+
+def _rejected_folder(problem: OSError) -> RejectedInput:
+    reason = f"the folder cannot be listed: {problem.strerror or problem}"
+    return RejectedInput(origin=RecordOrigin(file=_decode_path(str(problem.filename))), reason=reason)
 
 
 def _source_file_below(base: Path, file: Path) -> SourceFile | RejectedInput:
@@ -115,11 +134,37 @@ def _decode_path(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def _list_files_in(folder: Path) -> list[Path]:
-    files: list[Path] = []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        files += [
-            Path(parent, name) for name in names if not name.startswith(".") and not name.endswith(".schema.yaml")
-        ]
-    return sorted(files, key=lambda file: file.relative_to(folder).as_posix())
+def _list_files_in(folder: Path, problems: list[OSError]) -> list[Path]:
+    """Returns the files in a folder and below it, by path, and adds the errors of folders that cannot be listed."""
+    return sorted(walk_files(folder, problems.append), key=lambda file: file.relative_to(folder).as_posix())
+
+
+def walk_files(folder: Path, report_problem: Callable[[OSError], None]) -> Iterator[Path]:
+    """Yields the files in a folder and below it, except hidden ones, `.schema.yaml` files and those behind links to
+    folders. Folders may lie within one another at any depth, which ends `os.walk` of Python 3.11.
+    """
+    waiting = [folder]
+    while waiting:
+        parent = waiting.pop()
+        try:
+            with os.scandir(parent) as listed:
+                entries = sorted((entry for entry in listed if not entry.name.startswith(".")), key=_name_of_entry)
+        except OSError as exc:
+            report_problem(exc)
+            continue
+        waiting += [Path(entry.path) for entry in reversed(entries) if entry.is_dir(follow_symlinks=False)]
+        yield from (
+            Path(entry.path) for entry in entries if not _is_folder(entry) and not entry.name.endswith(".schema.yaml")
+        )
+
+
+def _name_of_entry(entry: "os.DirEntry[str]") -> str:
+    return entry.name
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether the entry is a folder or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself; reading the file reports the reason
+        return False

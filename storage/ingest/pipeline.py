@@ -54,6 +54,7 @@ _BUCKET_NAME = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x0
 _METADATA_IGNORED = (
     "the metadata was ignored: the fields hold what the text says; parley bucket review shows how sure that is"
 )
+_CHANGED_WHILE_READ = "it changed while it was read, so a part may be missing: load it again when it is complete"
 T = TypeVar("T")
 
 
@@ -268,7 +269,7 @@ async def _put_batches(
                 batch.documents, run.schema_of(batch.bucket), batch.budget_by_document
             )
             run.report_left_out(batch, filled)
-            batch.documents = filled
+            batch.documents = [*filled, *batch.complete_documents]
             if situator is not None:
                 situated = await situator.situate_passages(batch.documents)
                 batch.documents = [replace(document, digest=digest_of(document)) for document in situated]
@@ -293,21 +294,28 @@ class _DocumentBatch:
 
     bucket: BucketId
     documents: list[Document] = field(default_factory=list[Document])
+    complete_documents: list[Document] = field(default_factory=list[Document])  # whose texts are not read for values
     origin_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
     file_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
     budget_by_document: dict[DocId, WorkBudget] = field(default_factory=dict[DocId, WorkBudget])
     characters: int = 0
 
-    def add_document(self, document: Document, record: SourceRecord, budget: WorkBudget) -> None:
-        self.documents.append(document)
-        self.budget_by_document[document.doc_id] = budget
+    def add_document(self, document: Document, record: SourceRecord, budget: WorkBudget, *, is_complete: bool) -> None:
+        if is_complete:
+            self.complete_documents.append(document)
+        else:
+            self.documents.append(document)
+            self.budget_by_document[document.doc_id] = budget
         self.origin_by_document[document.doc_id] = str(record.origin)
         self.file_by_document[document.doc_id] = record.origin.file
         self.characters += len(document.text)
 
     @property
     def is_full(self) -> bool:
-        return len(self.documents) >= _BATCH_DOCUMENTS or self.characters >= _BATCH_CHARACTERS
+        return (
+            len(self.documents) + len(self.complete_documents) >= _BATCH_DOCUMENTS
+            or self.characters >= _BATCH_CHARACTERS
+        )
 
 
 class _IngestRun:
@@ -339,6 +347,7 @@ class _IngestRun:
         )
         self.hooks = hooks
         self._files: list[SourceFile] = []
+        self._versions = list[tuple[int, int]]()  # of the files, before they were read
         self._remaining_copies = Counter[int]()  # hash of bucket and id -> how many records with this id are still due
         self._schemas: dict[BucketId, Schema] = {}
         self.profiles: dict[BucketId, dict[FieldName, ValueProfile]] = {}
@@ -364,6 +373,7 @@ class _IngestRun:
                 self._record_failure(file.origin, file.reason)
             else:
                 self._files.append(file)
+                self._versions.append(file.version)
         for source, loaded in self._read_files(worker, is_first_pass=True):
             if isinstance(loaded, SourceRecord):
                 self._note_record(source, loaded)
@@ -516,7 +526,8 @@ class _IngestRun:
             if document is None:
                 continue
             batch = waiting.setdefault(bucket, _DocumentBatch(bucket=bucket))
-            batch.add_document(document, record, budget)
+            is_complete = self._has_own_values(record, bucket)
+            batch.add_document(document, record, budget, is_complete=is_complete)
             if batch.is_full or sum(pending.characters for pending in waiting.values()) >= 2 * _BATCH_CHARACTERS:
                 largest = max(waiting.values(), key=lambda pending: pending.characters)
                 yield waiting.pop(bucket if batch.is_full else largest.bucket)
@@ -537,6 +548,11 @@ class _IngestRun:
             if budget.report_once():
                 self._record_failure(record.origin, exc.reason, record.doc_id)
             return None
+
+    def _has_own_values(self, record: SourceRecord, bucket: BucketId) -> bool:
+        """Whether a record has metadata, of which too many are no fields: its text is not read for the fields."""
+        is_full = not self._has_given_schema(bucket) and self.report_builder.has_surplus_keys(bucket)
+        return is_full and bool(record.metadata)
 
     def report_left_out(self, batch: _DocumentBatch, filled: Sequence[Document]) -> None:
         """Reports the files of the documents for which there was no CPU time left, each once."""
@@ -628,6 +644,8 @@ class _IngestRun:
                             update = note_progress(source, finished_files, finished_bytes + bytes_read, documents)
                             self._report_progress(update)
                     yield source, loaded
+                if not is_first_pass and source.version != self._versions[finished_files]:
+                    self.report_builder.add_remark(f"{source.name}: {_CHANGED_WHILE_READ}")
                 finished_bytes += source.size_bytes
                 if not is_first_pass or source.is_table:
                     self._report_progress(note_progress(source, finished_files + 1, finished_bytes, documents))

@@ -200,6 +200,9 @@ class ReportBuilder:
         if len(surplus) < _MAX_SURPLUS_KEYS:
             surplus |= names
 
+    def has_surplus_keys(self, bucket: BucketId) -> bool:
+        return bucket in self._surplus_keys
+
     def _sum_counts(self, buckets: Set[BucketId | None]) -> dict[str, int]:
         return {
             outcome: sum(self._counts[bucket, outcome] for bucket in buckets)

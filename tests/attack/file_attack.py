@@ -57,8 +57,11 @@ def attack_with(name: str, caps: ResourceCaps) -> AttackResult:
         documents.mkdir()
         WRITERS[name](documents / name)
         (documents / "zz_ordinary.txt").write_text(_NEIGHBOUR, encoding="utf-8")
-        file_mb = (documents / name).stat().st_size / 1e6
-        return _measure_ingestion(name, file_mb, documents, folder, caps)
+        file_mb = (documents / name).lstat().st_size / 1e6
+        result = _measure_ingestion(name, file_mb, documents, folder, caps)
+        if (documents / name).is_dir():
+            further_files.remove_deep_folder(documents / name)
+        return result
 
 
 def _measure_ingestion(name: str, file_mb: float, documents: Path, folder: Path, caps: ResourceCaps) -> AttackResult:
@@ -152,7 +155,8 @@ def _read_outcome(folder: Path, ended_for: str) -> tuple[str, bool]:
 def format_result(result: AttackResult) -> str:
     neighbour = "yes" if result.has_neighbour else "NO"
     sizes = f"{result.file_mb:.2f} | {result.cpu_s:.1f} | {result.wall_s:.1f} | {result.peak_mb:,.0f}"
-    return f"| {result.name} | {sizes} | {neighbour} | {result.outcome} |"
+    name = result.name if len(result.name) < 60 else f"{result.name[:20]}… ({len(result.name)} characters)"
+    return f"| {name.encode('unicode_escape').decode()} | {sizes} | {neighbour} | {result.outcome} |"
 
 
 def main() -> None:

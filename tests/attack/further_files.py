@@ -2,6 +2,7 @@
 that grow while they are read, and rows that cost more than their size shows.
 """
 
+import contextlib
 import gzip
 import io
 import json
@@ -21,7 +22,8 @@ from tests.attack.hostile_texts import as_file, invent_words, write_lines
 
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_GROWING_S = 40
+_GROWING_S = 5
+_FOLDER_DEPTH = 1_500
 
 # -- more work than the size shows
 
@@ -236,13 +238,26 @@ def write_growing_records(path: Path) -> None:
 
 @as_file("folder_1500_deep")
 def write_deep_folder(path: Path) -> None:
+    """Writes a file into the innermost of many folders, whose whole path is shorter than the system's limit."""
     path.mkdir()
-    home = Path.cwd()
-    os.chdir(path)
-    try:
-        for _ in range(1_500):
+    with contextlib.chdir(path):
+        for _ in range(_FOLDER_DEPTH):
             Path("d").mkdir()
             os.chdir("d")
         Path("deep.txt").write_text("words", encoding="utf-8")
-    finally:
-        os.chdir(home)
+
+
+def remove_deep_folder(path: Path) -> None:
+    """Removes the folder, which is too deep for `shutil.rmtree`."""
+    for _ in range(_FOLDER_DEPTH):  # moves the folder within the folder up, again and again
+        inner = path / "d"
+        if not inner.exists():
+            break
+        inner.rename(path.with_name("d"))
+        for file in path.iterdir():
+            file.unlink()
+        path.rmdir()
+        path.with_name("d").rename(path)
+    for file in path.iterdir():
+        file.unlink()
+    path.rmdir()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from storage.ingest.errors import ListingFailed
-from storage.ingest.files import OUTSIDE_LINK_REASON, leads_out_of_folder
+from storage.ingest.files import OUTSIDE_LINK_REASON, leads_out_of_folder, walk_files
 from storage.ingest.load import SourceFile, has_known_format
 from storage.ingest.sources.source import (
     FetchedItem,
@@ -46,11 +46,7 @@ class FolderSource:
         def record_problem(exc: OSError) -> None:
             problems.append(f"{exc.filename} cannot be listed: {exc.strerror or exc}")
 
-        for parent, folders, names in os.walk(self._path, onerror=record_problem):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                if not name.startswith(".") and not name.endswith(".schema.yaml"):
-                    yield self._item_for(Path(parent, name))
+        yield from map(self._item_for, walk_files(self._path, record_problem))
 
     def _item_for(self, file: Path) -> SourceItem:
         name = os.fsencode(file.relative_to(self._path).as_posix()).decode("utf-8", "replace")

@@ -291,3 +291,16 @@ async def test_keys_beyond_the_bound_of_a_bucket_get_no_field_and_a_remark_names
     report = await ingest_with_rules(index, [file], bucket=BUCKET)
     assert (report.added, len(report.schema_changes[0].schema.fields)) == (3, 2_000)
     assert any("700 further keys, such as 'k2_200', are none" in remark for remark in report.remarks)
+
+
+async def test_the_text_of_a_record_with_other_keys_than_the_fields_is_not_read_for_them(
+    index: EmbeddedIndex, tmp_path: Path
+) -> None:
+    wide = [a_record(f"d{i}", metadata={f"total {i} {j}": j for j in range(1_000)}) for i in range(2)]
+    later = [a_record("own", text="Total 0 1: 7", metadata={"later": 1}), a_record("none", text="Total 0 1: 7")]
+    file = write_jsonl(tmp_path / "many.jsonl", *wide, *later)
+
+    await ingest_with_rules(index, [file], bucket=BUCKET)
+    own, none = await fetch_documents(index, "own", "none")
+
+    assert (own.values, none.values) == ({}, {"total 0 1": 7})
