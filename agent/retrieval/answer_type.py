@@ -67,7 +67,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 # Words in "s" that one value may answer: "what *days* is it open", "*whats* the fee", "what *does* it cost".
 _SINGULARS_IN_S = frozenset(
     """whats whos wheres hows goes comes makes gets needs says hours days times weeks months years fees costs charges
-    rates percents words steps rules thanks pls terms conditions""".split()
+    rates percents words steps rules thanks pls terms conditions happens applies becomes follows belongs remains exists
+    occurs begins matters stands seems appears arises depends""".split()
 )
 _DIGIT = re.compile(r"\d")
 _COUNTED_NOUN = re.compile(

@@ -5,6 +5,7 @@ line, a paragraph of a letter. So before a look-up asks back, reports nothing, o
 of the best passages are scored by what is asked (`agent.evidence`). Only a sentence that holds enough of it is quoted.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -63,6 +64,8 @@ _MIN_POSSIBLE_SHARE = 0.15  # of what is asked, that a sentence with a value of 
 _ASSESSED_SENTENCES = 8  # the best ones with a value of the asked kind
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
 _MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
+_SENTENCE_END = re.compile(r"(?<=[.?!;:])\s+")
+_LEADING_PREPOSITIONS = frozenset("about at by for from in of on per since to under until with within".split())
 _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 
 
@@ -257,8 +260,7 @@ def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarificat
         return False  # no sentence is all documents of a kind
     if isinstance(decision, Enough):
         return isinstance(decision.facts, (QuotationsFacts, FieldValuesFacts, SeveralValuesFacts))
-    words = question.casefold().replace("'", "").replace("’", "").split()
-    asks_openly = bool(words) and (words[0] in _OPEN_QUESTION_STARTS | YES_NO_VERBS or bool(kinds_asked_for(question)))
+    asks_openly = _asks_openly(question)
     if decision.kind is OutcomeKind.NO_RESULTS:
         return isinstance(review.leg.answer_form, _TEXT_FORMS) or (
             asks_openly and not review.alternatives.is_understood
@@ -271,12 +273,27 @@ def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarificat
     )
 
 
+def _asks_openly(question: str) -> bool:
+    """Whether a sentence may answer: a value is asked for, or a sentence begins with a question word or a verb."""
+    return bool(kinds_asked_for(question)) or any(map(_begins_openly, _SENTENCE_END.split(question)))
+
+
+def _begins_openly(sentence: str) -> bool:
+    """Whether the sentence asks for more than a set: "what is …", "is …", "*under* which number …"; not "which …"."""
+    words = sentence.casefold().replace("'", "").replace("’", "").split()
+    if words[:1] and words[0] in _LEADING_PREPOSITIONS:
+        return words[1:2] != [] and words[1] in QUESTION_WORDS
+    return words[:1] != [] and words[0] in _OPEN_QUESTION_STARTS | YES_NO_VERBS
+
+
 def _may_be_stated_number(review: LegReview, decision: LegClarification) -> bool:
-    """Whether a text may state the number of things that no field tells: "how many people came to the open day"."""
+    """Whether a text may state the number or the amount that no field tells: "how many people came to the open day"."""
     return (
         isinstance(review.leg.answer_form, ComputeNumbers)
         and isinstance(decision.facts, UnknownWordsFacts)
-        and counted_noun_of(review.leg.question) is not None
+        and (
+            counted_noun_of(review.leg.question) is not None or AnswerType.MONEY in kinds_asked_for(review.leg.question)
+        )
     )
 
 

@@ -20,6 +20,7 @@ from agent.english.function_words import (
     SUMMARY_WORDS,
     YES_NO_VERBS,
 )
+from agent.rules.words.indirect_questions import shorten_question_leads
 from agent.rules.words.small_talk import HasMeaning
 
 NamesSet = Callable[[int, int], bool]  # whether a noun for the documents of a bucket stands in `text[start:end]`
@@ -43,7 +44,8 @@ _ASKING_FRAME = re.compile(
     r"(?:\s+to\s+(?:know|see|find\s+out|hear))?"
     r"|(?:just\s+)?wondering|any\s+idea|is\s+it\s+known|check|confirm|find\s+out|(?:please\s+)?tell\s+me"
     r")\s*,?\s+)"
-    r"(?P<link>if|whether|(?=(?:what|which|when|where|who|whom|whose|how|why)\b)|(?<=know )(?=(?:the|a|an|any)\b))",
+    r"(?P<link>if|whether|(?=(?:(?:about|at|by|for|from|in|of|on|since|to|under|until|till|with)\s+)?"
+    r"(?:what|which|when|where|who|whom|whose|how|why)\b)|(?<=know )(?=(?:the|a|an|any)\b))",
     re.IGNORECASE,
 )
 _BELIEF_FRAME = re.compile(
@@ -94,8 +96,9 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
 
     A verb that only asks for the documents becomes "list"; "whether X is …" becomes "is X …".
     """
-    text = _ASKING_FRAME.sub(_blank_asking_frame, question)
-    text = _invert_indirect_question(text, question)
+    shortened = shorten_question_leads(question)
+    text = _ASKING_FRAME.sub(_blank_asking_frame, shortened)
+    text = _invert_indirect_question(text, shortened)
     for frame in (_WANT_FRAME, _BELIEF_FRAME):
         text = frame.sub(lambda match: match["lead"] + " " * len(match["frame"]), text)
     return _DO_FRAME.sub(lambda match: _replace_request_verb(match, names_set, has_meaning), text, count=1)

@@ -1,0 +1,89 @@
+"""Which questions a sentence of a text answers, where a bucket of rows is loaded beside the texts."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from agent.context import AgentContext
+from agent.loop import answer
+from agent.outcome import Answer
+from agent.rules.reasoner import RuleReasoner
+from storage.embedded.index import EmbeddedIndex
+from storage.embedder import WordLlamaEmbedder
+from storage.search.documents import Document, Passage
+from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.scope import Scope
+from storage.text.snowball_analyser import analyser_for
+
+TENANT, BELLS, RULES = TenantId("t"), BucketId("bells"), BucketId("rules")
+_SCHEMAS = (
+    Schema(
+        bucket=BELLS,
+        synonyms=("bell", "bells"),
+        fields=(
+            SchemaField(name=FieldName("metal"), type=FieldType.CATEGORY),
+            SchemaField(name=FieldName("weight"), type=FieldType.NUMBER, unit="kg"),
+            *(SchemaField(name=FieldName(name), type=FieldType.CATEGORY) for name in ("founder", "tone", "place")),
+        ),
+    ),
+    Schema(bucket=RULES, synonyms=("rule", "rules"), fields=()),
+)
+_BELLS = {
+    "Agatha Maior": {"metal": "bronze", "weight": 400.0, "founder": "Rao", "tone": "F", "place": "tower"},
+    "Beata Minor": {"metal": "bronze", "weight": 500.0, "founder": "Rao", "tone": "E", "place": "tower"},
+    "Cosima Nova": {"metal": "steel", "weight": 700.0, "founder": "Bakare", "tone": "C", "place": "yard"},
+}
+_RULES = (
+    ("Tower keys", "A lost tower key is reported to the verger the same day. The verger changes the tower lock."),
+    ("Ringing chamber", "The parish hires out the ringing chamber for 85 € a week. The stairs are steep."),
+    ("Clock", "Ursula Thorne winds the tower clock every Friday."),
+)
+
+
+def _document(title: str, text: str, **values: str | float) -> Document:
+    return Document(
+        doc_id=DocId(title.casefold().replace(" ", "-")),
+        title=title,
+        text=text,
+        values={FieldName(name): value for name, value in values.items()},
+        passages=(Passage(start=0, end=len(text)),),
+    )
+
+
+@pytest_asyncio.fixture
+async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
+    embedder = WordLlamaEmbedder()
+    index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=analyser_for, embedder=embedder)
+    for schema in _SCHEMAS:
+        await index.set_schema(schema)
+    rows = [
+        _document(name, "\n".join(f"{field}: {value}" for field, value in values.items()), **values)
+        for name, values in _BELLS.items()
+    ]
+    await index.put(BELLS, rows)
+    await index.put(RULES, [_document(title, text) for title, text in _RULES])
+    scope = Scope(tenant=TENANT, buckets=frozenset({BELLS, RULES}), ignores_readers=True)
+    now = datetime(2031, 5, 9, tzinfo=UTC)
+    yield AgentContext(index=index.within_scope(scope), reasoner=RuleReasoner(embedder), embedder=embedder, now=now)
+    await index.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Would you be so kind as to tell me who winds the tower clock?", "Ursula Thorne"),
+        ("Could someone look up on which day Ursula Thorne winds the tower clock?", "Friday"),
+        ("What happens if I lose my tower key?", "reported to the verger"),
+        ("How much is the ringing chamber a week?", "**85 €**"),
+    ],
+)
+@pytest.mark.asyncio
+async def test_a_sentence_answers_however_the_question_is_put(context: AgentContext, question: str, told: str) -> None:
+    outcome = await answer(question, context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert told in outcome.text
