@@ -64,7 +64,7 @@ def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg
     title = facts.record.title
     text = (
         translate_message("I did not find an answer in the entry of {title}.", title=title)
-        if "#" in facts.record.doc_id  # a row of a table: its title is a person or a thing, not a document
+        if facts.is_row  # its title is a person or a thing, not a document
         else translate_message("I did not find an answer in “{title}”.", title=title)
     )
     return ComposedLeg(sentences=(escape_markdown(text),))

@@ -104,9 +104,10 @@ class NoAnswerFacts(LegFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoMentionFacts(LegFacts):
-    """No text of the named document answers the question."""
+    """No text of the named document answers the question. `is_row`: it is a row of a table, and has fields only."""
 
     record: DocumentRecord
+    is_row: bool
 
 
 def quotes_of_sentence(sentence: QuotableSentence) -> tuple[CitedQuote, ...]:
@@ -454,8 +455,12 @@ def _report_no_answer(
 ) -> LegClarification:
     """Reports that no text answers. The ranked passages are reported as hits."""
     is_named = len(review.records) == 1 and is_confined_to_named_documents(review)
-    facts = NoMentionFacts(record=review.records[0]) if is_named else NoAnswerFacts(unknown_words=tuple(unknown_words))
-    return report_no_answer(review, facts, hits)
+    if not is_named:
+        return report_no_answer(review, NoAnswerFacts(unknown_words=tuple(unknown_words)), hits)
+    record = review.records[0]
+    own_hits = [passage.hit for passage in hits if passage.hit.doc_id == record.doc_id]
+    is_row = "#" in record.doc_id or any(is_rendered_record(review, hit) for hit in own_hits)
+    return report_no_answer(review, NoMentionFacts(record=record, is_row=is_row), hits)
 
 
 def report_no_answer(

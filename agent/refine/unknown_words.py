@@ -1,6 +1,6 @@
 """Ways out of a question with words that were not understood: all, those that mention them, and parts by fields."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent.decomposition import LegAlternatives
@@ -54,7 +54,7 @@ def unknown_word_candidates(
     """
     words = alternatives.unknown_words
     if leg.answer_form.reads_values:
-        return _field_candidates(leg, alternatives.suggested_fields, schemas)
+        return field_candidates(leg, alternatives.suggested_fields, schemas)
     candidates = [
         RefinementCandidate(label=_label_of_whole(leg, words, count), refinement=UseReading(search=leg.search)),
         *(mention_candidate(leg.search, group) for group in groups_of_words(words)),
@@ -122,10 +122,10 @@ def _label_of_whole(leg: Leg, words: Sequence[str], count: int) -> ChoiceLabel:
     return AllOfThemLabel() if shows_all else WithoutWordsLabel(words=select_telling_words(words) or tuple(words))
 
 
-def _field_candidates(
-    leg: Leg, suggested_fields: Sequence[FieldName], schemas: SchemasByBucket
+def field_candidates(
+    leg: Leg, suggested_fields: Iterable[FieldName], schemas: SchemasByBucket
 ) -> list[RefinementCandidate]:
-    """Returns the fields that the question seemed to ask for, and those that the words may mean."""
+    """Returns the fields that the question seemed to ask for, and those that it may mean, the likeliest first."""
     suggested = ((leg.search.buckets[0], name) for name in suggested_fields)
     fields = dict.fromkeys(
         (bucket, name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.forms.find_passages import NoAnswerFacts
+from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts
 from agent.outcome import OutcomeKind
 from agent.refine import refinements, relaxations
 from agent.refine.candidates import OfferedChoice, RefinementCandidate
@@ -13,6 +13,7 @@ from agent.refine.choice_labels import (
     OtherBucketLabel,
     WithoutConditionLabel,
 )
+from agent.refine.unknown_words import field_candidates
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from storage.search.index import DocumentRequest
 
@@ -56,7 +57,9 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
     if isinstance(clarification.facts, NoAnswerFacts):  # it names no condition that a choice could leave out
         candidates = [candidate for candidate in candidates if not isinstance(candidate.label, _LABELS_OF_CONDITIONS)]
     nearest = await refinements.count_refinements(
-        session, leg, await _nearest_document_candidates(review, clarification)
+        session,
+        leg,
+        (*await _nearest_document_candidates(review, clarification), *_field_candidates_of_row(review, clarification)),
     )
     counted = relaxations.limit_relaxations(
         await refinements.count_refinements(session, leg, candidates), taken=len(nearest)
@@ -77,3 +80,17 @@ async def _nearest_document_candidates(
     request = DocumentRequest(doc_ids)
     documents = {document.doc_id: document for document in (await review.session.ask_index((request,)))[request]}
     return refinements.shown_document_candidates(review.leg, [hit for hit in hits if hit.doc_id in doc_ids], documents)
+
+
+def _field_candidates_of_row(review: LegReview, clarification: LegClarification) -> Sequence[RefinementCandidate]:
+    """Returns the fields of the row of a table that the question names, where its words fit none of them."""
+    facts = clarification.facts
+    if not isinstance(facts, NoMentionFacts) or not facts.is_row:
+        return ()
+    record = facts.record
+    held = [
+        field.name
+        for field in review.question_context.schemas[record.bucket].fields
+        if field.name in record.values and str(record.values[field.name]) not in record.title
+    ]
+    return field_candidates(review.leg, (*review.alternatives.suggested_fields, *held), review.question_context.schemas)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from agent.assumptions import Assumption
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DIMENSION_UNITS, DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.english.telling_words import select_telling_words
 from agent.rules.binding.implied_kind import add_implied_kind
 from agent.rules.binding.literal_conditions import AlternativeCondition
 from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_superlative
@@ -311,7 +312,9 @@ def _lookup_leg(
     else:
         clauses = tuple(Clause(bucket=reading.bucket, required_terms=_required_terms(reading)) for reading in readings)
     search = Search(clauses=clauses, ranking_text=question)
-    return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), LegAlternatives(leg=leg_id)
+    words = select_telling_words(best.unlinked_words)
+    alternatives = LegAlternatives(leg=leg_id, suggested_fields=best.similarities.rank_fields(words))
+    return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
 
 
 def _is_negation_in_text(condition: Condition, answer_form: AnswerForm) -> bool:

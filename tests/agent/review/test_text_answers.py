@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer
-from agent.outcome import Answer
+from agent.outcome import Answer, Clarify
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.embedder import WordLlamaEmbedder
@@ -87,3 +87,12 @@ async def test_a_sentence_answers_however_the_question_is_put(context: AgentCont
 
     assert isinstance(outcome, Answer), outcome
     assert told in outcome.text
+
+
+@pytest.mark.asyncio
+async def test_the_fields_of_a_named_row_are_offered_where_the_question_fits_none(context: AgentContext) -> None:
+    outcome = await answer("what is the nickname of Cosima Nova", context)
+
+    assert isinstance(outcome, Clarify)
+    assert "entry of Cosima Nova" in outcome.text
+    assert {"Metal", "Weight"} <= {choice.label for choice in outcome.choices}
