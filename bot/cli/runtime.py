@@ -49,6 +49,7 @@ def run_with_bot(
     adjust_settings: "Callable[[Settings], Settings]" = lambda settings: settings,
 ) -> None:
     """Run `work` with the bot of this home. Raises `typer.Exit` when it fails."""
+    pause_garbage_collection()
     with exit_on_failure(debug=is_debug_on(debug)):
         settings = adjust_settings(settings_for_home(home).settings)
         asyncio.run(_open_bot_and_run(settings, work))
@@ -58,6 +59,7 @@ async def _open_bot_and_run(settings: "Settings", work: "Callable[[Application],
     from bot.bootstrap import open_application
 
     async with open_application(settings) as bot:
+        freeze_startup_objects()
         await work(bot)
 
 
@@ -102,7 +104,7 @@ def pause_garbage_collection() -> None:
 
 
 def freeze_startup_objects() -> None:
-    """Exclude all current objects from garbage collection, because a service keeps them until it ends.
+    """Exclude all current objects from garbage collection, because the process keeps them until it ends.
 
     Each full collection over them would stop all turns for a tenth of a second
     (https://docs.python.org/3/library/gc.html#gc.freeze). A collection before that would take as long at the start,

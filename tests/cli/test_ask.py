@@ -1,11 +1,13 @@
 """`parley ask`: streams, exit statuses, conversations and batches."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Parley, run_parley
+from tests.cli.conftest import Parley, environment_for, run_parley
 
 
 def test_a_result_is_one_json_value_on_stdout(parley: Parley) -> None:
@@ -173,3 +175,22 @@ def test_debug_adds_to_the_json_what_the_reasoner_did(parley: Parley) -> None:
     assert (ended.json["calls"], ended.json["reasoning"]) == ([], {})
     assert "reasoner rule" in ended.stderr
     assert "decompose: " in ended.stderr
+
+
+GARBAGE_SCRIPT = """
+import gc, sys
+from pathlib import Path
+from bot.cli.runtime import run_with_bot
+
+async def report(bot):
+    print(gc.isenabled(), gc.get_freeze_count() > 0)
+
+run_with_bot(report, home=Path(sys.argv[1]), debug=False)
+"""
+
+
+def test_a_command_collects_garbage_only_of_what_it_makes_after_the_start(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", GARBAGE_SCRIPT, str(tmp_path)]
+    ended = subprocess.run(command, env=environment_for(tmp_path), capture_output=True, text=True, check=True)
+
+    assert ended.stdout.split() == ["True", "True"]

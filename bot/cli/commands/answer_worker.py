@@ -36,7 +36,6 @@ def answer(home: HomeOption = None, debug: DebugOption = False) -> None:
     """Work on turns for `parley serve`, which starts this and ends it."""
     os.nice(_NICENESS)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    pause_garbage_collection()
     run_with_bot(_process_turns, home=home, debug=debug)
 
 
@@ -44,6 +43,7 @@ async def _process_turns(bot: "Application") -> None:
     from bot.turns.worker_protocol import WorkerReadyReport
 
     stop = asyncio.Event()
+    pause_garbage_collection()  # until the surfaces are loaded
     async with AsyncExitStack() as stack:
         command_pipe, reports = await stack.enter_async_context(_open_pipes())
         worker_support = await _register_worker_surfaces(bot, stack)
