@@ -19,6 +19,7 @@ from bot.conversation.download import download_route_for
 from bot.conversation.exports import ExportFiles
 from bot.conversation.file_offers import FileOffers
 from bot.conversation.personal_history import PersonalHistory
+from bot.health.index_rebuild import IndexRebuild
 from bot.health.readiness import ReadinessChecks
 from bot.ids import ConversationId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
@@ -73,6 +74,7 @@ class Application:
     attachments: ConversationAttachments
     sources: SourceOperations
     readiness: ReadinessChecks
+    index_rebuild: IndexRebuild
     clarifications: ClarificationOffers
     service_urls: ServiceUrls
     further_messages: FurtherMessages

@@ -2,6 +2,7 @@
 opening and closing.
 """
 
+import asyncio
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -33,7 +34,8 @@ from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.file_offers import FileOffers
 from bot.conversation.personal_history import PersonalHistory
-from bot.health.index_record import IndexRecord
+from bot.health.index_rebuild import BucketRebuild, IndexRebuild, plan_bucket
+from bot.health.index_record import BucketOriginFinder, IndexRecord
 from bot.health.readiness import ReadinessChecks
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
@@ -57,7 +59,7 @@ from bot.turns.turn_actions import TurnActionHandler
 from bot.turns.turn_processor import MAX_ATTEMPTS, TurnProcessor
 from bot.turns.workers import TurnWorkers
 from storage.ingest.extract.candidates import Extractor
-from storage.search.errors import SearchError
+from storage.search.errors import IndexDamaged, SearchError
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
 from storage.sql.database import SqlDatabase
@@ -252,6 +254,43 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
     return problems
 
 
+async def find_index_fault(settings: Settings) -> str | None:
+    """Why the file of the embedded index has to be replaced: it is damaged, or an older copy. None for another index.
+
+    Raises `SqlError`, `IndexUnavailable`.
+    """
+    if settings.index_url != EMBEDDED_INDEX_URL:
+        return None
+    async with AsyncExitStack() as stack:
+        database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
+        stack.push_async_callback(database.close)
+        try:
+            index = await _open_index(settings, None)
+            stack.push_async_callback(index.close)
+            await index.ping(thorough=True)
+            losses = await _build_index_record(database, index).find_losses()
+        except IndexDamaged as exc:
+            return str(exc)
+        return next((loss.sentence for loss in losses.values() if loss.is_older_copy), None)
+
+
+async def plan_index_rebuild(settings: Settings) -> list[BucketRebuild]:
+    """How to load again all buckets that the database knows of. Does not open the index. Raises `SqlError`."""
+    async with AsyncExitStack() as stack:
+        database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
+        stack.push_async_callback(database.close)
+        recorded = await HealthStore(database).load_recorded_buckets()
+        origins = BucketOriginFinder(HealthStore(database), SourceStore(database))
+        return [await plan_bucket(origins, bucket, entry.documents) for bucket, entry in recorded.items()]
+
+
+async def move_index_away(settings: Settings) -> Path:
+    """Move the file of the embedded index into a new folder beside it. Raises `IndexUnavailable`."""
+    from storage.embedded.database import move_index_file_away
+
+    return await asyncio.to_thread(move_index_file_away, settings.index_path, f"damaged-{utc_now():%Y%m%dT%H%M%S}")
+
+
 @asynccontextmanager
 async def _open_unlimited_gateway(options: GatewayOptions) -> "AsyncGenerator[ModelGateway]":
     """A gateway without a budget, for a checkup."""
@@ -360,7 +399,8 @@ def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
     person_links = PersonLinkStore(database)
     links = PersonLinks(person_links, uses_email=settings.link_by_email)
     directories = ProductDirectories(backends.surfaces, links)
-    access = AccessResolver(TenantId(settings.tenant), grants, groups, index, directories, HealthStore(database))
+    record = _build_index_record(database, index)
+    access = AccessResolver(TenantId(settings.tenant), grants, groups, index, directories, record)
     attachments = ConversationAttachments(
         store=AttachedFileStore(database),
         index=index,
@@ -519,6 +559,14 @@ def _build_application(
         attachments=services.attachments,
         sources=sources,
         readiness=_build_readiness_checks(settings, database, index),
+        index_rebuild=IndexRebuild(
+            index=index,
+            store=HealthStore(database),
+            record=_build_index_record(database, index),
+            sources=sources,
+            extractor=backends.extractor,
+            schemas=settings.home / "schemas",
+        ),
         clarifications=services.clarifications,
         service_urls=ServiceUrls(database, log),
         further_messages=FurtherMessages(database),
@@ -566,15 +614,20 @@ def _build_dialogue(
 
 
 def _build_readiness_checks(settings: Settings, database: SqlDatabase, index: SearchIndex) -> ReadinessChecks:
-    store = HealthStore(database)
     folders = [settings.home, settings.exports_path]
     if settings.index_url == EMBEDDED_INDEX_URL:
         folders.append(settings.index_path)
     return ReadinessChecks(
         index=index,
-        store=store,
-        record=IndexRecord(index=index, store=store, grants=GrantStore(database), sources=SourceStore(database)),
+        store=HealthStore(database),
+        record=_build_index_record(database, index),
         folders=folders,
+    )
+
+
+def _build_index_record(database: SqlDatabase, index: SearchIndex) -> IndexRecord:
+    return IndexRecord(
+        index=index, store=HealthStore(database), grants=GrantStore(database), sources=SourceStore(database)
     )
 
 

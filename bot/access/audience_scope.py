@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from bot.access.subjects import is_channel_subject
+from bot.health.index_record import IndexRecord
 from bot.ids import EVERYONE, PersonId, Subject
 from bot.surface.inbound import Audience, ChannelAudience, OperatorAudience, OutsiderPresence, PrivateAudience
 from bot.surface.product_directories import ProductDirectories
-from storage.search.errors import IndexDamaged
-from storage.search.ids import BucketId, TenantId
+from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
 from storage.search.scope import Scope
-from storage.sql.health_store import HealthStore
 from storage.sql.stores.grants import Grant, GrantStore, LocalGroupStore
 
 _USER_PREFIX = "user:"
@@ -32,17 +31,18 @@ class AccessResolver:
         groups: LocalGroupStore,
         index: SearchIndex,
         directories: ProductDirectories,
-        health: HealthStore,
+        record: IndexRecord,
     ) -> None:
         self._tenant, self._grants, self._groups, self._index = tenant, grants, groups, index
-        self._directories, self._health = directories, health
+        self._directories, self._record = directories, record
 
     async def scope_for_audience(self, audience: Audience) -> Scope:
         """Raises what the index and the database raise."""
         present_audience = await self._directories.refresh_audience(audience)
         match present_audience:
             case OperatorAudience():
-                return Scope(tenant=self._tenant, buckets=await self._load_all_buckets(), ignores_readers=True)
+                buckets = frozenset(await self._index.load_bucket_states())
+                return Scope(tenant=self._tenant, buckets=buckets, ignores_readers=True)
             case PrivateAudience():
                 return await self._scope_for_person(present_audience)
             case ChannelAudience():
@@ -50,12 +50,9 @@ class AccessResolver:
             case _:
                 assert_never(present_audience)
 
-    async def _load_all_buckets(self) -> frozenset[BucketId]:
-        """Raises `IndexDamaged` if the index has no buckets, but the database knows of some."""
-        buckets = frozenset(await self._index.load_bucket_states())
-        if not buckets and await self._health.load_recorded_buckets():
-            raise IndexDamaged("the index", "it has no documents, but the database knows of some: parley doctor")
-        return buckets
+    async def require_complete_buckets(self, scope: Scope) -> None:
+        """Raises `IndexIncomplete` if a bucket of the scope has lost documents, and what index and database raise."""
+        await self._record.require_complete_buckets(scope)
 
     async def is_deactivated(self, person: PersonId) -> bool:
         """Whether the product reports the person as deactivated."""

@@ -171,8 +171,9 @@ class ConversationAttachments:
         """The content that the audience with the scope `scope` may search in the conversation. `message`: the message
         whose files the result lists.
 
-        Raises what the index and the database raise.
+        Raises `IndexIncomplete` if a bucket of the scope has lost documents, and what the index and the database raise.
         """
+        await self._access.require_complete_buckets(scope)
         granted_index, files = self._index.within_scope(scope), await self._files_for(conversation, audience)
         from storage.federated.index import federate_indexes
 

@@ -15,6 +15,7 @@ from bot.cli.commands import (
     doctor,
     export,
     grants,
+    index,
     ingest,
     packages,
     prompts,
@@ -65,6 +66,7 @@ app.command()(export.export)
 app.command("eval")(evaluation.run_evaluation)
 app.add_typer(buckets.app, name="bucket")
 app.add_typer(sources.app, name="source")
+app.add_typer(index.app, name="index")
 app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)

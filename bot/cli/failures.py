@@ -29,7 +29,7 @@ def exit_on_failure(*, debug: bool) -> Generator[None]:
     """Turn the application's errors into a message and an exit status. With `debug`, the traceback comes first."""
     from bot.errors import BotError, InvalidSubject
     from storage.ingest.errors import IngestError
-    from storage.search.errors import IndexUnavailable, SearchError
+    from storage.search.errors import IndexDamaged, IndexUnavailable, SearchError
     from storage.sql.errors import SqlError
 
     try:
@@ -39,6 +39,8 @@ def exit_on_failure(*, debug: bool) -> Generator[None]:
     except InvalidSubject as exc:
         _exit_with_message(exc, str(exc), exit_status=2, debug=debug)
     except (BotError, SqlError, IngestError) as exc:
+        _exit_with_message(exc, str(exc), debug=debug)
+    except IndexDamaged as exc:
         _exit_with_message(exc, str(exc), debug=debug)
     except IndexUnavailable as exc:
         _exit_with_message(exc, f"{exc}; check that it runs, and PARLEY_INDEX_URL", debug=debug)

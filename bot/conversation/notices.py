@@ -27,6 +27,10 @@ NO_WEB_NOTICE: Final = mark_message(
 )
 RETRY_NOTICE: Final = mark_message("The documents cannot be reached right now. I will try again in a moment.")
 INDEX_DOWN_NOTICE: Final = mark_message("The documents cannot be reached right now. Please ask again a little later.")
+INDEX_INCOMPLETE_NOTICE: Final = mark_message(
+    "Some of my documents are missing at the moment and have to be loaded again, so I do not answer from the others "
+    "alone. Please ask again later."
+)
 DATABASE_DOWN_NOTICE: Final = mark_message("My database cannot be reached right now. Please ask again a little later.")
 TOO_SLOW_NOTICE: Final = mark_message("This took too long, so I stopped. Please ask again, or ask for less at once.")
 INDEX_CHANGED_NOTICE: Final = mark_message("The documents changed while I was looking. Please ask again.")

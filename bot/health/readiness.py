@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.health.database_check import DatabaseContentCheck
 from bot.health.folder_check import find_unwritable_folder
 from bot.health.index_record import IndexRecord
 from storage.search.errors import IndexDamaged, SearchError
@@ -13,6 +14,7 @@ from storage.search.index import SearchIndex
 from storage.sql.errors import SqlError
 from storage.sql.health_store import HealthStore
 
+_DATABASE_SUMMARY: Final = "the database does not answer"
 _TIMEOUT_S: Final = 8.0  # of all checks together, unless they are thorough
 
 
@@ -29,6 +31,7 @@ class ReadinessChecks:
 
     def __init__(self, *, index: SearchIndex, store: HealthStore, record: IndexRecord, folders: Sequence[Path]) -> None:
         self._index, self._store, self.record, self._folders = index, store, record, folders
+        self._database_check = DatabaseContentCheck(store)
 
     async def find_problems(self, *, thorough: bool = False) -> list[ReadinessProblem]:
         """What is wrong. Writes a little to the disk, the database and the index, and reads it back.
@@ -39,7 +42,7 @@ class ReadinessChecks:
             async with asyncio.timeout(None if thorough else _TIMEOUT_S):
                 return [
                     *await self._find_disk_problems(),
-                    *await self._find_database_problems(),
+                    *await self._find_database_problems(thorough=thorough),
                     *await self._find_index_problems(thorough=thorough),
                 ]
         except TimeoutError:
@@ -54,13 +57,16 @@ class ReadinessChecks:
         problem = await asyncio.to_thread(find_unwritable_folder, self._folders)
         return [] if problem is None else [ReadinessProblem(summary="the disk cannot be written", detail=problem)]
 
-    async def _find_database_problems(self) -> list[ReadinessProblem]:
+    async def _find_database_problems(self, *, thorough: bool) -> list[ReadinessProblem]:
         try:
-            if await self._store.check_write():
-                return []
+            if not await self._store.check_write():
+                return [ReadinessProblem(summary=_DATABASE_SUMMARY, detail="it does not keep what is written")]
+            damage = await self._database_check.find_damage(thorough=thorough)
         except SqlError as exc:
-            return [ReadinessProblem(summary="the database does not answer", detail=str(exc))]
-        return [ReadinessProblem(summary="the database does not answer", detail="it does not keep what is written")]
+            return [ReadinessProblem(summary=_DATABASE_SUMMARY, detail=str(exc))]
+        if damage is None:
+            return []
+        return [ReadinessProblem(summary="the database is damaged", detail=damage)]
 
     async def _find_index_problems(self, *, thorough: bool) -> list[ReadinessProblem]:
         try:
@@ -71,5 +77,5 @@ class ReadinessChecks:
         except SearchError as exc:
             return [ReadinessProblem(summary="the index does not answer", detail=str(exc))]
         except SqlError as exc:
-            return [ReadinessProblem(summary="the database does not answer", detail=str(exc))]
+            return [ReadinessProblem(summary=_DATABASE_SUMMARY, detail=str(exc))]
         return [ReadinessProblem(summary="the index lacks documents", detail=problem) for problem in missing]

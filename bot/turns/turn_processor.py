@@ -26,6 +26,7 @@ from bot.conversation.notices import (
     FILE_NOT_SENT_NOTICE,
     INDEX_CHANGED_NOTICE,
     INDEX_DOWN_NOTICE,
+    INDEX_INCOMPLETE_NOTICE,
     INTERNAL_ERROR_NOTICE,
     NOT_DELIVERED_NOTICE,
     OFFER_EXPIRED_NOTICE,
@@ -57,7 +58,7 @@ from bot.turns.measurements import TurnMeasurement
 from bot.turns.revisions import QuestionRevisions, deletion_turn_result
 from bot.turns.stop_requests import StopRequests, TurnStopped, stopped_turn_result
 from bot.turns.turn_actions import TurnActionHandler
-from storage.search.errors import IndexUnavailable, SearchError
+from storage.search.errors import IndexDamaged, IndexUnavailable, SearchError
 from storage.sql.errors import SqlError
 from storage.sql.group_commit import AcceptedTurn
 from storage.sql.stores.inbox import ClaimedTurn, ClaimLost, TurnInbox
@@ -624,6 +625,8 @@ def sentence_for(exc: Exception) -> str:
     match exc:
         case BotError():
             return str(exc)
+        case IndexDamaged():
+            return translate_message(INDEX_INCOMPLETE_NOTICE)
         case IndexUnavailable():
             return translate_message(INDEX_DOWN_NOTICE)
         case SearchError():
@@ -637,6 +640,8 @@ def sentence_for(exc: Exception) -> str:
 
 
 def _is_transient_failure(exc: Exception) -> bool:
+    if isinstance(exc, IndexDamaged):  # an operator has to act
+        return False
     return isinstance(exc, IndexUnavailable) or (isinstance(exc, OutboxFailed) and exc.retry)
 
 

@@ -4,11 +4,12 @@ A row id is never used again, and no document or passage is changed in place: to
 ids alone are enough to update what a process has in memory.
 """
 
+import os
 import sqlite3
 import threading
 import uuid
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -92,7 +93,11 @@ class EmbeddedDatabase:
         except OSError as exc:
             raise IndexUnavailable(self.location, f"the folder cannot be made ({exc.strerror})") from exc
         try:
-            with self.translate_errors(), self._borrow_connection() as connection:
+            with (
+                _lock_folder(folder, exclusive=False),
+                self.translate_errors(),
+                self._borrow_connection() as connection,
+            ):
                 self._prepare_file(connection, tenant)
             status = Path(self.location).stat()
             self.file_identity = (status.st_dev, status.st_ino)
@@ -213,10 +218,8 @@ class EmbeddedDatabase:
         error_code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the primary error code
         if error_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT):
             return IndexTimedOut(self.location)
-        if error_code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) and self.file_identity is not None:
+        if error_code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             self.has_read_damage = True
-            return IndexDamaged(self.location, damage_reason_for(str(error)))
-        if error_code == sqlite3.SQLITE_CORRUPT:
             return IndexDamaged(self.location, damage_reason_for(str(error)))
         return IndexUnavailable(self.location, _ERROR_REASONS.get(error_code, str(error)))
 
@@ -226,16 +229,49 @@ _ERROR_REASONS = {
     sqlite3.SQLITE_READONLY: "the folder or the file cannot be written",
     sqlite3.SQLITE_PERM: "the file may not be opened",
     sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_NOTADB: "the file is no SQLite database",
 }
+
+
+@contextmanager
+def _lock_folder(folder: Path, *, exclusive: bool) -> Generator[None]:
+    """Hold a lock while the file is opened or moved away, so that nobody opens it between its parts.
+
+    It is a lock of the folder: SQLite's own locks are lost when another handle on the file is closed.
+    """
+    try:
+        import fcntl  # not on Windows: there nobody can move a file that is open
+    except ImportError:
+        yield
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as exc:
+        raise IndexUnavailable(str(folder), f"the folder cannot be opened ({exc.strerror})") from exc
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+def move_index_file_away(folder: Path, name: str) -> Path:
+    """Move the index file, with its write-ahead log, into the new folder `name` below `folder`; returns that folder.
+
+    A process that has the file open goes on with the moved file; `IndexFileCheck` tells it. Raises `IndexUnavailable`.
+    """
+    target = folder / name
+    with _lock_folder(folder, exclusive=True):
+        target.mkdir(mode=0o700)
+        for suffix in ("", "-wal", "-shm"):  # never a new file beside the log of the old one
+            with suppress(FileNotFoundError):
+                (folder / f"{FILE_NAME}{suffix}").rename(target / f"{FILE_NAME}{suffix}")
+    return target
 
 
 def damage_reason_for(problem: str) -> str:
     """Returns the reason of an `IndexDamaged`, with what to do."""
-    return (
-        f"the file is damaged ({problem}): restore a backup, or move the file away and load the documents again, with"
-        " parley ingest or parley source sync --reload"
-    )
+    return f"the file is damaged ({problem}): parley index rebuild loads the documents again; or restore a backup of it"
 
 
 def create_term_tables(connection: sqlite3.Connection, bucket: int) -> None:

@@ -190,7 +190,9 @@ class EmbeddedIndex:
             epoch = state.generation.partition("-")[0]
             return {
                 name: BucketSize(
-                    document_count=counts.get(header.id, 0), generation=_bucket_generation_of(header, epoch)
+                    schema=header.schema,
+                    document_count=counts.get(header.id, 0),
+                    generation=_bucket_generation_of(header, epoch),
                 )
                 for name, header in state.headers.items()
             }
@@ -267,7 +269,6 @@ class EmbeddedIndex:
 
     async def ping(self, *, thorough: bool = False) -> None:
         await self._run_in_pool(self._file_check.check_quickly)
-        await self._run_in_pool(lambda: self._run_read(lambda _, state: state))
         if self._content_check is None and (thorough or self._file_check.is_due):
             self._content_check = asyncio.ensure_future(self._run_in_pool(self._file_check.check_content))
         if (check := self._content_check) is not None:
@@ -275,7 +276,11 @@ class EmbeddedIndex:
             if check.done():
                 self._content_check = None
                 check.result()
-        self._file_check.raise_if_damaged()
+        await self._run_in_pool(lambda: self._run_read(lambda _, state: state))
+
+    def _forget_content_check(self, check: asyncio.Future[None]) -> None:
+        if self._content_check is check and not check.cancelled() and check.exception() is None:
+            self._content_check = None
 
     async def close(self) -> None:
         self._file_check.interrupt()
@@ -289,6 +294,9 @@ class EmbeddedIndex:
     async def answer_requests(
         self, scope: Scope, requests: Sequence[IndexRequest[object]], kept: KeptTransaction | None = None
     ) -> IndexAnswers:
+        if self._content_check is None and self._file_check.is_due_for_answers:
+            self._content_check = asyncio.ensure_future(self._run_in_pool(self._file_check.check_content))
+            self._content_check.add_done_callback(self._forget_content_check)
         distinct_requests = list(dict.fromkeys(requests))
         queries: EmbeddedQueries = await embed_queries(
             self._embedder,
@@ -356,6 +364,7 @@ class EmbeddedIndex:
         return await self._run_in_pool(lambda: run_read(job))
 
     def _run_read(self, job: Callable[[sqlite3.Connection, IndexState], T]) -> T:
+        self._file_check.raise_if_damaged()
         for _ in range(_MAX_READ_ATTEMPTS):
             with self._database.read_transaction() as connection:
                 try:
@@ -365,6 +374,7 @@ class EmbeddedIndex:
         raise IndexTimedOut(self._database.location)
 
     def _run_write(self, job: Callable[[sqlite3.Connection, IndexState], T]) -> T:
+        self._file_check.raise_if_damaged()
         with self._database.write_transaction() as connection:
             return job(connection, self._snapshots.read_state(connection))
 

@@ -163,7 +163,10 @@ class OpenSearchIndex:
             return [count_matching_documents(requests)] if requests else []
 
         generation, counts = await self._reader.read_consistent_state(frozenset({bucket}), count_document_steps)
-        return BucketSize(document_count=counts[0], generation=generation) if counts else None
+        layout = self._catalogue.layouts.get(bucket)
+        if layout is None or not counts:
+            return None
+        return BucketSize(schema=layout.schema, document_count=counts[0], generation=generation)
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         layout = await self._catalogue.reload_bucket_layout(bucket)

@@ -13,6 +13,7 @@ SearchError
 ├── SnapshotGone         the snapshot's state of the index no longer exists
 └── IndexUnavailable     the index cannot be reached, or gave an incomplete answer
     ├── IndexDamaged     what the index has stored cannot be read
+    │   └── IndexIncomplete  it lacks documents that it is known to have had
     ├── IndexTimedOut    the index did not answer in time
     └── IndexTooNew      a later version of Parley wrote the index
 """
@@ -101,6 +102,10 @@ class IndexUnavailable(SearchError):
 
 class IndexDamaged(IndexUnavailable):
     """What the index has stored cannot be read, or is not what was stored."""
+
+
+class IndexIncomplete(IndexDamaged):
+    """The index lacks documents that it is known to have had, so that an answer would leave them out."""
 
 
 class IndexTimedOut(IndexUnavailable):

@@ -493,8 +493,9 @@ class BucketState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketSize:
-    """How many documents a bucket has, and its generation. `generation` is like that of `BucketState`."""
+    """How many documents a bucket has, its schema and its generation, like those of `BucketState`."""
 
+    schema: Schema
     document_count: int
     generation: Generation
 

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -30,7 +30,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from storage.sql.database_url import display_url, parse_database_url
 from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_error
-from storage.sql.errors import DatabaseBusy, DatabaseNotWritable
+from storage.sql.errors import DatabaseBusy, DatabaseLost, DatabaseNotWritable
 from storage.sql.migrations.upgrade import upgrade_schema
 
 _BUSY_TIMEOUT_S: Final = 10
@@ -204,6 +204,7 @@ class SqlDatabase:
     clock: Callable[[], datetime]
     new_id: Callable[[], str]  # opaque, url-safe, unguessable
     is_file: bool
+    file: Path | None  # None for a server
     _writer: _TransactionRunner
     _reader: _TransactionRunner
 
@@ -244,6 +245,7 @@ class SqlDatabase:
             clock=clock,
             new_id=new_id,
             is_file=True,
+            file=Path(url.database or ""),
             _writer=_ThreadedTransactions(writer, 1, _MAX_BATCH),
             _reader=_ThreadedTransactions(reader, _READER_COUNT),
         )
@@ -272,16 +274,20 @@ class SqlDatabase:
             clock=clock,
             new_id=new_id,
             is_file=False,
+            file=None,
             _writer=transactions,
             _reader=transactions,
         )
 
     async def _prepare_file_and_schema(self, url: URL) -> None:
+        path = Path(url.database or "")
         if _is_file(url):
-            await asyncio.to_thread(_create_wal_file, Path(url.database or ""))
-        if await self.run_read(partial(upgrade_schema, location=self.location, check_only=True)):
-            return
-        await self.run_write(self._upgrade_under_lock)
+            await asyncio.to_thread(_require_known_file, path, self.location)
+            await asyncio.to_thread(_create_wal_file, path)
+        if not await self.run_read(partial(upgrade_schema, location=self.location, check_only=True)):
+            await self.run_write(self._upgrade_under_lock)
+        if _is_file(url):
+            await asyncio.to_thread(_note_that_file_exists, path)
 
     def _upgrade_under_lock(self, connection: Connection) -> None:
         if not self.is_file:
@@ -319,6 +325,11 @@ class SqlDatabase:
             yield
         except LIBRARY_ERRORS as exc:
             raise translate_library_error(exc, self.location) from exc
+
+    async def check_file(self) -> None:
+        """Raises `DatabaseLost` if the file is missing or empty by now: open connections do not notice it."""
+        if self.file is not None:
+            await asyncio.to_thread(_require_known_file, self.file, self.location)
 
     async def ping(self) -> None:
         """Run a trivial query. Raises `DatabaseUnavailable` or another `SqlError` if the database does not answer."""
@@ -389,6 +400,24 @@ def _try_begin_write(cursor: DBAPICursor, *, is_last_attempt: bool) -> bool:
             raise
         return False
     return True
+
+
+def _marker_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.created")
+
+
+def _require_known_file(path: Path, location: str) -> None:
+    """Raises `DatabaseLost` if the file is missing or empty, although a database was created in it before."""
+    marker = _marker_of(path)
+    with suppress(OSError):  # the opening tells what is wrong with the folder
+        if marker.exists() and (not path.exists() or path.stat().st_size == 0):
+            raise DatabaseLost(location, "missing" if not path.exists() else "empty", str(marker))
+
+
+def _note_that_file_exists(path: Path) -> None:
+    """Create the file beside the database by which its loss is noticed."""
+    with suppress(OSError):
+        _marker_of(path).touch(mode=0o600, exist_ok=True)
 
 
 def _create_wal_file(file: Path) -> None:

@@ -6,6 +6,7 @@ SqlError
 │   └── DatabaseBusy       it did not answer in time, or others locked it for too long
 ├── DatabaseNotWritable    the file, its folder or the rights do not allow writing, or the disk is full
 ├── DatabaseDamaged        the file is no database, or is broken
+│   └── DatabaseLost       the file is missing or empty, although it was there before
 ├── DatabaseTooNew         a later Parley has written it
 ├── ValueRefused           a value that the database cannot hold
 ├── ConstraintBroken       a row that breaks a constraint: a duplicate, or a missing foreign key
@@ -54,6 +55,18 @@ class DatabaseDamaged(SqlError):
     def __init__(self, location: str, reason: str) -> None:
         super().__init__(location, f"the database at {location} is damaged ({reason}); restore it from a backup")
         self.reason = reason
+
+
+class DatabaseLost(DatabaseDamaged):
+    """`marker` is a file that says that there was a database. Without it, an empty database is created."""
+
+    def __init__(self, location: str, reason: str, marker: str) -> None:
+        super().__init__(
+            location,
+            f"it is {reason}; an empty one would have no grants, conversations and sources: if that is wanted, delete"
+            f" {marker}",
+        )
+        self.marker = marker
 
 
 class DatabaseTooNew(SqlError):

@@ -81,6 +81,21 @@ def ingest(
                 progress=progress,
             )
 
+    async def record_load(bot: "Application", report: "IngestReport") -> None:
+        from bot.health.document_loads import load_request_of
+        from bot.health.index_record import ACCEPT_COMMAND
+
+        request = load_request_of(
+            paths,
+            bucket=bucket,
+            ignore_metadata=ignore_metadata,
+            reads_with_model=extract_with is _ValueReader.MODEL,
+            writes_contexts=chunk_context,
+        )
+        await bot.readiness.record.record_load(request, report.buckets)
+        for loss in (await bot.readiness.record.find_losses()).values():
+            print_to_stderr(f"{loss.sentence}: {ACCEPT_COMMAND} {loss.bucket} if they are gone for good")
+
     async def ingest_paths(bot: "Application") -> None:
         readers = ModelReaders.build(
             bot.models, bot.extractor, reads_values=extract_with is _ValueReader.MODEL, writes_contexts=chunk_context
@@ -96,7 +111,7 @@ def ingest(
                     ask_for_consent(await readers.describe_cost(), yes=yes)
                 report = await load_paths(bot, readers.extractor, readers.situator, changes_nothing=False)
         if not dry_run:
-            await bot.readiness.record.record_buckets(report.buckets)
+            await record_load(bot, report)
         _output_report(report, dry_run=dry_run, json_=json_, failures=readers.describe_failures())
 
     with exit_on_failure(debug=is_debug_on(debug)), _open_home_for(home, dry_run=dry_run) as open_home:

@@ -91,8 +91,8 @@ def sync(
 
     async def sync_sources(bot: "Application") -> None:
         source_ids = await _select_source_ids(bot, ids or [])
-        buckets = {source.bucket for source in await bot.sources.list_sources() if source.id in source_ids}
-        for bucket in buckets if reload_ else ():
+        sources = await bot.sources.list_sources() if reload_ else []
+        for bucket in {source.bucket for source in sources if source.id in source_ids}:
             await bot.sources.mark_for_reload(bucket)
         problems: list[str] = []
         lines: list[dict[str, object]] = []
@@ -100,8 +100,7 @@ def sync(
             lines.append(
                 await _sync_one_source(bot, source_id, problems, sweep_anyway=sweep_anyway, print_result=not json_)
             )
-        if not problems:
-            await bot.readiness.record.record_buckets(buckets)
+        await bot.readiness.record.find_losses()
         if json_:
             print_line(json.dumps(lines, ensure_ascii=False))
         elif not source_ids:

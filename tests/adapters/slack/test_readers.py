@@ -12,6 +12,7 @@ from adapters.slack.workspaces.slack_directory import SlackDirectory
 from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.access.audience_scope import AccessResolver
+from bot.health.index_record import IndexRecord
 from bot.ids import PersonId, Subject
 from bot.surface.inbound import ChannelAudience, OutsiderPresence, PrivateAudience
 from bot.surface.lookup_cache import SingleFlightTtlCache
@@ -22,6 +23,7 @@ from storage.search.ids import BucketId
 from storage.sql.database import SqlDatabase
 from storage.sql.health_store import HealthStore
 from storage.sql.stores.grants import GrantStore, LocalGroupStore
+from storage.sql.stores.sources import SourceStore
 from tests.adapters.slack.conftest import InboxBot
 from tests.bot.conftest import clock, database, index, settings
 from tests.bot.fakes import Clock, FakeChat, PartialSurface
@@ -390,7 +392,8 @@ async def test_a_grant_to_a_person_of_a_grid_counts_under_every_account_id(
     await grants.grant_bucket_access(BucketId("contracts"), Subject("group:staff"), by="test")
     surfaces = SurfaceRegistry()
     surfaces.register_surface(PartialSurface(outbox=FakeChat(), directory=grid))
-    access = AccessResolver(TENANT, grants, groups, index, ProductDirectories(surfaces), HealthStore(database))
+    record = IndexRecord(index=index, store=HealthStore(database), grants=grants, sources=SourceStore(database))
+    access = AccessResolver(TENANT, grants, groups, index, ProductDirectories(surfaces), record)
 
     scope = await access.scope_for_audience(
         PrivateAudience(person=PersonId(f"slack:{asked_as}:{cy.id}"), is_guest=True)

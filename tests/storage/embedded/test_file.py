@@ -16,7 +16,7 @@ from storage.embedded.database import FILE_NAME, FORMAT_VERSION
 from storage.embedded.index import EmbeddedIndex
 from storage.embedder import Embedder
 from storage.search.analyser import AnalysedTerm, Analyser, IndexTerms
-from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
+from storage.search.errors import IndexDamaged, IndexTimedOut, IndexTooNew, IndexUnavailable
 from storage.search.ids import DocId, TenantId
 from storage.search.index import CountRequest, KeywordPassageRequest, OutlineRequest, SemanticPassageRequest
 from storage.text.snowball_analyser import SnowballAnalyser, analyser_for
@@ -102,7 +102,7 @@ async def test_a_file_that_is_no_database_is_refused_with_a_reason(tmp_path: Pat
         "this is a text, and long enough to be taken for a header of a database file" * 20
     )
 
-    with pytest.raises(IndexUnavailable, match="no SQLite database"):
+    with pytest.raises(IndexDamaged, match="file is not a database"):
         await open_index(tmp_path)
 
 
