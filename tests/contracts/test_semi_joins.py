@@ -24,7 +24,7 @@ from storage.search.conditions import (
     Scalar,
     SemiJoinCondition,
 )
-from storage.search.documents import Document
+from storage.search.documents import Document, FieldValues
 from storage.search.errors import InvalidCondition, UnknownField
 from storage.search.evaluation.naive_evaluation import NaiveBucket, matches_search
 from storage.search.evaluation.semi_join_resolution import MAX_INNER_VALUES
@@ -177,6 +177,24 @@ async def test_the_first_of_an_ordered_set_are_all_that_tie(index: SearchIndex) 
     scoped = index.within_scope(a_scope(PLANTS, GARDENS))
 
     assert await _load_set(scoped, a_search(in_garden(order_by="opened"), bucket=PLANTS)) == {"plant-1", "plant-2"}
+
+
+async def test_a_document_without_a_flag_ties_with_those_whose_flag_is_false(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    public = SchemaField(name=FieldName("public"), type=FieldType.FLAG)
+    await index.set_schema(Schema(bucket=GARDENS, fields=(public,)))
+    flags: list[FieldValues] = [{public.name: True}, {public.name: False}, {}]
+    gardens = [
+        Document(doc_id=DocId(f"g{number}"), title=title, text=title, values=values)
+        for number, (title, values) in enumerate(zip(("North", "South", "Old"), flags, strict=True))
+    ]
+    await index.put(GARDENS, gardens)
+    await index.delete([DocId(f"garden-{number}") for number in range(3)])
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+
+    first = in_garden(order_by="public")
+
+    assert await _load_set(scoped, a_search(first, bucket=PLANTS)) == {"plant-1", "plant-2"}
 
 
 async def test_hundreds_of_documents_may_tie_for_the_first(index: SearchIndex) -> None:

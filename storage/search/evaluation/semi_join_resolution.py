@@ -319,7 +319,8 @@ def _check_order_field(name: FieldName, schema: Schema) -> None:
 
 
 def _order_key(record: DocumentRecord, field: FieldName) -> object:
-    value = record.values.get(field)
+    """Returns what two records have in common if they tie. All of them have a value: an absent flag is false."""
+    value = record.values.get(field, False)
     return fold_text(value) if isinstance(value, str) else value
 
 
