@@ -13,6 +13,7 @@ from bench.demo_index import open_demo_index, settings_in
 from bench.export import measure_exports
 from bench.extraction import measure_reading
 from bench.figures import BenchmarkFigure, build_figure_table
+from bench.index_searches import build_search_table, measure_index_searches
 from bench.ingest import measure_ingestion
 from bench.model_questions import measure_model_questions
 from bench.overhead import measure_overhead
@@ -21,6 +22,7 @@ from bench.slack import measure_slack
 from bench.teams import measure_teams
 from bot.demo.corpus import generate_corpus
 from tests.scenarios.questions import questions
+from tests.servers.missing import ServerMissing
 
 
 async def measure_all(folder: Path, runs: int) -> list[BenchmarkFigure]:
@@ -41,20 +43,35 @@ async def measure_all(folder: Path, runs: int) -> list[BenchmarkFigure]:
     return [*figures, *await measure_scale(settings, folder, runs)]
 
 
+def print_search_table(console: Console, folder: Path, runs: int) -> None:
+    """Prints what a question costs an OpenSearch node, or the reason why there is no such node."""
+    try:
+        costs = asyncio.run(measure_index_searches(generate_corpus(), settings_in(folder), folder / "corpus", runs))
+    except ServerMissing as exc:
+        console.print(f"No table of searches: {exc}")
+    else:
+        console.print(build_search_table(costs))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="how often each is measured [5]")
     parser.add_argument("--demo", action="store_true", help="time `make demo` from a clean clone too; takes minutes")
     parser.add_argument("--exports", type=int, metavar="ROWS", help="export so many rows too; 100,000 take 3 minutes")
-    options = parser.parse_args()
+    parser.add_argument("--searches", action="store_true", help="only the searches of a question over OpenSearch")
+    options, console = parser.parse_args(), Console(width=160)
     with tempfile.TemporaryDirectory(prefix="parley-bench-") as name:
         folder = Path(name)
+        if options.searches:
+            print_search_table(console, folder, options.runs)
+            return
         figures = [*asyncio.run(measure_all(folder, options.runs)), *startup.measure_startup(options.runs)]
         if options.exports:
             figures += asyncio.run(measure_exports(folder / "exports", options.exports))
         if options.demo:
             figures += startup.measure_demo(folder)
-    Console(width=160).print(build_figure_table(figures))
+        console.print(build_figure_table(figures))
+        print_search_table(console, folder / "searches", options.runs)
 
 
 main()

@@ -29,11 +29,16 @@ async def open_demo_index(settings: Settings, corpus: DemoCorpus, folder: Path) 
         settings.index_path, tenant=TenantId(settings.tenant), analysers=analyser_for, embedder=WordLlamaEmbedder()
     )
     try:
-        for path, bucket in zip(write_corpus(corpus, folder), corpus.buckets.values(), strict=True):
-            await ingest_files(index, [path], extractor=RuleExtractor(), schema=bucket.schema)
+        await ingest_corpus(index, corpus, folder)
         yield index
     finally:
         await index.close()
+
+
+async def ingest_corpus(index: SearchIndex, corpus: DemoCorpus, folder: Path) -> None:
+    """Puts every bucket of the corpus into the index. The corpus files are written to `folder`."""
+    for path, bucket in zip(write_corpus(corpus, folder), corpus.buckets.values(), strict=True):
+        await ingest_files(index, [path], extractor=RuleExtractor(), schema=bucket.schema)
 
 
 async def operator_scope_of(index: SearchIndex, settings: Settings) -> Scope:
