@@ -221,12 +221,12 @@ def _relax_required_terms(leg: Leg) -> Leg:
 
 async def load_question_context(context: AgentContext) -> QuestionContext:
     """Raises `IndexDamaged` if the index has none of the buckets in scope: an empty index file is no missing grant."""
-    schemas = await context.index.load_schemas()
+    vocabulary = await context.index.load_vocabulary()
+    schemas = vocabulary.schemas
     if context.index.scope.buckets and not schemas:
         raise IndexDamaged("the index", "it has none of the buckets that are granted; parley doctor says more")
     if context.buckets is not None:
         schemas = {bucket: schema for bucket, schema in schemas.items() if bucket in context.buckets}
-    vocabulary = await context.index.load_vocabulary()
     return QuestionContext(
         schemas=schemas,
         vocabulary=vocabulary,

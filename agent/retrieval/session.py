@@ -57,21 +57,46 @@ class RetrievalSession:
     # All passages found, and of those near a query in meaning the cosine with it, by query
     candidates: set[ChunkId] = field(default_factory=set[ChunkId])
     cosines_by_query: dict[str, dict[ChunkId, float]] = field(default_factory=dict[str, dict[ChunkId, float]])
+    known_answers: IndexAnswers | None = None  # of the turn so far, all in one state of the index
 
     async def ask_index(
         self, requests: Sequence[IndexRequest[object]], record: Sequence[IndexRequest[object]] = ()
     ) -> IndexAnswers:
-        """Sends all requests in one round trip; the requests in `record` are recorded as attempts."""
+        """Returns the answers to all requests, in one state of the index; `record`: those recorded as attempts.
+
+        Takes one round trip for the requests that this turn has not made yet, and none if there are none. If the index
+        has changed since, another one for the others.
+        """
         started = time.perf_counter()
-        with collect_calls_in(self.context.reasoning_log):  # an index may embed the texts of requests by a model
-            answers = await self.context.index.answer_requests(*requests)
+        answers = await self._answer_new_requests(tuple(dict.fromkeys(requests)))
         ms = (time.perf_counter() - started) * 1000
-        self.round_trips += 1
-        self.index_ms += ms
         self._record_embedding_failure(answers.embedding_failure)
         self._collect_candidates(requests, answers)
         for request in record:
             self.record_attempt(_build_attempt(request, answers, ms))
+        return answers
+
+    async def _answer_new_requests(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
+        known = self.known_answers
+        new_requests = [request for request in requests if known is None or request not in known]
+        if known is not None and not new_requests:
+            return known
+        answers = await self._make_round_trip(new_requests)
+        if known is not None and answers.generation != known.generation:
+            if len(new_requests) < len(requests):
+                answers = await self._make_round_trip(requests)
+            known = None
+        answers = answers if known is None else known.join_answers(answers)
+        # A text that could not be embedded is tried again.
+        self.known_answers = known if answers.embedding_failure else answers
+        return answers
+
+    async def _make_round_trip(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
+        started = time.perf_counter()
+        with collect_calls_in(self.context.reasoning_log):  # an index may embed the texts of requests by a model
+            answers = await self.context.index.answer_requests(*requests)
+        self.round_trips += 1
+        self.index_ms += (time.perf_counter() - started) * 1000
         return answers
 
     def _record_embedding_failure(self, failure: str) -> None:

@@ -107,6 +107,7 @@ class _FederatedIndex:
                 sorted((*main_vocabulary.document_counts.items(), *secondary_vocabulary.document_counts.items()))
             ),
             titles={**main_vocabulary.titles, **secondary_vocabulary.titles},
+            schemas={**main_vocabulary.schemas, **secondary_vocabulary.schemas},
         )
 
     async def load_schemas(self) -> Mapping[BucketId, Schema]:

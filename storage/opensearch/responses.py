@@ -26,6 +26,7 @@ class OpenSearchHit(BaseModel):
     index: str = Field(alias="_index")
     score: float | None = Field(default=None, alias="_score")
     source: JsonObject = Field(default_factory=dict[str, Json], alias="_source")
+    fields: dict[str, list[Json]] = Field(default_factory=dict[str, list[Json]])  # values as they are indexed
     matched_queries: list[str] = Field(default_factory=list[str])  # the names of the named queries that match
 
     @property
@@ -56,6 +57,16 @@ class OpenSearchResponse(BaseModel):
         if self.hit_list.total is None or self.hit_list.total.relation != "eq":
             raise ValueError("the answer has no exact total")
         return self.hit_list.total.value
+
+    def hits_in_bins(self, bins_name: str, hits_name: str) -> list[OpenSearchHit]:
+        """Returns the hits of a `top_hits` aggregation in all bins of another; none if the search has no such bins."""
+        bins: list[JsonObject] = self.aggregations.get(bins_name, {}).get("buckets", [])
+        return [OpenSearchHit.model_validate(hit) for index_bin in bins for hit in index_bin[hits_name]["hits"]["hits"]]
+
+    def with_counts(self, total: int, aggregations: Aggregations) -> "OpenSearchResponse":
+        """Returns the response of a search that only counts and is a part of this one."""
+        hit_list = _HitList(total=_HitTotal(value=total, relation="eq"), hits=[])
+        return self.model_copy(update={"hit_list": hit_list, "aggregations": aggregations})
 
 
 def parse_multi_search_response(response: JsonObject, expected_count: int, location: str) -> list[OpenSearchResponse]:

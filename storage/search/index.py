@@ -214,6 +214,7 @@ class IndexVocabulary:
     document_counts: Mapping[BucketId, int]  # visible documents
     # Titles of the visible documents, for buckets of at most `MAX_TITLED_DOCUMENTS` of them
     titles: Mapping[BucketId, tuple[ValueCount, ...]] = field(default_factory=dict[BucketId, tuple[ValueCount, ...]])
+    schemas: Mapping[BucketId, Schema] = field(default_factory=dict[BucketId, Schema])  # of the existing buckets
 
     @property
     def total_document_count(self) -> int:
@@ -387,6 +388,14 @@ class IndexAnswers:
         """Return the answer to the request. Raises `KeyError` for a request that was not sent."""
         return cast(T, self._answers[request])
 
+    def __contains__(self, request: IndexRequest[object]) -> bool:
+        return request in self._answers
+
+    def join_answers(self, other: "IndexAnswers") -> "IndexAnswers":
+        """Return these answers and those of another round trip in the same state of the index."""
+        failure = self.embedding_failure or other.embedding_failure
+        return IndexAnswers(self.generation, {**self._answers, **other._answers}, embedding_failure=failure)
+
 
 class ScopedIndex(Protocol):
     """An index within a scope: every answer is only about documents that the scope can see.
@@ -410,6 +419,7 @@ class ScopedIndex(Protocol):
     async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
         """Return the dictionary of all visible documents, at most `limit` values per field.
 
+        Its schemas are those of `load_schemas`, in the same state of the index.
         Fast while the index does not change.
         """
         ...

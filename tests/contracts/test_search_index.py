@@ -1429,6 +1429,7 @@ async def test_a_changed_schema_is_applied_to_stored_values(index: SearchIndex) 
         await count_documents(scoped, where("old name", "eq", "x"))
     assert await count_documents(scoped, MissingCondition(field=FieldName("new name"))) == 1
     assert (await scoped.load_schemas())[RECEIPTS] == text_schema
+    assert (await scoped.load_vocabulary()).schemas == await scoped.load_schemas()
     (record,) = (await scoped.answer_requests(RecordPageRequest(ALL)))[RecordPageRequest(ALL)].records
     assert record.values == {}
     await index.put(RECEIPTS, [with_values(a_document("b"), {"size": "XL", "new name": "y"})])

@@ -107,6 +107,7 @@ class EmbeddedRequestEvaluator:
                 bucket.header.name: visible_titles_of(self.connection, bucket, visible_masks[bucket.header.name])
                 for bucket in buckets
             },
+            schemas={name: self.state.headers[name].schema for name in visible_masks},
         )
 
     def _bucket_reader_for(self, name: BucketId) -> EmbeddedBucketReader:

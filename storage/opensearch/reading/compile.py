@@ -149,8 +149,16 @@ def any_term_query(path: str, terms: Sequence[Scalar]) -> JsonObject:
 def value_exists_query(field: IndexedField) -> JsonObject:
     """Returns a query for documents (or rows) that have a value of the field."""
     if field.definition.type is FieldType.ROWS:
-        return {"nested": {"path": field.path, "query": {"term": {field.row_marker_path: True}}}}
+        return any_row_query(field, {"term": {field.row_marker_path: True}})
     return {"exists": {"field": field.presence_path if field.definition.type is FieldType.FLAG else field.path}}
+
+
+def any_row_query(rows_field: IndexedField, row_query: JsonObject) -> JsonObject:
+    """Returns a query for documents with such a row.
+
+    It may stand in a search of several indexes, of which the others have no such field.
+    """
+    return {"nested": {"path": rows_field.path, "query": row_query, "ignore_unmapped": True}}
 
 
 def _query_for_form(
@@ -164,7 +172,7 @@ def _query_for_form(
             row_query = all_of(
                 {"term": {rows_field.row_marker_path: True}}, _query_for_form(inner, rows_field.indexed_columns, layout)
             )
-            nested_query: JsonObject = {"nested": {"path": rows_field.path, "query": row_query}}
+            nested_query = any_row_query(rows_field, row_query)
             return complement_of(nested_query) if is_negated else nested_query
         case AndNode(members):
             return all_of(*(_query_for_form(member, fields, layout) for member in members))

@@ -78,7 +78,11 @@ class SnapshotReader(IndexReader):
         return self.layouts
 
     async def read_consistent_state(
-        self, buckets: frozenset[BucketId], steps_for: Callable[[Mapping[BucketId, IndexLayout]], list[QuerySteps[T]]]
+        self,
+        buckets: frozenset[BucketId],
+        steps_for: Callable[[Mapping[BucketId, IndexLayout]], list[QuerySteps[T]]],
+        *,
+        merges: bool = True,
     ) -> tuple[Generation, list[T]]:
         """Returns the results of the steps, and the generation of the snapshot. Raises `SnapshotGone`."""
         layouts = {bucket: layout for bucket, layout in self.layouts.items() if bucket in buckets}
@@ -86,27 +90,32 @@ class SnapshotReader(IndexReader):
         try:
             searches = next(steps)
             while True:
-                searches = steps.send(await self._send_searches(searches))
+                searches = steps.send(await self._send_searches(searches, merges=merges))
         except StopIteration as stop:
             return self.points.generation, cast(list[T], stop.value)
 
     async def check_points(self) -> None:
         """Raises `SnapshotGone` unless all points in time still exist."""
         await self._send_searches(
-            [build_search_request(layout.index, {"match_all": {}}) for layout in self.layouts.values()]
+            [build_search_request(layout.index, {"match_all": {}}) for layout in self.layouts.values()], merges=False
         )
 
-    async def _send_searches(self, searches: Sequence[OpenSearchRequest]) -> list[OpenSearchResponse]:
-        point_ids = {layout.index: self.points.by_bucket[bucket].point_id for bucket, layout in self.layouts.items()}
+    async def _send_searches(self, searches: Sequence[OpenSearchRequest], *, merges: bool) -> list[OpenSearchResponse]:
         try:
-            return await self.catalogue.run_multi_search(
-                [replace(search, point_in_time=point_ids[search.indexes[0]]) for search in searches]
-            )
+            if not merges:
+                return await self._send_to_points(searches)
+            return await self.merger.send_merged(self._send_to_points, searches, across_indexes=False)
         except RequestRefused as exc:
             if exc.error_type in _GONE_ERRORS:
                 raise SnapshotGone from exc
             raise_if_too_large(exc)
             raise
+
+    async def _send_to_points(self, searches: Sequence[OpenSearchRequest]) -> list[OpenSearchResponse]:
+        point_ids = {layout.index: self.points.by_bucket[bucket].point_id for bucket, layout in self.layouts.items()}
+        return await self.catalogue.run_multi_search(
+            [replace(search, point_in_time=point_ids[search.indexes[0]]) for search in searches]
+        )
 
 
 @asynccontextmanager

@@ -70,8 +70,15 @@ def build_search_request(
     index: str, query: JsonObject, aggregations: Aggregations | None = None, **options: Json
 ) -> OpenSearchRequest:
     """Returns a search that counts exactly and fetches no hits, unless `options` says otherwise."""
+    return build_joint_request([index], query, aggregations, **options)
+
+
+def build_joint_request(
+    indexes: Sequence[str], query: JsonObject, aggregations: Aggregations | None = None, **options: Json
+) -> OpenSearchRequest:
+    """Returns one search of several indexes, with the options of `build_search_request`."""
     body: JsonObject = {"query": query, "size": 0, "track_total_hits": True, **options}
-    return OpenSearchRequest(indexes=(index,), body=body | ({"aggs": aggregations} if aggregations else {}))
+    return OpenSearchRequest(indexes=tuple(indexes), body=body | ({"aggs": aggregations} if aggregations else {}))
 
 
 def documents_by_term(
@@ -81,7 +88,8 @@ def documents_by_term(
 
     `rows_path` is the path of the rows field that contains the field, if any.
     """
-    aggregation: JsonObject = {"terms": {"field": path, "size": _MAX_BINS if rows_path is None else _MAX_BINS // 2}}
+    size = _MAX_BINS if rows_path is None else _MAX_BINS // 2
+    aggregation: JsonObject = {"terms": {"field": path, "size": size, "shard_size": size}}
     (response,) = yield [build_search_request(index, query, _nest_aggregation_in_rows(aggregation, rows_path))]
     bins = _bins_in_response(response.aggregations, rows_path)
     if bins["sum_other_doc_count"] == 0:

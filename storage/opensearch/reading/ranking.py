@@ -1,8 +1,9 @@
 """Ranks passages by BM25 over analysed terms, and by cosine in an exact scan of the vectors.
 
-Ranks documents by BM25 over their outlines.
+Ranks documents by BM25 over their outlines. Buckets that are ranked by the same query are ranked in one search.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +12,12 @@ from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import MAX_HITS, PASSAGE, IndexLayout
 from storage.opensearch.reading.bucket_queries import BucketQuery
 from storage.opensearch.reading.compile import all_of
-from storage.opensearch.reading.query_steps import OpenSearchRequest, QuerySteps, build_search_request
+from storage.opensearch.reading.query_steps import (
+    OpenSearchRequest,
+    QuerySteps,
+    build_joint_request,
+    build_search_request,
+)
 from storage.opensearch.responses import OpenSearchHit, OpenSearchResponse
 from storage.opensearch.terms import indexed_tokens_of
 from storage.search.ids import ChunkId, DocId
@@ -29,10 +35,14 @@ _OUTLINE_OPTIONS: JsonObject = {
     "_source": ["stored.doc_id", "stored.title", "stored.source", "stored.summary"],
     "sort": [{"_score": "desc"}, {"doc_id": "asc"}],
 }
-_PASSAGE_OPTIONS: JsonObject = {"_source": ["stored"], "sort": [{"_score": "desc"}, {"chunk": "asc"}]}
+# The whole source, which is what is shown of a passage: the server reads it only where a part of it is wanted.
+_PASSAGE_OPTIONS: JsonObject = {"_source": True, "sort": [{"_score": "desc"}, {"chunk": "asc"}]}
+_MAX_INNER_HITS = 100  # of an index within a search of several; the server's limit
 
 
-def rank_by_terms(bucket_queries: Sequence[BucketQuery], text: str, limit: int) -> QuerySteps[tuple[PassageHit, ...]]:
+def rank_by_terms(
+    bucket_queries: Sequence[BucketQuery], text: str, limit: int, *, asks_each_index: bool = False
+) -> QuerySteps[tuple[PassageHit, ...]]:
     """Returns passages by BM25, best first.
 
     The server weighs each term by its rarity in the bucket alone. Each score is corrected for the weights that the
@@ -48,21 +58,25 @@ def rank_by_terms(bucket_queries: Sequence[BucketQuery], text: str, limit: int) 
         responses = yield frequency_requests
         terms = _rarest_terms(terms, [_document_frequencies_in(response, terms) for response in responses])
         frequency_requests = [_document_frequency_request(query.layout, terms) for query in bucket_queries]
+    rankings = [
+        (query.index, _term_ranking_query(query, [(term, counts[term]) for term in terms]))
+        for query, counts in zip(bucket_queries, occurrences, strict=True)
+    ]
+    joins = not asks_each_index and limit <= _MAX_INNER_HITS
+    joint_rankings = _join_equal_queries(rankings, joins=joins)
     responses = yield [
         *frequency_requests,
-        *(
-            _term_ranking_request(query, [(term, counts[term]) for term in terms], limit)
-            for query, counts in zip(bucket_queries, occurrences, strict=True)
-        ),
+        *(_term_ranking_request(indexes, query, limit) for indexes, query in joint_rankings),
     ]
     counted, ranked = responses[: len(bucket_queries)], responses[len(bucket_queries) :]
+    hits_by_index = _hits_by_index(ranked)
     weights = _term_weights_of(
         terms, [_document_frequencies_in(response, terms) for response in counted], [found.total for found in counted]
     )
     hits = [
         _hit_from_response(hit, query.layout, _correct_score(hit, terms, counts, bucket_weights))
-        for query, ranking, counts, bucket_weights in zip(bucket_queries, ranked, occurrences, weights, strict=True)
-        for hit in ranking.hits
+        for query, counts, bucket_weights in zip(bucket_queries, occurrences, weights, strict=True)
+        for hit in hits_by_index.get(query.index, ())
     ]
     return _best_hits(hits, limit)
 
@@ -96,7 +110,12 @@ def _correct_score(
 
 
 def rank_by_vector(
-    bucket_queries: Sequence[BucketQuery], embedder_name: str, query_vector: "NDArray[np.float32] | None", limit: int
+    bucket_queries: Sequence[BucketQuery],
+    embedder_name: str,
+    query_vector: "NDArray[np.float32] | None",
+    limit: int,
+    *,
+    asks_each_index: bool = False,
 ) -> QuerySteps[tuple[PassageHit, ...]]:
     """Returns passages by cosine, best first.
 
@@ -111,32 +130,55 @@ def rank_by_vector(
         if (bucket_query.layout.embedder_name, bucket_query.layout.dimensions) == (embedder_name, len(query_vector))
     ]
     vector: list[float] = query_vector.tolist()
-    responses = yield [_vector_ranking_request(bucket_query, vector, limit) for bucket_query in comparable_queries]
+    candidates = [(bucket_query.index, bucket_query.passages_query) for bucket_query in comparable_queries]
+    responses = yield [
+        _vector_ranking_request(indexes, query, vector, limit)
+        for indexes, query in _join_equal_queries(candidates, joins=not asks_each_index)
+    ]
+    layouts = {bucket_query.index: bucket_query.layout for bucket_query in comparable_queries}
     hits = [
-        _hit_from_response(hit, bucket_query.layout, 2 * _score_of_hit(hit) - 1)  # OpenSearch gives (1 + cosine) / 2
-        for bucket_query, response in zip(comparable_queries, responses, strict=True)
+        _hit_from_response(hit, layouts[hit.index], 2 * _score_of_hit(hit) - 1)  # OpenSearch gives (1 + cosine) / 2
+        for response in responses
         for hit in response.hits
     ]
     return _best_hits(hits, limit)
 
 
-def rank_by_outline(bucket_queries: Sequence[BucketQuery], text: str, limit: int) -> QuerySteps[tuple[OutlineHit, ...]]:
+def rank_by_outline(
+    bucket_queries: Sequence[BucketQuery], text: str, limit: int, *, asks_each_index: bool = False
+) -> QuerySteps[tuple[OutlineHit, ...]]:
     """Returns documents by BM25 over their titles and outlines, best first."""
-    requests = list[OpenSearchRequest]()
-    for bucket_query in bucket_queries if limit > 0 else ():
-        terms = list(dict.fromkeys(indexed_tokens_of(text, bucket_query.layout.analyser)))[:_MAX_TEXT_TERMS]
-        matching: JsonObject = {"match": {"outline_terms": {"query": " ".join(terms)}}}
-        query: JsonObject = {"bool": {"must": [matching], "filter": [bucket_query.documents_query]}}
-        requests.append(
-            build_search_request(bucket_query.index, query, None, size=min(limit, MAX_HITS), **_OUTLINE_OPTIONS)
-        )
-    responses = yield requests
-    outlines = [
-        _outline_from_response(hit, bucket_query.layout)
-        for bucket_query, response in zip(bucket_queries, responses, strict=False)
-        for hit in response.hits
+    if limit < 1:
+        yield []
+        return ()
+    rankings = [(bucket_query.index, _outline_query(bucket_query, text)) for bucket_query in bucket_queries]
+    responses = yield [
+        build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **_OUTLINE_OPTIONS)
+        for indexes, query in _join_equal_queries(rankings, joins=not asks_each_index)
     ]
-    return tuple(sorted(outlines, key=lambda hit: (-hit.score, hit.doc_id))[: max(limit, 0)])
+    layouts = {bucket_query.index: bucket_query.layout for bucket_query in bucket_queries}
+    outlines = [_outline_from_response(hit, layouts[hit.index]) for response in responses for hit in response.hits]
+    return tuple(sorted(outlines, key=lambda hit: (-hit.score, hit.doc_id))[:limit])
+
+
+def _outline_query(bucket_query: BucketQuery, text: str) -> JsonObject:
+    terms = list(dict.fromkeys(indexed_tokens_of(text, bucket_query.layout.analyser)))[:_MAX_TEXT_TERMS]
+    matching: JsonObject = {"match": {"outline_terms": {"query": " ".join(terms)}}}
+    return {"bool": {"must": [matching], "filter": [bucket_query.documents_query]}}
+
+
+def _join_equal_queries(
+    queries: Sequence[tuple[str, JsonObject]], *, joins: bool
+) -> list[tuple[tuple[str, ...], JsonObject]]:
+    """Returns the indexes of each query. Scores are of one index alone, also in a search of several indexes."""
+    if not joins:
+        return [((index,), query) for index, query in queries]
+    indexes_by_text, query_by_text = dict[str, tuple[str, ...]](), dict[str, JsonObject]()
+    for index, query in queries:
+        text = json.dumps(query)
+        query_by_text[text] = query
+        indexes_by_text[text] = (*indexes_by_text.get(text, ()), index)
+    return [(indexes, query_by_text[text]) for text, indexes in indexes_by_text.items()]
 
 
 def _outline_from_response(response_hit: OpenSearchHit, layout: IndexLayout) -> OutlineHit:
@@ -174,9 +216,7 @@ def _document_frequencies_in(frequency_response: OpenSearchResponse, terms: Sequ
     return {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
 
 
-def _term_ranking_request(
-    bucket_query: BucketQuery, terms_and_counts: Sequence[tuple[str, int]], limit: int
-) -> OpenSearchRequest:
+def _term_ranking_query(bucket_query: BucketQuery, terms_and_counts: Sequence[tuple[str, int]]) -> JsonObject:
     """Rank by terms, each as often as it stands in the text. The name of a term's query is its position."""
     queries: list[JsonObject] = [
         {"term": {"passage_terms": {"value": term, "boost": min(count, _MAX_TERM_REPEATS), "_name": str(position)}}}
@@ -184,22 +224,35 @@ def _term_ranking_request(
         if count
     ]
     matching: JsonObject = {"bool": {"should": queries}} if queries else {"match_none": {}}
-    query: JsonObject = {"bool": {"must": [matching], "filter": [bucket_query.passages_query]}}
-    return build_search_request(
-        bucket_query.index,
-        query,
-        None,
-        size=min(limit, MAX_HITS),
-        **_PASSAGE_OPTIONS,
-    )
+    return {"bool": {"must": [matching], "filter": [bucket_query.passages_query]}}
 
 
-def _vector_ranking_request(bucket_query: BucketQuery, query_vector: Sequence[float], limit: int) -> OpenSearchRequest:
+def _term_ranking_request(indexes: Sequence[str], query: JsonObject, limit: int) -> OpenSearchRequest:
+    """Find the best passages of each index. Their scores are not comparable before they are corrected."""
+    if len(indexes) == 1:
+        return build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
+    best: JsonObject = {"top_hits": {"size": limit, "track_scores": True, **_PASSAGE_OPTIONS}}
+    bins: JsonObject = {"terms": {"field": "_index", "size": len(indexes)}, "aggs": {"best": best}}
+    return build_joint_request(indexes, query, {"indexes": bins})
+
+
+def _hits_by_index(responses: Sequence[OpenSearchResponse]) -> dict[str, list[OpenSearchHit]]:
+    """Returns the hits of term rankings, best first."""
+    hits = dict[str, list[OpenSearchHit]]()
+    for response in responses:
+        for hit in [*response.hits, *response.hits_in_bins("indexes", "best")]:
+            hits.setdefault(hit.index, []).append(hit)
+    return hits
+
+
+def _vector_ranking_request(
+    indexes: Sequence[str], passages_query: JsonObject, query_vector: Sequence[float], limit: int
+) -> OpenSearchRequest:
     params: JsonObject = {"field": "vector", "query_value": list(query_vector), "space_type": "cosinesimil"}
     script: JsonObject = {"lang": "knn", "source": "knn_score", "params": params}
-    candidates = all_of(bucket_query.passages_query, {"exists": {"field": "vector"}})
+    candidates = all_of(passages_query, {"exists": {"field": "vector"}})
     query: JsonObject = {"script_score": {"query": candidates, "script": script}}
-    return build_search_request(bucket_query.index, query, None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
+    return build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
 
 
 def _score_of_hit(hit: OpenSearchHit) -> float:

@@ -54,11 +54,11 @@ def load_record_page(bucket_queries: Sequence[BucketQuery], request: RecordPageR
     after = None if request.cursor is None else _decode_cursor(request.cursor, sort_order)
     limit = min(max(request.limit, 1), MAX_HITS - 1)
     responses = yield [
-        _request_for_page(bucket_query, field, sort_order, after, limit)
+        _request_for_page(bucket_query, field, sort_order, after, limit, with_values=request.fields != frozenset())
         for bucket_query, field in zip(bucket_queries, fields, strict=True)
     ]
     entries = [
-        (_sort_value_of(hit.stored_entry, bucket_query.layout, field), hit, bucket_query.layout)
+        (_sort_value_of(hit, bucket_query.layout, field), hit, bucket_query.layout)
         for bucket_query, field, response in zip(bucket_queries, fields, responses, strict=True)
         for hit in response.hits
     ]
@@ -96,6 +96,8 @@ def _request_for_page(
     sort_order: SchemaOrder | None,
     after: tuple[SortValue, str] | None,
     limit: int,
+    *,
+    with_values: bool,
 ) -> OpenSearchRequest:
     query = (
         bucket_query.documents_query
@@ -105,8 +107,12 @@ def _request_for_page(
     sort: list[JsonObject] = [{"doc_id": "asc"}]
     if field is not None and sort_order is not None:
         sort.insert(0, {field.path: {"order": "desc" if sort_order.descending else "asc", "missing": "_last"}})
-    source_fields = ["stored.doc_id", "stored.title", "stored.source", "stored.values"]
-    return build_search_request(bucket_query.index, query, None, size=limit + 1, sort=sort, _source=source_fields)
+    options: JsonObject = {"_source": ["stored.doc_id", "stored.title", "stored.source"]}
+    if with_values:
+        options["_source"].append("stored.values")
+    elif field is not None:
+        options["docvalue_fields"] = [field.path]
+    return build_search_request(bucket_query.index, query, None, size=limit + 1, sort=sort, **options)
 
 
 def _query_for_later_records(
@@ -140,9 +146,14 @@ def _indexed_sort_value(value: float | str, field: IndexedField) -> float | str 
     )
 
 
-def _sort_value_of(stored: JsonObject, layout: IndexLayout, field: IndexedField | None) -> SortValue:
+def _sort_value_of(hit: OpenSearchHit, layout: IndexLayout, field: IndexedField | None) -> SortValue:
     if field is None:
         return None
+    stored = hit.stored_entry
+    if "values" not in stored:
+        return next(
+            (value if isinstance(value, str) else float(value) for value in hit.fields.get(field.path, ())), None
+        )
     value = stored_values_of(stored, layout, frozenset({field.definition.name})).get(field.definition.name)
     if isinstance(value, str):
         return (
@@ -174,7 +185,7 @@ def _decode_cursor(cursor: str, sort_order: SchemaOrder | None) -> tuple[SortVal
 
 
 def _record_from_source(stored: JsonObject, layout: IndexLayout, request: RecordPageRequest) -> DocumentRecord:
-    values: FieldValues = stored_values_of(stored, layout, request.fields)
+    values: FieldValues = stored_values_of(stored, layout, request.fields) if "values" in stored else {}
     doc_id = DocId(stored["doc_id"])
     return DocumentRecord(
         doc_id=doc_id, bucket=layout.bucket, title=stored["title"], source=stored["source"], values=values

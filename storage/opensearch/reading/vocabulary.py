@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import DOCUMENT, TITLE_LABEL_PATH, IndexedField, IndexLayout
-from storage.opensearch.reading.compile import all_of, value_exists_query, visibility_query
+from storage.opensearch.reading.compile import all_of, any_row_query, value_exists_query, visibility_query
 from storage.opensearch.reading.facets import display_value_of, value_counts_of
 from storage.opensearch.reading.query_steps import (
     QuerySteps,
@@ -70,7 +70,7 @@ def _vocabulary_fields_of(layout: IndexLayout, query: JsonObject) -> Iterator[_V
             documents_query=present_query,
         )
         for column_name, column_field in field.indexed_columns.items():
-            nested_query: JsonObject = {"nested": {"path": field.path, "query": value_exists_query(column_field)}}
+            nested_query = any_row_query(field, value_exists_query(column_field))
             yield _VocabularyField(
                 bucket=layout.bucket,
                 index=layout.index,

@@ -1,0 +1,77 @@
+"""What a turn has asked of the index is not asked again, as long as the index does not change."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent.context import AgentContext
+from agent.retrieval.session import RetrievalSession
+from agent.rules.reasoner import RuleReasoner
+from storage.embedded.index import EmbeddedIndex
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId, TenantId
+from storage.search.index import CountRequest, RecordPageRequest
+from storage.search.plan import Clause, Search
+from storage.search.schema import Schema
+from storage.search.scope import Scope
+from storage.text.snowball_analyser import analyser_for
+
+NOTES = BucketId("notes")
+COUNT = CountRequest(Search(clauses=(Clause(bucket=NOTES),)))
+PAGE = RecordPageRequest(COUNT.search)
+
+
+@pytest.fixture
+async def notes(tmp_path: Path) -> AsyncIterator[EmbeddedIndex]:
+    index = await EmbeddedIndex.open(tmp_path, tenant=TenantId("t"), analysers=analyser_for, embedder=None)
+    await index.set_schema(Schema(bucket=NOTES))
+    await _put_note(index, "first")
+    yield index
+    await index.close()
+
+
+async def _put_note(index: EmbeddedIndex, name: str) -> None:
+    await index.put(NOTES, [Document(doc_id=DocId(name), title=name, text=name, digest=name)])
+
+
+def a_session(index: EmbeddedIndex) -> RetrievalSession:
+    scope = Scope(tenant=TenantId("t"), buckets=frozenset({NOTES}), ignores_readers=True)
+    now = datetime(2031, 5, 9, tzinfo=UTC)
+    return RetrievalSession(
+        AgentContext(index=index.within_scope(scope), reasoner=RuleReasoner(), now=now), reasoner_name="rule"
+    )
+
+
+async def test_a_request_is_made_once_in_a_turn(notes: EmbeddedIndex) -> None:
+    session = a_session(notes)
+
+    first = await session.ask_index((COUNT,))
+    second = await session.ask_index((COUNT, COUNT), record=(COUNT,))
+
+    assert first[COUNT] == second[COUNT] == 1
+    assert session.round_trips == 1
+    assert len(session.attempts) == 1
+
+
+async def test_only_new_requests_are_sent(notes: EmbeddedIndex) -> None:
+    session = a_session(notes)
+    await session.ask_index((COUNT,))
+
+    answers = await session.ask_index((COUNT, PAGE))
+
+    assert (answers[COUNT], len(answers[PAGE].records)) == (1, 1)
+    assert session.round_trips == 2
+
+
+async def test_a_change_of_the_index_asks_everything_again(notes: EmbeddedIndex) -> None:
+    session = a_session(notes)
+    await session.ask_index((COUNT,))
+    await _put_note(notes, "second")
+
+    answers = await session.ask_index((COUNT, PAGE))
+
+    assert (answers[COUNT], len(answers[PAGE].records)) == (2, 2)
+    assert (await session.ask_index((COUNT,)))[COUNT] == 2
+    assert session.round_trips == 3
