@@ -49,13 +49,35 @@ def _compose_computation(facts: ComputationFacts, review: LegReview) -> Composed
         is_quoted = facts.has_value_in_text and not is_part_of_record(facts.support.quote.text, review)
         quote = f" — “{format_quotation(facts.support.quote.text)}” [1]" if is_quoted else " [1]"
         sentences.append(quote)
-    sentences += (f"{gap}{remark}" for remark in remarks)
+    sentences += (f"{gap}{remark}" for remark in (*remarks, *_describe_readings(facts)))
     return ComposedLeg(
         sentences=tuple(sentences),
         separator="",
         citations=cite_quotes(facts.quotes),
         tables=_tables_of_groups(facts, review),
         pictures=picture_groups(facts),
+    )
+
+
+def _describe_readings(facts: ComputationFacts) -> Iterator[str]:
+    """Yields how sure the values are that were read from texts."""
+    counts = facts.read_values
+    if counts is None:
+        return
+    values = {"count": format_number(counts.read), "sure": format_number(counts.sure)}
+    if counts.sure == counts.read:
+        yield translate_plural(
+            "I read {count} value in the texts, and am sure of it.",
+            "I read {count} values in the texts, and am sure of all of them.",
+            counts.read,
+            **values,
+        )
+        return
+    yield translate_plural(
+        "I read {count} value in the texts, and am not sure of it.",
+        "I read {count} values in the texts, and am sure of {sure} of them.",
+        counts.read,
+        **values,
     )
 
 

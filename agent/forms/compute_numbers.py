@@ -26,10 +26,20 @@ from agent.review.leg_review import (
     document_ids_of,
     hits_by_document,
 )
-from storage.search.documents import Document
+from storage.search.documents import SURE_CONFIDENCE, Document
 from storage.search.index import AggregateRequest, CountRequest, DocumentRequest, RecordPageRequest
 from storage.search.plan import AggregateFunction, ComputeNumbers, GroupBy, Search
 from storage.search.schema import Schema, SchemaField
+
+_MAX_CHECKED_DOCUMENTS = 100  # whose readings of a value are looked at one by one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadValueCounts:
+    """How many values of the computed field were read from texts, and how many of these readings are sure."""
+
+    read: int  # at least 1
+    sure: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +52,7 @@ class ComputationFacts(LegFacts):
     groups: tuple[GroupLine, ...]
     support: CitedQuote | None  # from the only document of the set
     has_value_in_text: bool  # the quote of `support` holds the value
+    read_values: ReadValueCounts | None = None  # None: given as values, or in too many documents to look at each
 
     @property
     def field(self) -> SchemaField | None:
@@ -92,7 +103,34 @@ async def decide_computation(answer_form: ComputeNumbers, review: LegReview) -> 
     group, second = answer_form.group, answer_form.second_group
     if review.count and group is not None and second is not None:
         return ask_which_reading(review) or await decide_cross_table(answer_form, group, second, review)
-    return answer_computation(answer_form, review, document)
+    return await _count_read_values(review, answer_computation(answer_form, review, document))
+
+
+async def _count_read_values(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
+    """Adds how sure the values are that texts gave. A single document is quoted instead."""
+    facts = decision.facts
+    if not isinstance(decision, Enough) or not isinstance(facts, ComputationFacts) or facts.field is None:
+        return decision
+    if not facts.field.labels or not 1 < review.count <= min(_MAX_CHECKED_DOCUMENTS, len(review.records)):
+        return decision
+    fetch = DocumentRequest(document_ids_of(review.records))
+    documents = (await review.session.ask_index((fetch,)))[fetch]
+    readings = [
+        confidence
+        for document in documents
+        if facts.field.name in document.values and (confidence := _confidence_of(document, facts.field)) is not None
+    ]
+    if not readings:
+        return decision
+    sure = sum(confidence >= SURE_CONFIDENCE for confidence in readings)
+    counts = ReadValueCounts(read=len(readings), sure=sure)
+    return replace(decision, facts=replace(facts, read_values=counts))
+
+
+def _confidence_of(document: Document, field: SchemaField) -> float | None:
+    """Returns the confidence of the best reading of the field's value; None if no text gave it."""
+    annotations = (annotation for annotation in document.annotations if annotation.field == field.name)
+    return max((annotation.confidence for annotation in annotations), default=None)
 
 
 def answer_computation(

@@ -12,6 +12,7 @@ RowValues: TypeAlias = Mapping[FieldName, Scalar]  # a column without a value is
 FieldValue: TypeAlias = Scalar | tuple[str, ...] | tuple[RowValues, ...]
 FieldValues: TypeAlias = Mapping[FieldName, FieldValue]  # a field without a value is absent; never None, never empty
 MAX_UNSUMMARISED_CHARS = 4_000  # code points; a text up to this length needs no summary, its outline is the text
+SURE_CONFIDENCE = 0.85  # from which a value that was read from a text is sure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,12 @@ from typing import cast
 
 from storage.ingest.extract.annotation import MIN_VALUE_CONFIDENCE
 from storage.ingest.extract.labels.labelled_texts import label_key_of
-from storage.search.documents import Document, FieldAnnotation, FieldValue
+from storage.search.documents import SURE_CONFIDENCE, Document, FieldAnnotation, FieldValue
 from storage.search.ids import DocId, FieldName
 from storage.search.numbers import to_json_number
 from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
 
-SURE_CONFIDENCE, LIKELY_CONFIDENCE = 0.85, 0.7  # from which a value is sure, or likely; below, it is doubtful
+LIKELY_CONFIDENCE = 0.7  # from which a value is likely, if it is not sure; below, it is doubtful
 _MAX_EXAMPLES = 3
 _MAX_COMMON_VALUES = 4
 _MAX_VALUES = 10_000  # different ones that are counted
