@@ -23,13 +23,12 @@ from rich.console import Console
 
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from bench.figures import BenchmarkFigure, build_figure_table
-from tests.adapters.web.serving import find_free_port
+from tests.adapters.web.serving import find_free_port, wait_for_connection
 from tests.cli.conftest import RECEIPTS, environment_for
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import SlackMember, SlackMessage
 
 _THIS_CODE: Final = Path(__file__).parents[1]
-_POLL_S: Final = 0.01
 _TIMEOUT_S: Final = 120.0
 _STAGES: Final = ("connections are taken", "a message is acknowledged", "it is answered")
 _TARGETS_S: Final = (1.0, 3.0, 3.0)
@@ -85,7 +84,7 @@ async def _time_restart(code: Path, home: Path) -> list[StageTimes]:
                 stages.append(StageTimes(wall_s=wall_s, receiver_cpu_s=_cpu_seconds_of(pid), worker_cpu_s=cpu_s))
 
             async with asyncio.timeout(_TIMEOUT_S):
-                await _wait_for_connection(port)
+                await wait_for_connection(port)
                 note_stage()
                 channel = stand_in.workspace.direct_channel_of(person.id)
                 question, _ = await stand_in.post_as_person(person, channel, "How many receipts from Kestrel?")
@@ -108,15 +107,6 @@ def _cpu_seconds_of(pid: int) -> float:
         fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return 0.0
-
-
-async def _wait_for_connection(port: int) -> None:
-    while True:
-        with suppress(OSError):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.close()
-            return
-        await asyncio.sleep(_POLL_S)
 
 
 def _is_answered(stand_in: SlackServer, question: SlackMessage) -> bool:

@@ -4,12 +4,15 @@ import asyncio
 import json
 import socket
 from pathlib import Path
+from typing import Any
 
 from aiohttp import ClientSession
 
-from tests.adapters.web.serving import serve_parley
+from adapters.slack.events.http_endpoint import EVENTS_PATH
+from tests.adapters.web.serving import find_free_port, serve_parley
 from tests.cli.conftest import run_parley
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
+from tests.stand_ins.slack.workspace import SlackMember
 
 
 async def test_health_readiness_metrics_and_downloads_are_served(home: Path) -> None:
@@ -42,20 +45,43 @@ async def test_metrics_are_for_this_machine_or_with_a_token_and_liveness_is_for_
 
 
 async def test_beside_a_chat_product_the_worker_answers_the_questions_of_the_web_chat(home: Path) -> None:
-    async with SlackServer() as slack:
-        variables = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "SLACK_API_URL": slack.api_url}
-        async with serve_parley(home, **variables) as address, ClientSession() as session:
-            async with session.post(
-                f"{address}/?c=a-conversation-key", data={"text": "List all receipts"}, headers={"Origin": address}
-            ) as answer:
-                assert answer.status == 200
-            metrics = await wait_for_metrics(session, address)
+    async with (
+        SlackServer() as slack,
+        serve_parley(home, **environment_of(slack)) as address,
+        ClientSession() as session,
+    ):
+        async with session.post(
+            f"{address}/?c=a-conversation-key", data={"text": "List all receipts"}, headers={"Origin": address}
+        ) as answer:
+            assert answer.status == 200
+        metrics = await wait_for_metrics(session, address)
 
     log_lines = [json.loads(line) for line in (home / "logs" / "parley.log").read_text().splitlines()]
     worker_pids = {line["pid"] for line in log_lines if line["event"] == "answering process started"}
     last_turn = [line for line in log_lines if line["event"] == "turn"][-1]
     assert 'parley_turns_total{outcome="overload",surface="web"} 1.0' in metrics
     assert (last_turn["surface"], last_turn["process"] in worker_pids) == ("web", True)
+
+
+async def test_a_message_that_comes_while_the_program_is_loading_is_acknowledged_and_answered(home: Path) -> None:
+    assert run_parley(home, "grant", "receipts", "everyone").status == 0
+    port = find_free_port()
+    async with SlackServer() as slack:
+        slack.app_url = f"http://127.0.0.1:{port}{EVENTS_PATH}"
+        person = slack.workspace.add_user(SlackMember(id="U1", name="Pat"))
+        async with serve_parley(home, port=port, awaits_start=False, **environment_of(slack)):
+            channel = slack.workspace.direct_channel_of(person.id)
+            _, outcomes = await slack.post_as_person(person, channel, "How many receipts from Kestrel?")
+            await slack.wait_until(lambda: any("40" in message.text for message in slack.workspace.bot_messages()), 60)
+
+            posted = [message.text for message in slack.workspace.bot_messages()]
+
+    assert [outcome.statuses[-1] for outcome in outcomes] == [200] * len(outcomes)
+    assert len([text for text in posted if "40" in text]) == 1
+
+
+def environment_of(slack: SlackServer) -> dict[str, Any]:
+    return {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "SLACK_API_URL": slack.api_url}
 
 
 async def wait_for_metrics(session: ClientSession, address: str) -> str:

@@ -12,9 +12,13 @@ from tests.cli.conftest import environment_for
 
 
 @contextlib.asynccontextmanager
-async def serve_parley(home: Path, **extra_environment: str) -> AsyncGenerator[str]:
-    """Run the server and yield its address. At the end it receives SIGTERM and must exit cleanly."""
-    port = find_free_port()
+async def serve_parley(
+    home: Path, *, port: int | None = None, awaits_start: bool = True, **extra_environment: str
+) -> AsyncGenerator[str]:
+    """Run the server and yield its address; without `awaits_start`, as soon as it takes connections. At the end it
+    receives SIGTERM and must exit cleanly.
+    """
+    port = port or find_free_port()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli", "serve", "--port", str(port)),
         env=environment_for(home, PARLEY_PORT=str(port), **extra_environment),
@@ -23,8 +27,11 @@ async def serve_parley(home: Path, **extra_environment: str) -> AsyncGenerator[s
     assert process.stderr is not None
     try:
         async with asyncio.timeout(60):
-            line = (await process.stderr.readline()).decode()
-        assert f"listening on http://127.0.0.1:{port}" in line, line
+            if not awaits_start:
+                await wait_for_connection(port)
+            else:
+                line = (await process.stderr.readline()).decode()
+                assert f"listening on http://127.0.0.1:{port}" in line, line
         yield f"http://127.0.0.1:{port}"
         process.terminate()
         async with asyncio.timeout(60):
@@ -34,6 +41,15 @@ async def serve_parley(home: Path, **extra_environment: str) -> AsyncGenerator[s
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def wait_for_connection(port: int) -> None:
+    while True:
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.close()
+            return
+        await asyncio.sleep(0.01)
 
 
 def find_free_port() -> int:
