@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
-from storage.search.analyser import Analyser
+from storage.search.analyser import Analyser, decompose_text
 from storage.search.index import PassageHit
 
 # Maximum score bonuses: coverage of the question by the passage, coverage by its title, proximity. Ranks score up to 2.
@@ -101,7 +101,7 @@ def fold_text(text: str) -> str:
     """Returns `text` in lower case without diacritics, like the words of the analyser."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    decomposed = decompose_text(text).casefold()
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 

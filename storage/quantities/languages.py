@@ -5,6 +5,8 @@ from functools import cache
 
 from babel import Locale
 
+from storage.search.analyser import decompose_text
+
 LANGUAGES = ("en", "de", "fr", "es")  # of the project; ISO 639-1
 DOCUMENT_LANGUAGES = (*LANGUAGES, "pt", "id", "ms")  # receipts of these are read as well
 
@@ -19,4 +21,4 @@ def strip_accents(text: str) -> str:
     """`août` → `aout`: combining marks are dropped, every other character stays."""
     if text.isascii():
         return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join(c for c in decompose_text(text) if not unicodedata.combining(c))

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+_NORMALIZED_AT_ONCE = 200  # characters
 _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f]+")  # all of the category Cc
 
 
@@ -17,9 +18,20 @@ def fold_text(text: str) -> str:
     if text.isascii():  # most values; ASCII needs no decomposition
         lowered = text.lower()
     else:
-        decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        decomposed = decompose_text(decompose_text(text).casefold())
         lowered = "".join(character for character in decomposed if not unicodedata.combining(character))
     return " ".join((lowered if lowered.isprintable() else _CONTROL_CHARACTERS.sub(" ", lowered)).split())
+
+
+def decompose_text(text: str) -> str:
+    """Returns the text in NFKD, except that combining marks keep their order where very many follow one another.
+
+    Sorting them takes time that grows with the square of their number, so the text is decomposed piece by piece.
+    """
+    if len(text) <= _NORMALIZED_AT_ONCE:
+        return unicodedata.normalize("NFKD", text)
+    pieces = (text[start : start + _NORMALIZED_AT_ONCE] for start in range(0, len(text), _NORMALIZED_AT_ONCE))
+    return "".join([unicodedata.normalize("NFKD", piece) for piece in pieces])
 
 
 class AnalysedTerm(NamedTuple):

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from storage.search.analyser import decompose_text
 from storage.text.irregular_verbs import past_participle_of
 
 _FOLDER = Path(__file__).with_name("vocabularies")
@@ -184,7 +185,7 @@ def fold_letters(word: str) -> str:
         word = re.sub(r"(?<=\w)['’-](?=\w)", " ", word)
     if word.isascii():
         return word.lower()
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    decomposed = decompose_text(word.casefold())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 

@@ -1,10 +1,14 @@
 """Each bound of what is read from a file is told by name, and what is within it is read."""
 
 import json
+import unicodedata
 from pathlib import Path
+from typing import Literal
 
 import openpyxl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from storage.ingest.documents.chunk import passages_of
 from storage.ingest.documents.headings import first_heading
@@ -17,6 +21,7 @@ from storage.ingest.records import LoadedItem, RejectedInput, SourceRecord
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
 from storage.ingest.schemas.values import flatten_metadata
 from storage.ingest.worker import ParserWorker, bound_content
+from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
 from storage.text.key_sentences import heading_text_of
 from storage.text.snowball_analyser import analyser_for
@@ -249,3 +254,24 @@ def test_a_position_far_inside_a_run_of_marks_is_told_in_bounded_steps() -> None
     assert analyser_for("").is_inside_term(text, 400_000)
     assert analyser_for("").is_inside_term(text, 10)
     assert not analyser_for("").is_inside_term(f". {text}", 2)
+
+
+@given(st.text("aA é\u0301\u0323\u0345ßΣ½中", max_size=40), st.integers(1, 20))
+def test_a_text_is_folded_the_same_whatever_pieces_it_is_decomposed_in(text: str, repetitions: int) -> None:
+    folded = fold_text(text * repetitions)
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text * repetitions).casefold())
+
+    assert folded == " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).split())
+
+
+def test_no_more_than_a_few_marks_are_sorted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths, normalize = list[int](), unicodedata.normalize
+
+    def note_length(form: Literal["NFKD"], text: str) -> str:
+        lengths.append(len(text))
+        return normalize(form, text)
+
+    monkeypatch.setattr("unicodedata.normalize", note_length)
+
+    assert fold_text("Zalgo a" + "\u0301\u0323\u0316" * 30_000) == "zalgo a"
+    assert max(lengths) <= 200
