@@ -20,6 +20,7 @@ from tests.attack.hostile_texts import WRITERS
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _POLL_S = 0.1
 _NEIGHBOUR = "Notice period: three months.\n\nThe landlord is Orchard Homes.\n"
+LONG_RUNS = frozenset({*further_files.LONG_RUNS, *ordinary_files.DOCUMENTS_OF_ORDINARY_FILES, "million_rows.xlsx"})
 OTHER_WRITERS = (
     hostile_packages.__name__,
     further_files.__name__,
@@ -47,6 +48,13 @@ class AttackResult:
     peak_mb: float
     outcome: str
     has_neighbour: bool  # whether the ordinary file beside it was loaded
+    document_count: int = 0  # of the file
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the ordinary file beside it was loaded, and all of a large ordinary file."""
+        expected = ordinary_files.DOCUMENTS_OF_ORDINARY_FILES.get(self.name, self.document_count)
+        return self.has_neighbour and self.document_count == expected
 
 
 def attack_with(name: str, caps: ResourceCaps) -> AttackResult:
@@ -87,7 +95,7 @@ def _measure_ingestion(name: str, file_mb: float, documents: Path, folder: Path,
                 break
             time.sleep(_POLL_S)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    outcome, has_neighbour = _read_outcome(folder, ended_for)
+    outcome, has_neighbour, document_count = _read_outcome(folder, ended_for)
     return AttackResult(
         name=name,
         file_mb=file_mb,
@@ -96,6 +104,7 @@ def _measure_ingestion(name: str, file_mb: float, documents: Path, folder: Path,
         peak_mb=peak_bytes / 1e6,
         outcome=outcome,
         has_neighbour=has_neighbour,
+        document_count=document_count,
     )
 
 
@@ -134,26 +143,30 @@ def _end_process(process_id: int) -> None:
         return
 
 
-def _read_outcome(folder: Path, ended_for: str) -> tuple[str, bool]:
-    """Returns what the report says of the hostile file, and whether the ordinary file was loaded."""
+def _read_outcome(folder: Path, ended_for: str) -> tuple[str, bool, int]:
+    """Returns what the report says of the hostile file, whether the ordinary file was loaded, and how many documents
+    of the hostile one.
+    """
     if ended_for:
-        return ended_for, False
+        return ended_for, False, 0
     try:
         report = json.loads((folder / "out").read_text(encoding="utf-8"))
     except ValueError:
         error_lines = (folder / "err").read_text(encoding="utf-8").strip().splitlines() or ["no report"]
-        return f"BROKE: {error_lines[-1]}", False
+        return f"BROKE: {error_lines[-1]}", False, 0
     failures = [(where, reason) for where, reason in report["failures"] if not where.startswith("zz_ordinary")]
     has_neighbour = len(failures) == len(report["failures"]) and report["added"] > 0
-    notes = [f"{report['added'] - has_neighbour:,} added"]
+    document_count = report["added"] - has_neighbour
+    notes = [f"{document_count:,} added"]
     if failures:
         where = failures[0][0].partition(", ")[2]
         notes.append(f"{report['failed']:,} failed: {where + ': ' if where else ''}{failures[0][1]}")
-    return "; ".join([*notes, *(remark.partition(": ")[2][:100] for remark in report["remarks"][:1])]), has_neighbour
+    remarks = (remark.partition(": ")[2][:100] for remark in report["remarks"][:1])
+    return "; ".join([*notes, *remarks]), has_neighbour, document_count
 
 
 def format_result(result: AttackResult) -> str:
-    neighbour = "yes" if result.has_neighbour else "NO"
+    neighbour = "yes" if result.is_held else "NO"
     sizes = f"{result.file_mb:.2f} | {result.cpu_s:.1f} | {result.wall_s:.1f} | {result.peak_mb:,.0f}"
     name = result.name if len(result.name) < 60 else f"{result.name[:20]}… ({len(result.name)} characters)"
     return f"| {name.encode('unicode_escape').decode()} | {sizes} | {neighbour} | {result.outcome} |"

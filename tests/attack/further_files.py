@@ -22,6 +22,18 @@ from tests.attack.hostile_texts import as_file, invent_words, write_lines
 
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+LONG_RUNS = frozenset(  # that take minutes of CPU within their bounds
+    (
+        "million_short_rows.csv",
+        "two_million_short_records.jsonl.gz",
+        "2000_fields_and_short_records.jsonl",
+        "new_keys_in_20000_lines.jsonl",
+        "20_million_cells.csv",
+        "names_in_20000_letters.jsonl",
+        "growing.csv",
+        "growing.jsonl",
+    )
+)
 _GROWING_S = 5
 _FOLDER_DEPTH = 1_500
 
