@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
     from bot.language_model.summary_polishing import SummaryPolisher
     from bot.tracing import TurnTracer
+    from storage.embedded.index import EmbeddedIndex
     from storage.embedder import Embedder
     from storage.ingest.sources.source import DocumentSource
 
@@ -109,12 +110,14 @@ async def open_application(
     outboxes: Mapping[str, Outbox] | None = None,
     log: FilteringBoundLogger | None = None,
     only_receives: bool = False,
+    tolerates_damage: bool = False,
 ) -> AsyncGenerator[Application]:
     """The application, open for the length of the block. Given objects are used and stay open; missing ones are built
     and closed. Without a `model`, and without one in the settings, no language model is used.
 
     `outboxes` by surface, for surfaces without a `register_surface` call. `only_receives`: other processes work on the
-    turns, so what answers them is not loaded before a first turn. Raises `SqlError`, `IndexUnavailable`.
+    turns, so what answers them is not loaded before a first turn. `tolerates_damage`: also with a damaged file of the
+    embedded index, until which is replaced people are told so. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
         log, gateway = log or open_log(settings.home, stack), None
@@ -126,7 +129,7 @@ async def open_application(
         cache = stack.enter_context(closing(ResultCache(settings.home)))
         embedders = build_embedders(settings, gateway, cache)
         if index is None:
-            index = await _open_index(settings, embedders.index_embedder)
+            index = await _open_index(settings, embedders.index_embedder, tolerates_damage=tolerates_damage)
             stack.push_async_callback(index.close)
         if reranker is None:
             reranker = stack.enter_context(open_reranker(settings, gateway))
@@ -646,11 +649,18 @@ async def _open_source(clock: Clock, source: StoredSource) -> "AsyncGenerator[Do
         yield site
 
 
-async def _open_index(settings: Settings, embedder: "Embedder | None") -> SearchIndex:
+async def _open_index(
+    settings: Settings, embedder: "Embedder | None", *, tolerates_damage: bool = False
+) -> SearchIndex:
     from storage.text.snowball_analyser import analyser_for
 
     if settings.index_url == EMBEDDED_INDEX_URL:
-        return await _open_embedded(settings, embedder, settings.index_path)
+        opener = partial(_open_embedded, settings, embedder, settings.index_path)
+        if not tolerates_damage:
+            return await opener()
+        from storage.embedded.reopening_index import ReopeningIndex
+
+        return await ReopeningIndex.open(opener, TenantId(settings.tenant))
     from storage.opensearch.index import OpenSearchIndex
 
     return await OpenSearchIndex.open(
@@ -664,7 +674,7 @@ async def _open_index(settings: Settings, embedder: "Embedder | None") -> Search
     )
 
 
-async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder: Path) -> SearchIndex:
+async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder: Path) -> "EmbeddedIndex":
     from storage.embedded.index import EmbeddedIndex
     from storage.text.snowball_analyser import analyser_for
 

@@ -47,18 +47,24 @@ def run_with_bot(
     home: Path | None,
     debug: bool,
     adjust_settings: "Callable[[Settings], Settings]" = lambda settings: settings,
+    tolerates_damage: bool = False,
 ) -> None:
-    """Run `work` with the bot of this home. Raises `typer.Exit` when it fails."""
+    """Run `work` with the bot of this home, also with a damaged index if it `tolerates_damage`.
+
+    Raises `typer.Exit` when it fails.
+    """
     pause_garbage_collection()
     with exit_on_failure(debug=is_debug_on(debug)):
         settings = adjust_settings(settings_for_home(home).settings)
-        asyncio.run(_open_bot_and_run(settings, work))
+        asyncio.run(_open_bot_and_run(settings, work, tolerates_damage=tolerates_damage))
 
 
-async def _open_bot_and_run(settings: "Settings", work: "Callable[[Application], Awaitable[None]]") -> None:
+async def _open_bot_and_run(
+    settings: "Settings", work: "Callable[[Application], Awaitable[None]]", *, tolerates_damage: bool
+) -> None:
     from bot.bootstrap import open_application
 
-    async with open_application(settings) as bot:
+    async with open_application(settings, tolerates_damage=tolerates_damage) as bot:
         freeze_startup_objects()
         await work(bot)
 

@@ -48,6 +48,15 @@ class IndexFileCheck:
         """The same for a process that nobody asks whether it is ready."""
         return self.is_due and time.monotonic() - self._opened_at_s >= _FIRST_ANSWERS.total_seconds()
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file is in the place of the one that was opened."""
+        try:
+            status = self._path.stat()
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) != self._database.file_identity
+
     def raise_if_damaged(self) -> None:
         """Raises `IndexDamaged` if the last reading of the whole file found damage, or if the file was replaced."""
         if self._damage is not None:

@@ -137,6 +137,11 @@ class EmbeddedIndex:
     def tenant(self) -> TenantId:
         return self._tenant
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file is in the place of the one that was opened."""
+        return self._file_check.is_replaced
+
     # -- writing
 
     async def set_schema(self, schema: Schema) -> None:

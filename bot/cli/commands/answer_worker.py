@@ -36,7 +36,7 @@ def answer(home: HomeOption = None, debug: DebugOption = False) -> None:
     """Work on turns for `parley serve`, which starts this and ends it."""
     os.nice(_NICENESS)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    run_with_bot(_process_turns, home=home, debug=debug)
+    run_with_bot(_process_turns, home=home, debug=debug, tolerates_damage=True)
 
 
 async def _process_turns(bot: "Application") -> None:

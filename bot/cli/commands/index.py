@@ -78,8 +78,6 @@ async def _rebuild_index(settings: "Settings", *, yes: bool) -> None:
         sizes = await bot.index.load_bucket_sizes()
         for plan in plans:
             print_line(f"{plan.bucket}: {sizes[plan.bucket].document_count if plan.bucket in sizes else 0:,} documents")
-    if fault is not None:
-        print_to_stderr("start parley serve again if it runs: it has the old file open")
     if problems:
         raise CommandFailed("\n  - ".join(["not all is as it was:", *problems]))
 

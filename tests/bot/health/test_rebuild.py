@@ -153,6 +153,42 @@ async def test_a_running_service_does_not_answer_from_a_damaged_or_replaced_file
         assert [problem.summary for problem in await bot.readiness.find_problems()] == ["the index is damaged"]
 
 
+@pytest.mark.parametrize("damage", [overwrite_middle, overwrite_beginning, cut_off_end])
+async def test_a_service_that_starts_with_a_damaged_file_tells_people_and_answers_once_it_is_rebuilt(
+    index_file: Path, settings: Settings, clock: Clock, damage: Callable[[Path], None]
+) -> None:
+    damage(index_file)
+    async with open_application(
+        settings, clock=clock, agent=ListingAgent(), reasoner=NO_REASONER, tolerates_damage=True
+    ) as bot:
+        problems = [problem.summary for problem in await bot.readiness.find_problems(thorough=True)]
+        replies = await ask_everybody(bot)
+        assert await rebuild(settings, clock) == []
+        assert await bot.readiness.find_problems(thorough=True) == []
+        later_replies = await ask_everybody(bot)
+
+    assert problems == ["the index is damaged"]
+    assert all(reply.startswith(_INCOMPLETE) for reply in replies)
+    assert not [reply for reply in later_replies if reply.startswith(_INCOMPLETE)]
+
+
+async def test_a_service_goes_on_with_the_file_that_was_rebuilt(
+    index_file: Path, settings: Settings, clock: Clock
+) -> None:
+    async with open_application(
+        settings, clock=clock, agent=ListingAgent(), reasoner=NO_REASONER, tolerates_damage=True
+    ) as bot:
+        first_replies = await ask_everybody(bot)
+        put_back_copy(index_file)
+        for path in (index_file.with_name(f"{FILE_NAME}{suffix}") for suffix in ("-wal", "-shm")):
+            path.unlink(missing_ok=True)
+        assert await rebuild(settings, clock) == []
+        assert await bot.readiness.find_problems() == []
+        assert await ask_everybody(bot) == first_replies
+        await bot.index.delete([DocId("notes/n01.txt")])
+        assert await bot.readiness.find_problems(thorough=True) == []
+
+
 async def test_documents_that_are_gone_are_named_until_they_are_accepted(
     index_file: Path, settings: Settings, clock: Clock, tmp_path: Path
 ) -> None:
