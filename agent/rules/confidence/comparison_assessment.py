@@ -12,10 +12,12 @@ from agent.rules.confidence.unused_words import find_words_left_out, list_words_
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.words.tokens import QuestionToken, tokenize_question
+from storage.quantities.spelled_numbers import ORDINALS_BY_WORD
 from storage.search.ids import BucketId, FieldName
 from storage.search.plan import AggregateFunction, Leg
 
 _COMPARING_TALK = frozenset("between other both two than against common same".split())
+_POSITION_WORDS = frozenset({*ORDINALS_BY_WORD, "last", "top"})  # of the listed documents that are compared
 
 
 def assess_comparison(planned: PlannedQuestion, lexicons: Mapping[BucketId, BucketLexicon]) -> PlannedQuestion:
@@ -30,7 +32,10 @@ def assess_comparison(planned: PlannedQuestion, lexicons: Mapping[BucketId, Buck
     masked = mask_comparison(question).text
     tokens = tokenize_question(masked, lexicons[buckets[0]].analyser)
     linked = {word for leg in legs for word in list_words_linked_to_fields(leg, tokens, lexicons)}
-    unused = find_words_left_out(replace(planned.plan, question=masked), linked | _COMPARING_TALK, lexicons)
+    referring = {reference.leg for reference in planned.references}
+    positions = _POSITION_WORDS if all(leg.id in referring for leg in legs) else frozenset[str]()
+    explained = linked | _COMPARING_TALK | positions
+    unused = find_words_left_out(replace(planned.plan, question=masked), explained, lexicons)
     is_measured = not comparatives or all(_is_measured(leg, tokens, comparatives, lexicons) for leg in legs)
     assessment = ReadingAssessment(
         features=ReadingFeatures(
