@@ -294,7 +294,9 @@ def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequ
     }
     differ = [row for row, values in texts.items() if len(values) > 1]
     same = [row for row, values in texts.items() if len(values) == 1]
-    if not differ and same:
+    if not differ and not same:
+        return ""
+    if not differ:
         first = next(iter(texts[same[0]]))
         value = f": **{escape_markdown(first)}**." if len(same) == 1 else "."
         return translate_message("No difference in {labels}", labels=_join_row_labels(same)) + value

@@ -1,7 +1,7 @@
 """Plans a comparison: one leg for each side, with the same answer form."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -246,15 +246,32 @@ def _fields_asked_of_sides(
 
     "Which *boat* is longer, Tern or Gull": a field whose values name the sides is not what is compared.
     """
-    naming = {name for condition in whole_reading.conditions for name in fields_of(condition)}
+    naming = {
+        name
+        for condition in whole_reading.conditions
+        if isinstance(condition, ComparisonCondition)
+        for name in fields_of(condition)
+    }
     is_graded = bool(masked_question.comparatives)
     asked = tuple(name for name in sides.asked_fields if not (is_graded and name in naming))
+    if is_graded and not asked:
+        asked = tuple(_numbers_that_are_known(whole_reading, lexicon))  # "which *has* more *protein*"
     if asked:
         return asked
     words = [token.word for token in whole_reading.tokens]
     if compares_tenure((*words, *masked_question.comparatives)):
         return find_joining_dates(lexicon)
     return fields_of_comparatives(masked_question.comparatives, lexicon)
+
+
+def _numbers_that_are_known(whole_reading: BucketReading, lexicon: BucketLexicon) -> Iterator[FieldName]:
+    """Yields the numeric fields of which the reading only says that there is a value."""
+    for condition in whole_reading.conditions:
+        match condition:
+            case NotCondition(MissingCondition(field=name)) if lexicon.get_field(name).type in _NUMERIC_TYPES:
+                yield name
+            case _:
+                continue
 
 
 def _counts_documents(masked_question: MaskedQuestion, whole_reading: BucketReading) -> bool:

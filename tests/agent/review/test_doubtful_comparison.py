@@ -80,6 +80,7 @@ async def test_a_click_on_the_comparison_as_it_was_read_shows_both_sides(context
         ("who earns more, Ada Moor or Ben Lund?", "Wage: more for **Ben Lund** (EUR 24.00)"),
         ("compare the weekly hours of Ada Moor and Cy Nash", "Weekly hours: more for **Ada Moor** (40 hours)"),
         ("who is older, Ada Moor or Cy Nash?", "Born on: later for **Ada Moor** (1990-05-01)"),
+        ("who has more weekly hours, Ada Moor or Cy Nash?", "Weekly hours: more for **Ada Moor** (40 hours)"),
         ("are there more keepers in Ghent than in Bruges?", "Keepers: more for **Ghent** (3) than for **Bruges** (2)"),
     ],
 )

@@ -13,7 +13,7 @@ from storage.ingest.schemas.names import singular_and_plural_of
 from storage.ingest.schemas.values import RawValue
 
 _MIN_KIND_SHARE = 0.5  # of the documents that give one of several recurring kinds
-_MIN_NOUN_SHARE = 0.85  # of the documents whose heading gives the same kind, which then is what all are called
+_MIN_NOUN_SHARE = 0.6  # of the documents whose heading gives the same kind, which then is what all are called
 
 _MIN_MARKED_SHARE = 0.1  # of the documents in which a mark or a reference shows that the kind is a heading
 
