@@ -30,18 +30,27 @@ _METRICS_SENTENCE: Final = (
 RouteHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def build_web_app(bot: "Application", surfaces: "Iterable[Surface]", metrics: TurnMetrics) -> web.Application:
-    """The web application with all routes of the port. Opens and closes nothing."""
+def build_web_app(
+    bot: "Application",
+    surfaces: "Iterable[Surface]",
+    metrics: TurnMetrics,
+    *,
+    can_answer: Callable[[], bool] = lambda: True,
+) -> web.Application:
+    """The web application with all routes of the port. Opens and closes nothing.
+
+    `can_answer`: whether a process is ready to answer; without one, `/readyz` says so.
+    """
     checks = build_request_checks(quiet_log_for(bot.log))
     app = web.Application(client_max_size=_MAX_BODY_BYTES, middlewares=[checks, _translate_failures])
-    app.add_routes(_operation_routes(bot, metrics))
+    app.add_routes(_operation_routes(bot, metrics, can_answer))
     app.add_routes(bot.http_routes())
     for surface in surfaces:
         app.add_routes(surface.http_routes())
     return app
 
 
-def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.RouteDef]:
+def _operation_routes(bot: "Application", metrics: TurnMetrics, can_answer: Callable[[], bool]) -> list[web.RouteDef]:
     readiness, token = _CachedReadiness(bot.readiness.find_problems), bot.settings.metrics_token
     token_check = None if token is None else SecretCheck(token.get_secret_value(), bot.clock)
 
@@ -51,6 +60,8 @@ def _operation_routes(bot: "Application", metrics: TurnMetrics) -> list[web.Rout
     async def report_ready(request: web.Request) -> web.Response:
         # Names no host and no reason: everyone who can reach the port may read this.
         problem = await readiness.find_problem()
+        if problem is None and not can_answer():
+            problem = "no process is ready to answer"
         if problem is not None:
             return web.Response(status=503, text=f"{problem}\n")
         return web.Response(text="ready\n")

@@ -63,6 +63,10 @@ class WorkerProcessPool:
         for worker in self._workers:
             await worker.last_end.wait()
 
+    @property
+    def has_ready_worker(self) -> bool:
+        return any(worker.is_ready for worker in self._workers)
+
     def wake_workers(self) -> None:
         """Tells the workers that a turn was stored."""
         for worker in self._workers:
@@ -180,6 +184,11 @@ class _WorkerProcess:
         self._is_ready = False
         self._change_numbers = itertools.count(1)
         self._pending_changes: dict[int, _PendingChange] = {}  # by number; not confirmed yet
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the process takes turns."""
+        return self._is_ready
 
     # -- commands
 

@@ -106,9 +106,13 @@ async def _serve_surfaces(
         if worker_pool is not None:
             stack.push_async_callback(worker_pool.end_workers)
             _connect_workers(bot, worker_pool, worker_surfaces)
-        port = await stack.enter_async_context(
-            _serve_http(bot, build_web_app(bot, started_surfaces, metrics), started_surfaces, sockets)
+        app = build_web_app(
+            bot,
+            started_surfaces,
+            metrics,
+            can_answer=lambda: worker_pool is None or worker_pool.has_ready_worker,
         )
+        port = await stack.enter_async_context(_serve_http(bot, app, started_surfaces, sockets))
         stack.enter_context(StopSignals(stop))
         freeze_startup_objects()
         print_to_stderr(f"listening on http://{_format_host(bot.settings.host)}:{port}; Ctrl-C ends")

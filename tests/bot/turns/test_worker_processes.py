@@ -119,6 +119,7 @@ async def test_commands_reach_the_worker_in_order(tmp_path: Path) -> None:
     observer = PoolObserver(tmp_path / "diary")
 
     async with open_test_pool(observer) as pool:
+        assert pool.has_ready_worker
         pool.wake_workers()
         await pool.broadcast_change("slack", {"type": "user_change", "user": "U1"})
         received_before_the_end = observer.received_commands()
@@ -150,6 +151,7 @@ async def test_a_change_does_not_wait_for_a_worker_that_is_not_ready(tmp_path: P
 
     async with open_test_pool(observer, "import sys; sys.stdin.read()", awaits_ready=False) as pool:
         await pool.broadcast_change("slack", {"type": "member_left_channel", "channel": "C1"})
+        assert not pool.has_ready_worker
 
     assert observer.ready_counts[-1] == 0
 
