@@ -183,8 +183,10 @@ class ParserWorker:
             return _WorkerDied(
                 f"reading it takes more than {self._limits.memory_mb} MB of memory; split it into smaller files"
             )
-        memory = f"it may need more than {self._limits.memory_mb} MB of memory"
-        return _WorkerDied(f"the program that reads it broke down over it ({memory})")
+        return _WorkerDied(
+            f"the program that reads it broke down over it, maybe since it needs more than {self._limits.memory_mb} MB"
+            " of memory: split it, or save it anew with another program"
+        )
 
     def _running_process(self) -> "subprocess.Popen[str]":
         with self._start_lock:
