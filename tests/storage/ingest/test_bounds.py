@@ -256,6 +256,13 @@ def test_a_position_far_inside_a_run_of_marks_is_told_in_bounded_steps() -> None
     assert not analyser_for("").is_inside_term(f". {text}", 2)
 
 
+def test_a_large_file_may_take_longer_than_a_small_one() -> None:
+    limits = ParserLimits(cpu_s=30, cpu_s_per_mb=4, page_timeout_s=120, file_timeout_s=600)
+
+    assert (limits.cpu_s_for(0), limits.timeouts_s_for(0)) == (30, (120, 600))
+    assert (limits.cpu_s_for(15_000_000), limits.timeouts_s_for(15_000_000)) == (90, (360, 1_800))
+
+
 @given(st.text("aA é\u0301\u0323\u0345ßΣ½中", max_size=40), st.integers(1, 20))
 def test_a_text_is_folded_the_same_whatever_pieces_it_is_decomposed_in(text: str, repetitions: int) -> None:
     folded = fold_text(text * repetitions)
