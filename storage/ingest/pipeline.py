@@ -30,7 +30,7 @@ from storage.ingest.label_survey import LabelSurvey, spread_sample
 from storage.ingest.limits import MAX_COLUMNS, ParserLimits
 from storage.ingest.load import load_records
 from storage.ingest.parallel_reading import read_files_ahead
-from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, RejectedInput, SourceRecord
+from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, RejectedInput, SourceRecord, size_of_values
 from storage.ingest.report import SLOW_FILE_S, IngestProgress, IngestReport, ReportBuilder, SchemaChange
 from storage.ingest.schemas import schema_file
 from storage.ingest.schemas.evidence import evidence_from_profiles
@@ -298,7 +298,7 @@ class _DocumentBatch:
     origin_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
     file_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
     budget_by_document: dict[DocId, WorkBudget] = field(default_factory=dict[DocId, WorkBudget])
-    characters: int = 0
+    characters: int = 0  # of the texts, with the size of the values
 
     def add_document(self, document: Document, record: SourceRecord, budget: WorkBudget, *, is_complete: bool) -> None:
         if is_complete:
@@ -308,7 +308,7 @@ class _DocumentBatch:
             self.budget_by_document[document.doc_id] = budget
         self.origin_by_document[document.doc_id] = str(record.origin)
         self.file_by_document[document.doc_id] = record.origin.file
-        self.characters += len(document.text)
+        self.characters += len(document.text) + size_of_values(document.values)
 
     @property
     def is_full(self) -> bool:

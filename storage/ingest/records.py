@@ -1,10 +1,12 @@
 """The results of loading a file: records as their source has them, before any schema, rejected input and remarks."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from storage.search.ids import Subject
+
+_BYTES_PER_VALUE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,23 @@ class SourceRecord:
     page_starts: tuple[int | None, ...] = ()
     bucket: str | None = None
     readers: frozenset[Subject] = frozenset()
+
+
+def size_of_values(values: Mapping[Any, object]) -> int:
+    """Returns about how many bytes the values take beside the text: a member of a list takes as much as a value."""
+    return _BYTES_PER_VALUE * _count_values(values.values())
+
+
+def _count_values(values: Collection[object]) -> int:
+    count = len(values)
+    for value in values:
+        if isinstance(value, str):  # nearly all of them
+            continue
+        if isinstance(value, Mapping):
+            count += _count_values(cast("Mapping[str, object]", value).values())
+        elif isinstance(value, (list, tuple)):
+            count += _count_values(cast("Collection[object]", value))
+    return count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

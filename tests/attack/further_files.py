@@ -69,6 +69,13 @@ def write_many_cells(path: Path) -> None:
     write_lines(path, [",".join(f"c{i}" for i in range(2_000)), *(row for _ in range(11_000))])
 
 
+@as_file("lists_in_600_lines.jsonl.gz")
+def write_long_lists(path: Path) -> None:
+    members = json.dumps([f"m{number}" for number in range(60_000)])
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        file.writelines(f'{{"doc_id":"{i}","text":"t","metadata":{{"members":{members}}}}}\n' for i in range(600))
+
+
 @as_file("names_in_20000_letters.jsonl")
 def write_letters(path: Path) -> None:
     words, rng = [word.capitalize() for word in invent_words(3_000, seed=5)], random.Random(6)

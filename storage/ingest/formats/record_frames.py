@@ -9,12 +9,19 @@ from typing import Any
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.limits import MAX_TEXT_CHARACTERS, text_too_long_error
-from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, RejectedInput, SourceRecord
+from storage.ingest.records import (
+    LoadedItem,
+    LoadRemark,
+    RecordOrigin,
+    RejectedInput,
+    SourceRecord,
+    size_of_values,
+)
 from storage.ingest.worker import ParserFrame
 from storage.search.ids import Subject
 
 _ITEMS_PER_FRAME = 100
-_CHARACTERS_PER_FRAME = 1_000_000  # after which a frame gets no further item
+_CHARACTERS_PER_FRAME = 1_000_000  # of texts, with the size of their values, after which a frame gets no further item
 _PLAIN_FIELDS = ("doc_id", "title", "text", "source", "metadata", "page_starts", "bucket")
 
 
@@ -45,7 +52,7 @@ def _frames_with_items(items: Iterable[LoadedItem]) -> Iterator[ParserFrame]:
             if isinstance(item, SourceRecord):
                 row_count += 1
                 cell_count += len(item.metadata)
-                characters += len(item.text)
+                characters += len(item.text) + size_of_values(item.metadata)
             if len(batch) >= _ITEMS_PER_FRAME or characters > _CHARACTERS_PER_FRAME:
                 yield {"items": batch, "row_count": row_count, "cell_count": cell_count}
                 batch, characters = [], 0

@@ -15,9 +15,10 @@ from storage.ingest.documents.headings import first_heading
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.formats.delimited import read_csv_items
+from storage.ingest.formats.record_frames import read_record_frames
 from storage.ingest.limits import MAX_COLUMNS, MAX_PAGES, ParserLimits
 from storage.ingest.load import load_records
-from storage.ingest.records import LoadedItem, RejectedInput, SourceRecord
+from storage.ingest.records import LoadedItem, RejectedInput, SourceRecord, size_of_values
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
 from storage.ingest.schemas.values import flatten_metadata
 from storage.ingest.worker import ParserWorker, bound_content
@@ -282,3 +283,19 @@ def test_no_more_than_a_few_marks_are_sorted_at_once(monkeypatch: pytest.MonkeyP
 
     assert fold_text("Zalgo a" + "\u0301\u0323\u0316" * 30_000) == "zalgo a"
     assert max(lengths) <= 200
+
+
+def test_records_with_many_values_are_carried_few_at_a_time(tmp_path: Path) -> None:
+    members = [f"m{i}" for i in range(30_000)]
+    lines = [json.dumps({"doc_id": f"d{i}", "text": "t", "metadata": {"members": members}}) for i in range(7)]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+    source = SourceFile(path=tmp_path / "t.jsonl", name="t.jsonl")
+    frames = read_record_frames(source, source.path)
+
+    assert [len(frame["items"]) for frame in frames] == [1] * 7 + [0]
+
+
+def test_the_members_of_lists_and_rows_count_as_values() -> None:
+    assert size_of_values({}) == 0
+    assert size_of_values({"a": "x", "b": ["x", "y"], "c": ({"d": 1}, {"d": 2})}) == 50 * (3 + 2 + 2 + 2)
