@@ -42,6 +42,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import BucketId
 from storage.search.plan import AggregateFunction, CheckClaims, Leg, LegCombination, ListDocuments, Plan
+from storage.search.schema import FieldType
 from storage.text.identifiers import find_identifiers
 
 _WORDS_BEFORE_ASKED_WORD = frozenset({"many", "which", "what", "whose"})
@@ -53,6 +54,7 @@ _NO_DOCUMENTS = re.compile(r"\b(?:first|last|top)\s+0\b", re.IGNORECASE)
 _WORDS_FOR_WORDS = frozenset("word words phrase phrases term terms text say says said saying".split())
 _ORDERING_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged ascending descending".split())
 _WORDS_FOR_LAST_SET = frozenset("other others rest remaining same instead".split())
+_WORDS_FOR_DATES = frozenset({"date", "day"})
 _GROUPING_WORDS = frozenset({"per", "each"})
 _ENDS = (AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
 _SUPERLATIVE_WORDS = AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS - {"date", "dated"}
@@ -81,6 +83,7 @@ def _assess_leg(
     tokens = tokenize_question(leg.question, lexicons[buckets[0]].analyser)
     linked = frozenset(list_words_linked_to_fields(leg, tokens, lexicons))
     explained = linked | _explained_words(leg, alternatives, planned) | _words_beside_identifiers(leg, tokens)
+    explained |= _words_for_type_read(leg, lexicons)
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
     features = ReadingFeatures(
@@ -134,6 +137,17 @@ def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQu
     if planned.is_followup:
         words |= _WORDS_FOR_LAST_SET
     return frozenset(words)
+
+
+def _words_for_type_read(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
+    """ "On which *date* did she join": returns words that only say the type of the field that is read."""
+    fields = leg.answer_form.requested_fields if leg.answer_form.reads_values else ()
+    types = {
+        lexicons[bucket].schema.by_name[name].type
+        for bucket, name in fields
+        if bucket in lexicons and name in lexicons[bucket].schema.by_name
+    }
+    return _WORDS_FOR_DATES if types == {FieldType.DATE} else frozenset()
 
 
 def _words_beside_identifiers(leg: Leg, tokens: Sequence[QuestionToken]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -190,3 +191,13 @@ async def test_a_clause_that_the_plan_has_or_that_says_nothing_raises_no_doubt(h
     assessment = await assess_question(home, question)
 
     assert score_reading(assessment.features) >= MIN_CONFIDENCE
+
+
+async def test_the_word_for_a_day_is_used_where_a_day_is_read(tmp_path: Path) -> None:
+    rows = (
+        "id,name,post,joined,contract_until\nS-1,Ada Moor,porter,2031-03-01,\nS-2,Ben Lund,cook,2030-03-02,2032-05-01\n"
+    )
+    async with open_home_of(tmp_path, {"staff.csv": rows}, frozenset({"staff"})) as home:
+        assessment = await assess_question(home, "on what date did Ada Moor begin?")
+
+    assert assessment.unused_words == ()
