@@ -79,7 +79,5 @@ async def test_a_question_costs_no_more_searches_than_its_kind_needs(kind: str, 
 
     costs = {text: await _measure_question(text, scoped, recorded.connection) for text in QUESTIONS_BY_KIND[kind]}
 
-    highest = QuestionCost(
-        max(cost.round_trips for cost in costs.values()), max(cost.searches for cost in costs.values())
-    )
-    assert highest == _MAX_COSTS[kind], costs
+    assert max(cost.round_trips for cost in costs.values()) <= _MAX_COSTS[kind].round_trips, costs
+    assert max(cost.searches for cost in costs.values()) <= _MAX_COSTS[kind].searches, costs
