@@ -201,3 +201,11 @@ async def test_the_word_for_a_day_is_used_where_a_day_is_read(tmp_path: Path) ->
         assessment = await assess_question(home, "on what date did Ada Moor begin?")
 
     assert assessment.unused_words == ()
+
+
+async def test_a_share_of_documents_with_a_word_is_doubtful_unless_mentions_are_asked_for(home: MiningHome) -> None:
+    insured = await assess_question(home, "what share of the crates is insured?")
+    mentioned = await assess_question(home, "what share of the crates mention glass?")
+
+    assert score_reading(insured.features) < MIN_CONFIDENCE
+    assert score_reading(mentioned.features) >= MIN_CONFIDENCE
