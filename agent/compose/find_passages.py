@@ -21,7 +21,8 @@ _MAX_UNKNOWN_WORDS = 5  # unknown words listed
 def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
     first, *others = _quote_sentences(facts.sentences, facts.answer_type, facts.counted_noun)
     answer = first if facts.verdict is None else join_by_colon(f"**{format_verdict(holds=facts.verdict)}**", first)
-    return ComposedLeg(sentences=(answer, *others), citations=cite_quotes(facts.quotes))
+    reserve = () if facts.is_sure else (translate_message("I am not sure that this answers your question:"),)
+    return ComposedLeg(sentences=(*reserve, answer, *others), citations=cite_quotes(facts.quotes))
 
 
 def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:

@@ -80,6 +80,7 @@ class QuotationsFacts(LegFacts):
     answer_type: AnswerType | None  # the kind of value asked for
     counted_noun: str | None = None  # the noun whose number is asked for
     verdict: bool | None = None  # what the first sentence answers a yes-or-no question with
+    is_sure: bool = True  # False: the reply says that the sentences may not answer the question
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts
+from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.outcome import OutcomeKind
 from agent.refine import refinements, relaxations
 from agent.refine.candidates import OfferedChoice, RefinementCandidate
@@ -14,7 +14,8 @@ from agent.refine.choice_labels import (
     WithoutConditionLabel,
 )
 from agent.refine.unknown_words import field_candidates
-from agent.review.leg_review import Enough, LegClarification, LegReview
+from agent.retrieval.quotations import QuotableSentence
+from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview
 from storage.search.index import DocumentRequest
 
 _LABELS_OF_CONDITIONS = (
@@ -30,8 +31,9 @@ _MAX_NEAREST_DOCUMENTS = 3  # offered where no text answers
 async def offer_beside_answers(reviews: Sequence[LegReview], answers: Sequence[Enough]) -> tuple[OfferedChoice, ...]:
     offered: list[OfferedChoice] = []
     for review, answer in zip(reviews, answers, strict=True):
-        if answer.candidates:
-            offered += await refinements.count_refinements(review.session, review.leg, answer.candidates)
+        nearest = await _nearest_document_candidates(review, answer)
+        if candidates := (*answer.candidates, *nearest):
+            offered += await refinements.count_refinements(review.session, review.leg, candidates)
         question = review.leg.question if len(answers) > 1 else ""  # tells the exports of several legs apart
         offered += refinements.action_choices(
             review.leg, answer.export_count, question=question, offer_just_answer=False
@@ -68,18 +70,28 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
 
 
 async def _nearest_document_candidates(
-    review: LegReview, clarification: LegClarification
+    review: LegReview, decision: Enough | LegClarification
 ) -> Sequence[RefinementCandidate]:
-    """Returns the documents that come closest to an answer; none if no text has to do with the question."""
-    facts = clarification.facts
-    if not isinstance(facts, NoAnswerFacts) or not facts.closest:
+    """Returns the documents that come closest to an answer.
+
+    None where a quotation surely answers, nor if no text has to do with the question.
+    """
+    sentences = _doubtful_sentences(decision.facts)
+    if not sentences:
         return ()
-    quoted = [passage.hit for sentence in facts.closest for passage, _ in sentence.places]
-    hits = [*quoted, *(passage.hit for passage in clarification.hits)]
+    quoted = [passage.hit for sentence in sentences for passage, _ in sentence.places]
+    hits = [*quoted, *(passage.hit for passage in decision.hits)]
     doc_ids = tuple(dict.fromkeys(hit.doc_id for hit in hits))[:_MAX_NEAREST_DOCUMENTS]
     request = DocumentRequest(doc_ids)
     documents = {document.doc_id: document for document in (await review.session.ask_index((request,)))[request]}
     return refinements.shown_document_candidates(review.leg, [hit for hit in hits if hit.doc_id in doc_ids], documents)
+
+
+def _doubtful_sentences(facts: LegFacts) -> tuple[QuotableSentence, ...]:
+    """Returns the quoted sentences that do not answer, or not surely."""
+    if isinstance(facts, NoAnswerFacts):
+        return facts.closest
+    return facts.sentences if isinstance(facts, QuotationsFacts) and not facts.is_sure else ()
 
 
 def _field_candidates_of_row(review: LegReview, clarification: LegClarification) -> Sequence[RefinementCandidate]:

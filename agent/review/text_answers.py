@@ -19,6 +19,8 @@ from agent.evidence.evidence_score import (
     MIN_CLOSEST_SCORE,
     MIN_LIKELY_SCORE,
     MIN_SETTLING_SCORE,
+    MIN_SURE_LIKELY_SCORE,
+    MIN_SURE_SCORE,
     AssessedSentence,
     score_evidence,
 )
@@ -82,6 +84,11 @@ class _PartAnswer:
     @property
     def is_enough(self) -> bool:
         return self.assessed.is_enough
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is quoted without a reserve: below, fewer than half of the quotations are right."""
+        return self.score >= (MIN_SURE_SCORE if self.evidence.kinds else MIN_SURE_LIKELY_SCORE)
 
 
 async def answer_from_sentences(
@@ -376,6 +383,7 @@ def _quote_evidence(
         answer_type=_highlighted_kind(merged, first.evidence, review.leg.question) if is_single else None,
         counted_noun=counted_noun_of(review.leg.question),
         verdict=verdict,
+        is_sure=verdict is not None or all(answer.is_sure for answer in answers),
     )
     return Enough(
         result=replace(

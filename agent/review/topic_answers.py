@@ -30,7 +30,9 @@ def answer_each_topic(review: LegReview, decision: Enough | LegClarification) ->
     if len(quotations) < len(answers):
         return decision
     sentences = tuple(dict.fromkeys(topic_facts.sentences[0] for topic_facts in quotations))
-    merged = QuotationsFacts(sentences=sentences, answer_type=None)
+    merged = QuotationsFacts(
+        sentences=sentences, answer_type=None, is_sure=all(topic_facts.is_sure for topic_facts in quotations)
+    )
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),

@@ -158,10 +158,20 @@ _RESERVES = (
 )
 
 
+# What begins the text of a quotation that may not answer.
+_UNSURE_BEGINNINGS = (
+    *("I am not sure that", "Ich bin nicht sicher, ob"),
+    *("Je ne suis pas sûr que", "No estoy seguro de que"),
+)
+
+
 def is_wrong_without_reserve(reply: JudgedReply) -> bool:
-    """Whether a wrong reply does not even say which words of the question it leaves out."""
+    """Whether a wrong reply says neither that it is not sure, nor which words of the question it leaves out."""
     assumptions = [str(assumption) for assumption in reply.result["assumptions"]]
-    return reply.verdict is Verdict.WRONG and not any(words.startswith(_RESERVES) for words in assumptions)
+    has_reserve = any(words.startswith(_RESERVES) for words in assumptions)
+    return (
+        reply.verdict is Verdict.WRONG and not has_reserve and not reply.result["text"].startswith(_UNSURE_BEGINNINGS)
+    )
 
 
 def share_of(verdict: Verdict, judged: Sequence[JudgedReply]) -> float:

@@ -90,6 +90,25 @@ async def test_a_sentence_answers_however_the_question_is_put(context: AgentCont
 
 
 @pytest.mark.asyncio
+async def test_a_quotation_that_may_not_answer_says_so_and_offers_the_nearest_documents(context: AgentContext) -> None:
+    outcome = await answer("What do we pay for a week upstairs?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert outcome.text.startswith("I am not sure that this answers your question:")
+    assert "**85 €**" in outcome.text
+    assert ("Ringing chamber", 1) in [(choice.label, choice.count) for choice in outcome.choices]
+
+
+@pytest.mark.asyncio
+async def test_a_quotation_that_surely_answers_has_no_reserve(context: AgentContext) -> None:
+    outcome = await answer("Who winds the tower clock?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert "not sure" not in outcome.text
+    assert not outcome.choices
+
+
+@pytest.mark.asyncio
 async def test_the_fields_of_a_named_row_are_offered_where_the_question_fits_none(context: AgentContext) -> None:
     outcome = await answer("what is the nickname of Cosima Nova", context)
 
