@@ -243,7 +243,7 @@ class HelpRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnrecognisedQuestion:
-    """No word of the question is known in the buckets in scope."""
+    """No word of the question tells what to look for in the buckets in scope."""
 
     unknown_words: tuple[str, ...]
     language: str = "en"

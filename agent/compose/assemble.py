@@ -58,7 +58,7 @@ def _assemble_answer(
     return Answer(
         plan=_plan_with_shown(reviewed),
         text="\n\n".join(_drop_repeated_lines(lines))
-        or ("" if tables else translate_message("I found nothing that answers this.")),
+        or ("" if tables else translate_message("I did not find an answer to this.")),
         legs=tuple(map(_with_compared_number, _results_of(decisions, legs), legs)),
         citations=tuple(citations),
         tables=tables,

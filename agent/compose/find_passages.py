@@ -7,12 +7,14 @@ from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_verdict
 from agent.compose.phrases.words import clean_quotation, escape_markdown, join_by_colon, spell_as_asked
 from agent.english.telling_words import select_telling_words
+from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
 from agent.retrieval.answer_type import AnswerType
 from agent.retrieval.quotations import QuotableSentence
 from agent.review.leg_review import LegReview
 from agent.translation.languages import is_reply_in_english
 from agent.translation.message_catalogues import translate_message
+from storage.search.analyser import fold_text
 
 _MAX_QUOTATION_CHARACTERS = 400  # characters of a quoted sentence
 _MAX_UNKNOWN_WORDS = 5  # unknown words listed
@@ -28,8 +30,10 @@ def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLe
 def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
     if facts.closest:
         return _compose_closest(facts)
-    text = translate_message("I found nothing that answers this.")
-    telling_words = select_telling_words(facts.unknown_words)
+    text = translate_message("I did not find an answer to this.")
+    # A document of October need not say "October".
+    unknown_words = [word for word in facts.unknown_words if fold_text(word) not in CALENDAR_WORDS]
+    telling_words = select_telling_words(unknown_words)
     # The words of a question in another language may stand here in English, or without their accents.
     if telling_words and is_reply_in_english():
         written = [spell_as_asked(word, review.leg.question) for word in telling_words[:_MAX_UNKNOWN_WORDS]]

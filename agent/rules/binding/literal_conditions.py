@@ -226,7 +226,9 @@ def _assume_main_date(selection: SpanSelection, choice: _LiteralChoice) -> None:
     """Says which of several dates was taken, where the question names none."""
     (score, best_field, row_field), others = choice.ranked_fields[0], choice.ranked_fields[1:]
     other_labels = tuple(
-        field.label for _, field, other_row in others if field.type is FieldType.DATE and other_row is None
+        field.label
+        for _, field, other_row in others
+        if field.type is FieldType.DATE and other_row is None and field.label.casefold() != best_field.label.casefold()
     )
     is_tied = bool(others) and score - others[0][0] < _TIE_MARGIN
     if best_field.type is FieldType.DATE and row_field is None and other_labels and not is_tied:

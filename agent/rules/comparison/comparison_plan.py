@@ -19,6 +19,7 @@ from agent.rules.comparison.cues import (
     AMOUNT_COMPARATIVES,
     MaskedQuestion,
     compares_tenure,
+    date_last_after_this,
     mask_comparison,
     split_ranges,
 )
@@ -171,6 +172,7 @@ def _find_compared_sides(
     question: str, reader: QuestionReader
 ) -> tuple[MaskedQuestion, ComparedSides, Sequence[BucketReading]] | None:
     """Returns the masked question, the sides, and the readings of the masked text."""
+    question = date_last_after_this(question)
     masked_question = mask_comparison(question, reader.literals_in(question))
     if not masked_question.cue_spans and not _may_name_sides(question, reader):
         return None  # most questions compare nothing

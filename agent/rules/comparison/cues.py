@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from agent.english.function_words import SUPERLATIVE_PHRASES
 from agent.rules.literals.literal_types import QuestionLiteral
+from storage.quantities.days import ENGLISH_MONTH_PATTERN
 from storage.quantities.money import BARE_SIGN_PATTERN
 
 _COMPARING_WORDS = re.compile(
@@ -47,6 +48,11 @@ _SUPERLATIVE_BY_COMPARATIVE = {
     "dearer": "dearest",
 }  # fmt: skip
 
+_THIS_AND_LAST = re.compile(
+    rf"(?P<first>\bthis\s+(?P<name>{ENGLISH_MONTH_PATTERN}|spring|summer|autumn|fall|winter)\b.{{1,80}}?)\blast\s+(?P=name)\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedQuestion:
@@ -85,6 +91,11 @@ def mask_comparison(question: str, literals: Sequence[QuestionLiteral] = ()) -> 
         is_explicit=is_explicit,
         comparatives=tuple(question[start:end].lower() for start, end in comparative_spans),
     )
+
+
+def date_last_after_this(question: str) -> str:
+    """Returns "this June … *June last year*" for "this June … *last June*": a side is read without the other."""
+    return _THIS_AND_LAST.sub(r"\g<first>\g<name> last year", question)
 
 
 def find_comparatives(question: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ _MAX_CUTS = 12
 _SLASH_PENALTY = 0.9  # for a slash between two sides
 _MIN_SCORE = 1.0  # a split with a lower score is no comparison
 _TOPIC_PREPOSITIONS = frozenset("in on by about regarding concerning as when for".split())
+_DIFFERENCE_STARTS = (["how", "many"], ["how", "much"])
 _LOOKUP_WORDS = frozenset("what when how who whose where".split())
 
 
@@ -244,13 +245,19 @@ def _sets_sides_apart(
 def _asks_which_has_more(
     question: MaskedQuestion, reading: BucketReading, sides: Sequence[Sequence[ComparisonAnchor]]
 ) -> bool:
-    """ "Are there *more keepers* in Ghent than in Bruges": yes or no, of two sides that are named alike."""
+    """ "Are there *more keepers* in Ghent than in Bruges": of two sides that are named alike."""
     kinds = [{anchor.kind for anchor in side if anchor.kind != NOUN_KIND} for side in sides]
     return (
         not AMOUNT_COMPARATIVES.isdisjoint(question.comparatives)
-        and reading.tokens[0].word in YES_NO_VERBS
+        and (reading.tokens[0].word in YES_NO_VERBS or _asks_for_difference(question, reading))
         and all(side_kinds == kinds[0] for side_kinds in kinds)
     )
+
+
+def _asks_for_difference(question: MaskedQuestion, reading: BucketReading) -> bool:
+    """ "*How many more* keepers are in Ghent than in Bruges", "*more* keepers in Ghent than in Bruges?"."""
+    words = [token.word for token in reading.tokens[:3] if token.word != "by"]
+    return words[:2] in _DIFFERENCE_STARTS or not question.text[: question.cue_spans[0][1]].strip()
 
 
 def _has_colon_heading(

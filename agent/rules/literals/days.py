@@ -4,7 +4,7 @@ Those with a year come from `storage.quantities.periods`, those completed by the
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import pairwise, zip_longest
@@ -18,7 +18,8 @@ from storage.search.conditions import ComparisonOperator
 
 _YEAR_AFTER = re.compile(
     r"\s*,?\s*(?:(?:of|in)\s+)?(?:(?P<year>(?:19|20|21)\d\d)(?:/(?:20)?\d\d)?(?![\w/-])|['’](?P<short>\d\d)\b"
-    r"|(?P<which>this|last|next|(?:the\s+)?previous)\s+year\b)",
+    r"|(?P<which>this|last|next|(?:the\s+)?previous)\s+year\b"
+    r"|(?:a|one|the)\s+year\s+(?P<back>ago|before|earlier)\b)",
     re.IGNORECASE,
 )
 _PART_NUMBERS = {word: rank - 1 for word, rank in ORDINALS.items() if rank <= 4}
@@ -39,7 +40,8 @@ def find_dates(question: str, today: date) -> Iterator[DateLiteral]:
     for literal in (*_find_periods_with_year(question), *find_clock_periods(question, today)):
         if all(literal.end <= other.start or literal.start >= other.end for other in literals):
             literals.append(literal)
-    for literal in _complete_years(question, sorted(literals, key=lambda literal: literal.start), today):
+    completed = _complete_years(question, sorted(literals, key=lambda literal: literal.start), today)
+    for literal in _tell_this_from_last(question, completed):
         yield _take_edge(question, _take_part(question, literal, today))
 
 
@@ -62,10 +64,20 @@ def _complete_years(question: str, literals: Sequence[DateLiteral], today: date)
             literal = replace(shift_literal(literal, shift), lacks_year=False)
         match = _YEAR_AFTER.match(question, literal.end) if literal.lacks_year else None
         if match is not None:
-            shift = 12 * (_year_of_match(match, today) - literal.first_day.year)
+            shift = 12 * (_year_of_match(match, literal, today) - literal.first_day.year)
             literal = replace(shift_literal(literal, shift), end=match.end(), lacks_year=False)
         end = literal.end
         yield literal
+
+
+def _tell_this_from_last(question: str, literals: Iterable[DateLiteral]) -> Iterator[DateLiteral]:
+    """ "*This October* … *last October*": beside this one, the last one is a year earlier, even if both are over."""
+    current = set[tuple[date, date]]()
+    for literal in literals:
+        period, words = (literal.first_day, literal.last_day), question[literal.start : literal.end].casefold().split()
+        if words[:1] == ["this"]:
+            current.add(period)
+        yield shift_literal(literal, -12) if words[:1] == ["last"] and period in current else literal
 
 
 def _shares_year(question: str, literal: DateLiteral, following: DateLiteral) -> bool:
@@ -76,11 +88,13 @@ def _shares_year(question: str, literal: DateLiteral, following: DateLiteral) ->
     return between in ("or", "and", ",", "/", "&") and literal.first_day.month <= following.first_day.month
 
 
-def _year_of_match(match: re.Match[str], today: date) -> int:
+def _year_of_match(match: re.Match[str], literal: DateLiteral, today: date) -> int:
     if match["year"]:
         return int(match["year"])
     if match["short"]:
         return 2000 + int(match["short"])
+    if match["back"]:
+        return (today if match["back"].lower() == "ago" else literal.first_day).year - 1
     return today.year + {"this": 0, "next": 1}.get(match["which"].lower(), -1)
 
 

@@ -2,10 +2,12 @@
 wishes about the form of the reply.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.english.telling_words import tells_subject
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
 from agent.rules.words.informal_spelling import KnowsWord, expand_informal_spelling
@@ -16,7 +18,10 @@ from agent.rules.words.output_wishes import blank_output_wishes
 from agent.rules.words.request_frames import blank_holder_nouns, blank_request_frames
 from agent.rules.words.small_talk import blank_small_talk
 from agent.rules.words.tokens import QuestionToken, find_quotations, looks_plural, tokenize_question
+from storage.search.analyser import fold_text
 from storage.search.ids import BucketId
+
+_WORDS_OF_LEAVE = frozenset("allowed permitted ok okay okey alright fine possible legal acceptable true right".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,16 @@ def simplify_message(
     meanings = MessageMeanings(spelled, lexicons)
     text = blank_open_alternatives(spelled, meanings.has_meaning)
     text = blank_output_wishes(text, meanings.has_meaning)
-    text = blank_small_talk(text, meanings.has_meaning)
+    without_talk = blank_small_talk(text, meanings.has_meaning)
+    text = without_talk if _says_what_is_meant(without_talk) or not _says_what_is_meant(text) else text
     text = blank_request_frames(text, meanings.names_set, meanings.has_meaning)
     text = blank_holder_nouns(text, meanings.names_set, meanings.has_meaning)
     return PlainMessage(shorten_mark_runs(text), corrections)
+
+
+def _says_what_is_meant(text: str) -> bool:
+    """Whether a word says what the message is about: none does in "is that ok?", so the words before it do."""
+    return any(tells_subject(word) and word not in _WORDS_OF_LEAVE for word in re.findall(r"[^\W_]+", fold_text(text)))
 
 
 def _correct_outside_quotations(question: str, knows_word: KnowsWord) -> tuple[str, tuple[tuple[str, str], ...]]:

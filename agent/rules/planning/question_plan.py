@@ -8,6 +8,7 @@ from agent.assumptions import Assumption
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
 from agent.english.commands import leg_to_export
 from agent.english.function_words import DOCUMENT_NOUNS
+from agent.english.telling_words import tells_subject
 from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.comparison.cues import mask_comparison
 from agent.rules.comparison.share import plan_share
@@ -230,12 +231,16 @@ def _wants_all_documents(leg: Leg, readings: Sequence[BucketReading]) -> bool:
 
 
 def _has_any_meaning(readings: Sequence[BucketReading]) -> bool:
-    """Whether any reading has a condition, a noun, a field or a word to search for."""
+    """Whether any reading has a condition, a noun, a field or a word to search for.
+
+    A word may be linked to a value that the reading makes no condition of: texts may say more of it.
+    """
     return any(
         reading.conditions
         or reading.unlinked_words
         or reading.unlinked_quotations
         or reading.has_noun
         or reading.asked_mentions
+        or any(tells_subject(token.word) for token in reading.tokens)
         for reading in readings
     )

@@ -82,6 +82,11 @@ async def test_a_click_on_the_comparison_as_it_was_read_shows_both_sides(context
         ("who is older, Ada Moor or Cy Nash?", "Born on: later for **Ada Moor** (1990-05-01)"),
         ("who has more weekly hours, Ada Moor or Cy Nash?", "Weekly hours: more for **Ada Moor** (40 hours)"),
         ("are there more keepers in Ghent than in Bruges?", "Keepers: more for **Ghent** (3) than for **Bruges** (2)"),
+        (
+            "how many more keepers are there in Ghent than in Bruges?",
+            "Keepers: more for **Ghent** (3) than for **Bruges** (2), a difference of 1 (50%).",
+        ),
+        ("more keepers in Ghent than in Bruges?", "Keepers: more for **Ghent** (3) than for **Bruges** (2)"),
     ],
 )
 async def test_a_comparison_of_what_the_question_names_is_answered(

@@ -115,3 +115,12 @@ async def test_the_fields_of_a_named_row_are_offered_where_the_question_fits_non
     assert isinstance(outcome, Clarify)
     assert "entry of Cosima Nova" in outcome.text
     assert {"Metal", "Weight"} <= {choice.label for choice in outcome.choices}
+
+
+@pytest.mark.asyncio
+async def test_no_document_is_said_to_lack_a_month(context: AgentContext) -> None:
+    outcome = await answer("Did the verger sharpen pencils in October?", context)
+
+    assert isinstance(outcome, Clarify)
+    assert "“October”" not in outcome.text
+    assert "“october”" not in outcome.text

@@ -25,7 +25,7 @@ def test_an_answer_that_was_not_found_is_no_claim_of_absence(language: str) -> N
         sentences = [
             translate_message("I did not find an answer in “{title}”.", title="C-1"),
             translate_message("I did not find an answer to this. What comes closest:"),
-            translate_message("I found nothing that answers this."),
+            translate_message("I did not find an answer to this."),
             translate_message("No difference in {labels}", labels="price"),
         ]
     assert [list(find_absence_claims(sentence, language)) for sentence in sentences] == [[], [], [], []]

@@ -60,7 +60,7 @@ async def test_a_german_question_that_finds_nothing_gets_a_german_reply(answerin
     turn = await ConversationDriver(answering_bot).ask_question("Welche Verträge gibt es über Quallen und Tang?")
 
     assert turn.result["outcome"] == "no_results"
-    assert turn.result["text"].startswith("Ich habe nichts gefunden, was das beantwortet.")
+    assert turn.result["text"].startswith("Ich habe darauf keine Antwort gefunden.")
     assert turn.result["assumptions"] == []
 
 

@@ -42,6 +42,8 @@ def read_date(text: str) -> DateLiteral:
         ("tools from the early 80s", "1980-01-01", "1983-04-30"),
         ("loans march last year", "2026-03-01", "2026-03-31"),
         ("loans in Q3 of last year", "2026-07-01", "2026-09-30"),
+        ("loans in May a year ago", "2026-05-01", "2026-05-31"),
+        ("loans in May the year before", "2025-05-01", "2025-05-31"),
         ("loans last summer", "2026-06-01", "2026-08-31"),
         ("loans next May", "2027-05-01", "2027-05-31"),
         ("loans so far this year", "2027-01-01", "2027-02-10"),
@@ -133,3 +135,11 @@ def test_a_year_after_a_comparator_of_numbers_may_be_a_number(text: str) -> None
 @pytest.mark.parametrize("text", ["tools from before the year 2013", "tools before 2013", "tools from before 1300"])
 def test_the_word_year_and_early_centuries_leave_a_bound_a_bound(text: str) -> None:
     assert read_date(text).op is ComparisonOperator.LT
+
+
+def test_the_last_month_of_a_name_beside_this_one_is_a_year_earlier() -> None:
+    this, last = find_literals("more loans this January than last January", TODAY)
+
+    assert isinstance(this, DateLiteral)
+    assert isinstance(last, DateLiteral)
+    assert (this.first_day, last.first_day) == (date(2027, 1, 1), date(2026, 1, 1))

@@ -3,6 +3,7 @@
 import pytest
 
 from agent.assumptions import CorrectedSpelling
+from agent.rules.planning.plain_message import simplify_message
 from storage.search.conditions import ComparisonOperator as Op
 from storage.search.conditions import NotCondition, conjuncts_of
 from storage.search.plan import AggregateFunction, ComputeNumbers, LegCombination
@@ -106,3 +107,16 @@ def test_several_questions_about_the_first_of_a_list_refer_to_it() -> None:
 )
 def test_one_question_stays_whole(question: str) -> None:
     assert len(plan_question(question).plan.legs) == 1
+
+
+@pytest.mark.parametrize("question", ["is that ok?", "is it allowed?", "is this alright"])
+def test_what_a_question_for_leave_is_about_is_no_small_talk(question: str) -> None:
+    message = simplify_message(f"my son is 15 and wants to help out in the warehouse, {question}", {})
+
+    assert message.text.startswith("my son is 15")
+
+
+def test_an_aside_before_a_question_that_says_what_is_meant_is_small_talk() -> None:
+    message = simplify_message("my boss wants to know it today, which parcels are by Blue Van?", {})
+
+    assert message.text.strip() == "which parcels are by Blue Van?"
