@@ -57,4 +57,7 @@ async def test_no_body_costs_more_than_a_second_of_processor_time(fuzzed_bot: Fu
         name: await fuzzed_bot.send_requests(lambda request=request: request, 1) for name, request in requests.items()
     }
 
-    assert [name for name, record in records.items() if record.costly or record.errors] == []
+    assert [name for name, record in records.items() if record.costly] == []
+    # The connection of a sender of tiny chunks is closed before there is anything to answer.
+    assert [name for name, record in records.items() if record.errors] == ["chunks"]
+    assert records["chunks"].statuses == {0: 1}
