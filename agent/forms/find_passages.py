@@ -91,11 +91,13 @@ class QuotationsFacts(LegFacts):
 class NoAnswerFacts(LegFacts):
     """No text answers the question. `unknown_words` are words of the question that no document holds.
 
-    `closest` are the sentences that come closest to an answer, best first: they are shown, but not as an answer.
+    `closest` are the sentences that come closest to an answer, best first: they are shown, but not as an answer. Of
+    those in `near` only the documents are offered.
     """
 
     unknown_words: tuple[str, ...] = ()
     closest: tuple[QuotableSentence, ...] = ()
+    near: tuple[QuotableSentence, ...] = ()
     asks_yes_or_no: bool = False
 
     @property

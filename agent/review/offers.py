@@ -90,7 +90,7 @@ async def _nearest_document_candidates(
 def _doubtful_sentences(facts: LegFacts) -> tuple[QuotableSentence, ...]:
     """Returns the quoted sentences that do not answer, or not surely."""
     if isinstance(facts, NoAnswerFacts):
-        return facts.closest
+        return facts.near or facts.closest
     return facts.sentences if isinstance(facts, QuotationsFacts) and not facts.is_sure else ()
 
 

@@ -18,6 +18,7 @@ from agent.evidence.evidence_score import (
     MIN_ANSWER_SCORE,
     MIN_CLOSEST_SCORE,
     MIN_LIKELY_SCORE,
+    MIN_NEAR_SCORE,
     MIN_SETTLING_SCORE,
     MIN_SURE_LIKELY_SCORE,
     MIN_SURE_SCORE,
@@ -125,8 +126,7 @@ async def answer_from_sentences(
         return _quote_evidence(review, answers, decision.hits)
     if reads_fields and (AnswerType.DAY in kinds or not are_values):
         return report_no_answer(review, NoAnswerFacts(), decision.hits)
-    closest = [answer.sentence for answer in answers if answer.score >= MIN_CLOSEST_SCORE]
-    return _show_closest(review, decision, closest)
+    return _show_closest(review, decision, [answer for answer in answers if answer.score >= MIN_NEAR_SCORE])
 
 
 def _says_more(answers: Sequence[_PartAnswer], explained: float) -> bool:
@@ -207,26 +207,32 @@ def _may_answer(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
 
 
 def _show_closest(
-    review: LegReview, decision: Enough | LegClarification, closest: Sequence[ScoredSentence]
+    review: LegReview, decision: Enough | LegClarification, near: Sequence[_PartAnswer]
 ) -> Enough | LegClarification:
     """Returns a report of what comes closest instead of a quotation that does not hold enough of the question.
 
-    `closest`: a sentence for each part that one has to do with. Other decisions are kept.
+    `near`: a sentence for each part that one has to do with. It is quoted if it may answer, or is of a document that
+    the question names; else its document is only offered. Other decisions are kept.
     """
     if isinstance(decision.facts, NoMentionFacts):
-        closest = [sentence for sentence in closest if sentence.names_share >= _MIN_NAMES_SHARE]
-        if not closest:
+        near = [answer for answer in near if answer.sentence.names_share >= _MIN_NAMES_SHARE]
+        if not near:
             return decision
-    if not isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts, NoMentionFacts)):
+    elif not isinstance(decision.facts, (QuotationsFacts, NoAnswerFacts)):
         return decision
-    merged = merge_equal_sentences([*map(_quotable, closest)])
-    unknown_words = decision.facts.unknown_words if isinstance(decision.facts, NoAnswerFacts) else ()
+    is_named = isinstance(decision.facts, NoMentionFacts)
+    closest = [answer for answer in near if is_named or answer.score >= MIN_CLOSEST_SCORE]
     facts = NoAnswerFacts(
-        unknown_words=unknown_words,
-        closest=tuple(merged),
-        asks_yes_or_no=bool(merged) and is_yes_no_question(review.leg.question),
+        unknown_words=decision.facts.unknown_words if isinstance(decision.facts, NoAnswerFacts) else (),
+        closest=_merge_answers(closest),
+        near=_merge_answers(near),
+        asks_yes_or_no=bool(closest) and is_yes_no_question(review.leg.question),
     )
     return report_no_answer(review, facts, decision.hits)
+
+
+def _merge_answers(answers: Sequence[_PartAnswer]) -> tuple[QuotableSentence, ...]:
+    return tuple(merge_equal_sentences([_quotable(answer.sentence) for answer in answers]))
 
 
 def _quotable(sentence: ScoredSentence) -> tuple[float, FoundPassage, DocumentQuote]:

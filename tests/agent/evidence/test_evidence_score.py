@@ -8,6 +8,7 @@ from agent.evidence.evidence_score import (
     MIN_ANSWER_SCORE,
     MIN_CLOSEST_SCORE,
     MIN_LIKELY_SCORE,
+    MIN_NEAR_SCORE,
     MIN_SURE_LIKELY_SCORE,
     MIN_SURE_SCORE,
     EvidenceFeatures,
@@ -41,14 +42,14 @@ _UNRELATED = EvidenceFeatures(
 
 
 def test_the_floors_stand_in_order() -> None:
-    assert 0 < MIN_CLOSEST_SCORE < MIN_ANSWER_SCORE <= MIN_LIKELY_SCORE < 1
+    assert 0 < MIN_NEAR_SCORE < MIN_CLOSEST_SCORE < MIN_ANSWER_SCORE <= MIN_LIKELY_SCORE < 1
     assert MIN_ANSWER_SCORE < MIN_SURE_SCORE <= MIN_SURE_LIKELY_SCORE < 1
     assert MIN_LIKELY_SCORE < MIN_SURE_LIKELY_SCORE
 
 
 def test_a_sentence_that_holds_what_is_asked_is_above_the_floor_and_an_unrelated_text_below_all() -> None:
     assert score_evidence(_ANSWERING) > MIN_LIKELY_SCORE
-    assert score_evidence(_UNRELATED) < MIN_CLOSEST_SCORE
+    assert score_evidence(_UNRELATED) < MIN_NEAR_SCORE
 
 
 @pytest.mark.parametrize(
