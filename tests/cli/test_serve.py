@@ -31,7 +31,7 @@ async def test_health_readiness_metrics_and_downloads_are_served(home: Path) -> 
 
 async def test_metrics_are_for_this_machine_or_with_a_token_and_liveness_is_for_all(home: Path) -> None:
     proxied, token = {"X-Forwarded-For": "203.0.113.9"}, {"Authorization": "Bearer a-metrics-token"}
-    async with serve_parley(home, PARLEY_METRICS_TOKEN="a-metrics-token") as address, ClientSession() as session:
+    async with serve_parley(home, {"PARLEY_METRICS_TOKEN": "a-metrics-token"}) as address, ClientSession() as session:
 
         async def status_of(path: str, headers: dict[str, str]) -> int:
             async with session.get(address + path, headers=headers) as answer:
@@ -47,7 +47,7 @@ async def test_metrics_are_for_this_machine_or_with_a_token_and_liveness_is_for_
 async def test_beside_a_chat_product_the_worker_answers_the_questions_of_the_web_chat(home: Path) -> None:
     async with (
         SlackServer() as slack,
-        serve_parley(home, **environment_of(slack)) as address,
+        serve_parley(home, environment_of(slack)) as address,
         ClientSession() as session,
     ):
         async with session.post(
@@ -69,7 +69,7 @@ async def test_a_message_that_comes_while_the_program_is_loading_is_acknowledged
     async with SlackServer() as slack:
         slack.app_url = f"http://127.0.0.1:{port}{EVENTS_PATH}"
         person = slack.workspace.add_user(SlackMember(id="U1", name="Pat"))
-        async with serve_parley(home, port=port, awaits_start=False, **environment_of(slack)):
+        async with serve_parley(home, environment_of(slack), port=port, awaits_start=False):
             channel = slack.workspace.direct_channel_of(person.id)
             _, outcomes = await slack.post_as_person(person, channel, "How many receipts from Kestrel?")
             await slack.wait_until(lambda: any("40" in message.text for message in slack.workspace.bot_messages()), 60)

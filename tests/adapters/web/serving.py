@@ -5,15 +5,16 @@ import contextlib
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.cli.conftest import environment_for
 
 
 @contextlib.asynccontextmanager
 async def serve_parley(
-    home: Path, *, port: int | None = None, awaits_start: bool = True, **extra_environment: str
+    home: Path, extra_environment: Mapping[str, str] = MappingProxyType({}), *, port: int = 0, awaits_start: bool = True
 ) -> AsyncGenerator[str]:
     """Run the server and yield its address; without `awaits_start`, as soon as it takes connections. At the end it
     receives SIGTERM and must exit cleanly.
