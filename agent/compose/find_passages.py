@@ -36,8 +36,8 @@ def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
     telling_words = select_telling_words(unknown_words)
     # The words of a question in another language may stand here in English, or without their accents.
     if telling_words and is_reply_in_english():
-        written = [spell_as_asked(word, review.leg.question) for word in telling_words[:_MAX_UNKNOWN_WORDS]]
-        words = ", ".join(f"“{escape_markdown(word)}”" for word in written)
+        written = dict.fromkeys(spell_as_asked(word, review.leg.question) for word in telling_words)
+        words = ", ".join(f"“{escape_markdown(word)}”" for word in [*written][:_MAX_UNKNOWN_WORDS])
         text += translate_message(" No document mentions {words}.", words=words)
     return ComposedLeg(sentences=(text,))
 

@@ -105,7 +105,7 @@ TEXTS = {
 }
 NOTHING = {
     "What does the toner of TCK-7002 weigh?": "I did not find an answer in “Printer trouble 2”.",
-    "What does the toner of TCK-9999 weigh?": "I found nothing",
+    "What does the toner of TCK-9999 weigh?": "I did not find an answer to this. No document mentions “TCK-9999”.",
     "What is subletting like for Ada Brandt?": "I did not find an answer in “Lease 0”.",
 }
 UNKNOWN = {"list all purple tickets": "I am not sure what you mean by “purple”"}

@@ -22,6 +22,7 @@ _LEADER = re.compile(r"\s*(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*")  # between a
 _LABELLED_LINE = re.compile(r"(?P<label>[^\W\d][^:|*.!?]{0,39}): (?P<value>\S.*)")
 _MIN_LABELLED_LINES: Final = 3  # of a row of a table
 _MAX_LABEL_CHARACTERS: Final = 40  # of the first of two cells
+_CODE = re.compile(r"\b(?=[\w./-]*\d)\w+(?:[-./]\w+)+")  # "TCK-9999", "7.3.0"
 _OWN_PLURALS: Final = frozenset("species series news".split())
 
 
@@ -58,9 +59,12 @@ def lowercase_words(label: str) -> str:
 
 
 def spell_as_asked(word: str, question: str) -> str:
-    """Returns the folded word as the question writes it: "Ludmila" for "ludmila"."""
+    """Returns the folded word as the question writes it: "Ludmila" for "ludmila", "TCK-9999" for a part of this."""
     written = re.search(rf"\b{re.escape(word)}\b", question, re.IGNORECASE)
-    return written[0] if written is not None else word
+    if written is None:
+        return word
+    code = next((code for code in _CODE.finditer(question) if code.start() <= written.start() < code.end()), None)
+    return written[0] if code is None else code[0]
 
 
 def capitalize_words(words: str) -> str:

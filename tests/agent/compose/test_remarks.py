@@ -25,3 +25,4 @@ def test_a_word_that_was_read_in_another_spelling_is_not_called_unused() -> None
 def test_a_name_is_written_as_in_the_question() -> None:
     assert spell_as_asked("harkova", "What did we pay Ludmila Harkova?") == "Harkova"
     assert spell_as_asked("fee", "What did we pay?") == "fee"
+    assert spell_as_asked("9999", "What does the toner of TCK-9999 weigh?") == "TCK-9999"

@@ -157,6 +157,7 @@ def test_the_number_of_values_is_bounded(value: str) -> None:
     assert parse_json_object(list_of(MAX_VALUES - 2))
     with pytest.raises(UnreadableRequest, match="too many values"):
         parse_json_object(list_of(MAX_VALUES))
+    assert parse_json_object(json.dumps({"text": "[," * MAX_VALUES}))
 
 
 def test_a_form_is_read_with_its_empty_fields() -> None:
