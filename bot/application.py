@@ -34,6 +34,7 @@ from bot.surface.surface_registry import SurfaceRegistry
 from bot.turns.feedback import AnswerFeedback
 from bot.turns.further_messages import FurtherMessages
 from bot.turns.stop_requests import StopRequests
+from bot.turns.stopping import StopTimeouts, stop_timeouts_within
 from bot.turns.turn_actions import TurnActionHandler
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
 from bot.turns.workers import TurnWorkers
@@ -85,6 +86,10 @@ class Application:
     turn_workers: TurnWorkers
     surfaces: SurfaceRegistry
 
+    @property
+    def stop_timeouts(self) -> StopTimeouts:
+        return stop_timeouts_within(self.settings.stop_timeout)
+
     def installations_for(self, product: str) -> AppInstallations:
         """The installations of the product's app."""
         return AppInstallations(product, self.database, self.settings.secret_keys)
@@ -129,6 +134,8 @@ class Application:
     async def run_until_stopped(self, stop: asyncio.Event, *, warm_up: bool = False, maintenance: bool = True) -> None:
         """Until `stop`: works on the turns of the registered surfaces, syncs due sources, expires offers and files.
 
+        The turns in progress are then finished, or given back after `stop_timeouts.turns`.
+
         `warm_up`: also loads in the background what the first question needs. `maintenance` False: another process
         syncs and removes files.
         """
@@ -143,7 +150,7 @@ class Application:
             first_job=first_job,
             maintenance=maintenance,
         ):
-            await self.turn_workers.run_until_stopped(stop)
+            await self.turn_workers.run_until_stopped(stop, turn_timeout=self.stop_timeouts.turns)
 
     def http_routes(self) -> tuple["web.RouteDef", ...]:
         """The application's own route, besides those of its surfaces: `GET /download/{signed}`."""

@@ -36,21 +36,25 @@ def build_web_app(
     metrics: TurnMetrics,
     *,
     can_answer: Callable[[], bool] = lambda: True,
+    is_ending: Callable[[], bool] = lambda: False,
 ) -> web.Application:
     """The web application with all routes of the port. Opens and closes nothing.
 
-    `can_answer`: whether a process is ready to answer; without one, `/readyz` says so.
+    `can_answer`: whether a process is ready to answer; without one, `/readyz` says so. `is_ending`: whether this
+    process was told to end; `/readyz` then says so, and everything else still works.
     """
     checks = build_request_checks(quiet_log_for(bot.log))
     app = web.Application(client_max_size=_MAX_BODY_BYTES, middlewares=[checks, _translate_failures])
-    app.add_routes(_operation_routes(bot, metrics, can_answer))
+    app.add_routes(_operation_routes(bot, metrics, can_answer, is_ending))
     app.add_routes(bot.http_routes())
     for surface in surfaces:
         app.add_routes(surface.http_routes())
     return app
 
 
-def _operation_routes(bot: "Application", metrics: TurnMetrics, can_answer: Callable[[], bool]) -> list[web.RouteDef]:
+def _operation_routes(
+    bot: "Application", metrics: TurnMetrics, can_answer: Callable[[], bool], is_ending: Callable[[], bool]
+) -> list[web.RouteDef]:
     readiness, token = _CachedReadiness(bot.readiness.find_problems), bot.settings.metrics_token
     token_check = None if token is None else SecretCheck(token.get_secret_value(), bot.clock)
 
@@ -59,7 +63,7 @@ def _operation_routes(bot: "Application", metrics: TurnMetrics, can_answer: Call
 
     async def report_ready(request: web.Request) -> web.Response:
         # Names no host and no reason: everyone who can reach the port may read this.
-        problem = await readiness.find_problem()
+        problem = "the process is ending" if is_ending() else await readiness.find_problem()
         if problem is None and not can_answer():
             problem = "no process is ready to answer"
         if problem is not None:

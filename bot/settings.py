@@ -109,6 +109,7 @@ class Settings(SettingsSection):
     public_url: Annotated[str, AfterValidator(validate_web_url)] | None = None
     secret_key: Annotated[SecretStr, AfterValidator(_validate_key_ring)] | None = None
     workers: Annotated[int, Field(ge=0, le=16)] = 1
+    stop_timeout: Annotated[float, Field(ge=1, le=3600)] = 20.0  # seconds from the signal to end to the end
     trace_endpoint: Annotated[
         Annotated[str, AfterValidator(validate_web_url)] | None, Field(validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
     ] = None

@@ -180,6 +180,7 @@ class TurnProcessor:
             self._log.warning("lease lost", **run.log_ids())
             return None
         except asyncio.CancelledError:
+            self._log.info("turn given back", **run.log_ids())
             await asyncio.shield(self._inbox.release_claim(claimed))
             raise
 

@@ -9,10 +9,12 @@ import itertools
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from bot.ids import TurnId
 from bot.task_groups import lone_error
+from bot.turns.stopping import DEFAULT_STOP_TIMEOUTS
 from bot.turns.worker_protocol import (
     ApplyChangeCommand,
     ChangeAppliedReport,
@@ -102,12 +104,14 @@ async def open_worker_pool(
     on_ready_count: Callable[[int], None],
     awaits_ready: bool = True,
     change_timeouts: ChangeTimeouts = ChangeTimeouts(),
+    end_timeout: timedelta = DEFAULT_STOP_TIMEOUTS.worker_processes,
 ) -> AsyncGenerator[WorkerProcessPool]:
     """Starts `count` processes; with `awaits_ready`, waits a short time until they are ready. `on_turn_ended` is called
     for each of their turns, `on_model_calls` with the calls of each, `on_ready_count` with the number of ready
     processes. A turn that is stored before they are ready waits in the inbox.
 
-    They end after `stop` is set, or with the block; they finish their current turns first.
+    They end after `stop` is set, or with the block; they finish their current turns first, or give them back. A process
+    that has not ended after `end_timeout` is killed.
     """
     ready_workers: set[_WorkerProcess] = set()
 
@@ -131,7 +135,7 @@ async def open_worker_pool(
         async with asyncio.TaskGroup() as group:
             for worker_process in workers:
                 group.create_task(worker_process.supervise_process())
-            ending = group.create_task(_end_workers(workers, stop))
+            ending = group.create_task(_end_workers(workers, stop, end_timeout))
             try:
                 await _wait_for([worker.first_start if awaits_ready else worker.first_spawn for worker in workers])
                 yield WorkerProcessPool(workers, stop, change_timeouts)
@@ -140,10 +144,17 @@ async def open_worker_pool(
                 await ending
 
 
-async def _end_workers(workers: "Sequence[_WorkerProcess]", stop: asyncio.Event) -> None:
+async def _end_workers(workers: "Sequence[_WorkerProcess]", stop: asyncio.Event, within: timedelta) -> None:
     await stop.wait()
     for worker in workers:
         worker.request_end()
+    try:
+        async with asyncio.timeout(within.total_seconds()):
+            for worker in workers:
+                await worker.last_end.wait()
+    except TimeoutError:
+        for worker in workers:
+            worker.kill_process("it did not end in time")
 
 
 async def _wait_for(events: "Sequence[asyncio.Event]") -> None:
@@ -219,6 +230,15 @@ class _WorkerProcess:
         for pending in self._pending_changes.values():
             pending.deadline.cancel()
         self._log.error("answering process replaced", reason="it did not confirm a change of the directory")
+        self._kill_running()
+
+    def kill_process(self, reason: str) -> None:
+        """Does nothing after its end. Its turns are claimed again when their leases expire."""
+        if not self.last_end.is_set():
+            self._log.error("answering process killed", reason=reason)
+            self._kill_running()
+
+    def _kill_running(self) -> None:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 

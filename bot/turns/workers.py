@@ -3,7 +3,8 @@ turn.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from datetime import timedelta
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
@@ -11,6 +12,7 @@ from structlog.typing import FilteringBoundLogger
 from agent.limits import AnswerLimits
 from bot.ids import TurnId
 from bot.turns.delivery import TURN_LEASE
+from bot.turns.stopping import DEFAULT_STOP_TIMEOUTS
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
 from storage.sql.errors import SqlError
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
@@ -60,8 +62,13 @@ class TurnWorkers:
         """Looks for due turns now."""
         self._wake.set()
 
-    async def run_until_stopped(self, stop: asyncio.Event) -> None:
-        """Claims and processes turns until `stop`; then finishes the turns in progress."""
+    async def run_until_stopped(
+        self, stop: asyncio.Event, *, turn_timeout: timedelta = DEFAULT_STOP_TIMEOUTS.turns
+    ) -> None:
+        """Claims and processes turns until `stop`; then finishes the turns in progress.
+
+        A turn that is not finished `turn_timeout` later is given back without counting the attempt.
+        """
         running: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._wake_on_stop(stop))
@@ -74,6 +81,7 @@ class TurnWorkers:
                     task.add_done_callback(running.discard)
                 if not claimed:
                     await self._wait_for_turns()
+            await _end_tasks(running, turn_timeout)
 
     async def run_turn(self, turn: TurnId, *, limits: AnswerLimits | None = None) -> FinishedTurn:
         """Runs this turn here and now, and the turns before it in its conversation; failures are not retried.
@@ -128,3 +136,11 @@ class TurnWorkers:
     async def _wake_on_stop(self, stop: asyncio.Event) -> None:
         await stop.wait()
         self._wake.set()
+
+
+async def _end_tasks(tasks: Collection[asyncio.Task[None]], within: timedelta) -> None:
+    """Waits for the tasks, and cancels those that are not done in time."""
+    if tasks:
+        _, late_tasks = await asyncio.wait(tasks, timeout=within.total_seconds())
+        for task in late_tasks:
+            task.cancel()

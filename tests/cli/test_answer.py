@@ -17,6 +17,9 @@ from adapters.slack.events.http_endpoint import EVENTS_PATH
 from tests.adapters.web.serving import serve_parley
 from tests.cli.conftest import run_parley
 from tests.faults.home import build_home
+from tests.stand_ins.model.replies import HttpFault, ServerReply
+from tests.stand_ins.model.request_bodies import ChatBody
+from tests.stand_ins.model.server import API_KEY, ScriptedModelServer
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, SlackChannel, SlackMember, SlackMessage
 
@@ -36,10 +39,10 @@ class ServedSlackChat:
 
     async def answer(self, channel: SlackChannel, text: str) -> SlackMessage:
         question, _ = await self.slack.post_as_person(self.ada, channel, text)
-        await self.slack.wait_until(lambda: any(map(is_final_answer, self._replies_to(question))), 60)
-        return self._replies_to(question)[-1]
+        await self.slack.wait_until(lambda: any(map(is_final_answer, self.replies_to(question))), 60)
+        return self.replies_to(question)[-1]
 
-    def _replies_to(self, question: SlackMessage) -> list[SlackMessage]:
+    def replies_to(self, question: SlackMessage) -> list[SlackMessage]:
         return [message for message in self.slack.workspace.bot_messages() if message.thread_ts == question.ts]
 
     async def wait_for_metric(self, sample: str) -> None:
@@ -171,6 +174,71 @@ async def test_without_workers_one_process_does_everything(slack: SlackServer, t
 
     assert "40" in answer.text
     assert chat.worker_pids() == []
+
+
+class HeldModel:
+    """A language model that answers a call, with an error, once it is released."""
+
+    def __init__(self) -> None:
+        self.called, self.released = asyncio.Event(), asyncio.Event()
+        self.server = ScriptedModelServer(answer_chat=self._answer)
+
+    async def _answer(self, _: ChatBody) -> ServerReply:
+        self.called.set()
+        await self.released.wait()
+        return HttpFault(status=400, message="no")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "PARLEY_MODEL": "openai/main-model",
+            "PARLEY_MODEL_API_BASE": self.server.url,
+            "PARLEY_MODEL_API_KEY": API_KEY,
+            "PARLEY_MODEL_WHEN": "always",
+            "PARLEY_MODEL_TIMEOUT": "60",
+        }
+
+
+async def test_a_turn_that_outlasts_the_stop_is_answered_once_after_the_next_start(
+    slack: SlackServer, tmp_path: Path
+) -> None:
+    model, home = HeldModel(), build_home(tmp_path)
+    async with model.server:
+        more = {**slack_settings(slack), **model.settings, "PARLEY_STOP_TIMEOUT": "5"}
+        async with serve_parley(home, more) as address:
+            chat = chat_at(slack, home, address)
+            question, _ = await slack.post_as_person(
+                chat.ada, slack.workspace.direct_channel_of(chat.ada.id), "How many receipts from Kestrel?"
+            )
+            await model.called.wait()
+        [given_back] = chat.log_lines("turn given back")
+        texts_at_the_stop = [reply.text for reply in chat.replies_to(question)]
+
+    async with serve_parley(home, slack_settings(slack)):
+        await slack.wait_until(lambda: any("40" in reply.text for reply in chat.replies_to(question)), 60)
+
+    assert not any("40" in text for text in texts_at_the_stop)
+    assert ["40" in reply.text for reply in chat.replies_to(question)] == [True]
+    assert [line["turn"] for line in chat.log_lines("turn")] == [given_back["turn"]]
+
+
+async def test_a_turn_that_ends_in_time_is_answered_before_the_end(slack: SlackServer, tmp_path: Path) -> None:
+    model, home, chats = HeldModel(), build_home(tmp_path), list[ServedSlackChat]()
+    # It gets a second signal at the end of the block, which ends it at once if it still runs.
+    with contextlib.suppress(ProcessLookupError, AssertionError):
+        async with model.server, serve_parley(home, slack_settings(slack) | model.settings) as address:
+            chats.append(chat_at(slack, home, address))
+            [pid] = chats[0].worker_pids()
+            channel = slack.workspace.direct_channel_of(chats[0].ada.id)
+            await slack.post_as_person(chats[0].ada, channel, "How many receipts from Kestrel?")
+            await model.called.wait()
+            os.kill(parent_pid_of(pid), signal.SIGTERM)
+            model.released.set()
+            await wait_until(lambda: not is_running(pid))
+
+    assert [line["outcome"] for line in chats[0].log_lines("turn")] == ["answer"]
+    assert chats[0].log_lines("turn given back") == []
+    assert [message.text for message in slack.workspace.bot_messages() if "40" in message.text] != []
 
 
 def test_the_answer_command_refuses_to_start_by_hand(home: Path) -> None:

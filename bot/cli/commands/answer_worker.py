@@ -29,7 +29,6 @@ _NICENESS: Final = 10
 # How long a thread that reads a long question or searches may keep the others waiting; Python's default is 5 ms, and a
 # short question changes between threads many times.
 _SWITCH_INTERVAL_S: Final = 0.001
-SHUTDOWN_GRACE_S: Final = 20.0  # for running turns after the receiving process has ended; then they are released
 
 
 def answer(home: HomeOption = None, debug: DebugOption = False) -> None:
@@ -54,7 +53,7 @@ async def _process_turns(bot: "Application") -> None:
         async with asyncio.TaskGroup() as group:
             work_task = group.create_task(bot.run_until_stopped(stop, warm_up=True))
             listen_task = group.create_task(
-                _ParentListener(bot, worker_support, reports, stop, work_task, group).listen_to_pipe(command_pipe)
+                _ParentListener(bot, worker_support, reports, stop, group).listen_to_pipe(command_pipe)
             )
             work_task.add_done_callback(lambda _: listen_task.cancel())
 
@@ -82,14 +81,13 @@ class _ParentListener:
         worker_support: "dict[str, WorkerSupport]",
         reports: asyncio.WriteTransport,
         stop: asyncio.Event,
-        work_task: asyncio.Task[None],
         task_group: asyncio.TaskGroup,
     ) -> None:
         self._bot, self._worker_support, self._reports, self._stop = bot, worker_support, reports, stop
-        self._work_task, self._task_group = work_task, task_group
+        self._task_group = task_group
 
     async def listen_to_pipe(self, pipe: asyncio.StreamReader) -> None:
-        """Handle commands until the pipe closes. Running turns then have `SHUTDOWN_GRACE_S` before they are released.
+        """Handle commands until the pipe closes. The work then ends as it does after an `EndWorkerCommand`.
 
         The pipe also closes, without an `EndWorkerCommand`, when `parley serve` is killed.
         """
@@ -117,8 +115,6 @@ class _ParentListener:
         if not self._stop.is_set():
             self._bot.log.warning("receiving process is gone")
         self._stop.set()
-        await asyncio.wait((self._work_task,), timeout=SHUTDOWN_GRACE_S)
-        self._work_task.cancel()
 
     async def _apply_change(self, changed: "ApplyChangeCommand") -> None:
         """Apply a directory change and report it.

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from bot.turns.metrics import TurnMetrics
     from bot.turns.worker_processes import WorkerProcessPool
 
-_SHUTDOWN_GRACE_S = 20.0  # for running requests and turns
 _ANSWER_COMMAND: Final = (sys.executable, "-m", "bot.cli", "answer")
 
 
@@ -111,6 +110,7 @@ async def _serve_surfaces(
             started_surfaces,
             metrics,
             can_answer=lambda: worker_pool is None or worker_pool.has_ready_worker,
+            is_ending=stop.is_set,
         )
         port = await stack.enter_async_context(_serve_http(bot, app, started_surfaces, sockets))
         stack.enter_context(StopSignals(stop))
@@ -128,6 +128,7 @@ def _open_answer_workers(
     log: "FilteringBoundLogger",
 ) -> "AbstractAsyncContextManager[WorkerProcessPool]":
     """Start worker processes with this process's settings from the environment and the options."""
+    from bot.turns.stopping import stop_timeouts_within
     from bot.turns.worker_processes import open_worker_pool
 
     environ = {"PARLEY_HOME": str(settings.home), "PARLEY_HOST": settings.host, "PARLEY_PORT": str(settings.port)}
@@ -142,6 +143,7 @@ def _open_answer_workers(
         on_model_calls=metrics.record_calls,
         on_ready_count=metrics.set_ready_workers,
         awaits_ready=False,
+        end_timeout=stop_timeouts_within(settings.stop_timeout).worker_processes,
     )
 
 
@@ -177,7 +179,7 @@ async def _serve_http(
     from bot.http.listening import limits_for_process, start_sites_on
     from bot.http.quiet_log import forward_library_logs, quiet_log_for
 
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_GRACE_S)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=bot.stop_timeouts.requests.total_seconds())
     with forward_library_logs(quiet_log_for(bot.log)):
         await runner.setup()
         try:
