@@ -23,6 +23,7 @@ from bot.health.index_rebuild import IndexRebuild
 from bot.health.readiness import ReadinessChecks
 from bot.ids import ConversationId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
+from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
@@ -56,6 +57,7 @@ class Application:
     settings: Settings
     clock: Clock
     index: SearchIndex
+    operations: OperationObservers  # of the index, the chat products, exports and sources
     extractor: Extractor
     database: SqlDatabase
     grants: GrantStore

@@ -39,6 +39,8 @@ from bot.health.index_record import BucketOriginFinder, IndexRecord
 from bot.health.readiness import ReadinessChecks
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
+from bot.metrics.measured_index import MeasuredIndex
+from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
 from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
 from bot.models.result_cache import ResultCache
@@ -133,6 +135,7 @@ async def open_application(
             stack.push_async_callback(index.close)
         if reranker is None:
             reranker = stack.enter_context(open_reranker(settings, gateway))
+        operations = OperationObservers()
         extractor = extractor or _default_extractor()
         attachment_indexes = AttachmentIndexes(
             settings.home / "attached",
@@ -146,7 +149,8 @@ async def open_application(
             settings=settings,
             clock=clock,
             database=database,
-            index=index,
+            index=MeasuredIndex(index, operations.report_operation),
+            operations=operations,
             extractor=extractor,
             attachment_indexes=attachment_indexes,
             reranker=reranker,
@@ -372,6 +376,7 @@ class _OpenedBackends:
     clock: Clock
     database: SqlDatabase
     index: SearchIndex
+    operations: OperationObservers
     extractor: Extractor
     attachment_indexes: AttachmentIndexes
     reranker: Reranker | None
@@ -428,6 +433,7 @@ def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
             folder=settings.exports_path,
             link_base=settings.link_base,
             worker=backends.process_name,
+            observer=backends.operations.report_operation,
         ),
     )
 
@@ -467,6 +473,7 @@ def _build_turn_processor(
         surfaces=backends.surfaces,
         clock=backends.database.utc_now,
         log=backends.log,
+        operation_observer=backends.operations.report_operation,
     )
 
 
@@ -493,6 +500,7 @@ def _build_application(
         schemas=settings.home / "schemas",
         worker=backends.process_name,
         log=log,
+        observer=backends.operations.report_operation,
     )
     load_dialogue = cache(
         partial(_build_dialogue, backends=backends, services=services, agent=agent, given_reasoner=reasoner)
@@ -533,6 +541,7 @@ def _build_application(
         settings=settings,
         clock=backends.clock,
         index=index,
+        operations=backends.operations,
         extractor=backends.extractor,
         database=database,
         grants=services.grants,

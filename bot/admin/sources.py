@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from structlog.typing import FilteringBoundLogger
 
 from bot.errors import InvalidSource, SourceBusy, UnknownSource
+from bot.metrics.operation_measurements import OperationObserver, SyncMeasurement, ignore_operation
 from bot.task_groups import lone_error
 from storage.ingest.errors import IngestError, SyncLost
 from storage.ingest.extract.candidates import Extractor
@@ -65,7 +66,9 @@ class SourceOperations:
         worker: str,
         log: FilteringBoundLogger,
         lease: timedelta = _SYNC_LEASE,
+        observer: OperationObserver = ignore_operation,
     ) -> None:
+        self._observer = observer
         self._store, self._index, self._opener = SourceStore(database), index, opener
         self._extractor = extractor
         self._schemas, self._worker, self._log, self._lease = schemas, worker, log, lease
@@ -198,8 +201,10 @@ class SourceOperations:
                     progress=progress,
                 )
         except (SearchError, IngestError, OSError) as exc:
+            self._observer(SyncMeasurement(outcome="failed"))
             await self._store.finish_source_run(claimed, "failed", {}, failure=str(exc))
             raise
+        self._observer(SyncMeasurement(outcome=sync_outcome_of(synced), documents=_document_counts_of(synced)))
         problem = sync_problem_of(source.id, synced)
         if not await self._store.finish_source_run(
             claimed, sync_outcome_of(synced), sync_counts_of(synced), failure=problem
@@ -256,6 +261,11 @@ def sync_counts_of(synced: "SyncResult") -> dict[str, int]:
     names = ("items", "unchanged", "passed_over", "added", "replaced", "skipped", "failed")
     deleted = synced.sweep.documents if isinstance(synced.sweep, SweepCompleted) else 0
     return {name: getattr(synced, name) for name in names} | {"deleted": deleted}
+
+
+def _document_counts_of(synced: "SyncResult") -> dict[str, int]:
+    counts = sync_counts_of(synced)
+    return {name: counts[name] for name in ("added", "replaced", "skipped", "failed", "deleted")}
 
 
 def sync_problem_of(source: str, synced: "SyncResult") -> str | None:

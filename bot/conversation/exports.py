@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from time import perf_counter
+from typing import Any, BinaryIO, Final, Literal
 
 from agent.compose.phrases.values import format_number
 from bot.access.audience_scope import AccessResolver
@@ -29,6 +30,7 @@ from bot.errors import (
     ReaderStatusUnknown,
 )
 from bot.ids import ConversationId, ExportId, PersonId, Subject, TurnId
+from bot.metrics.operation_measurements import ExportMeasurement, OperationObserver, ignore_operation
 from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import ATTACHMENTS_BUCKET
 from bot.surface.inbound import Audience, PrivateAudience
@@ -101,7 +103,9 @@ class ExportFiles:
         link_base: str,
         worker: str,
         page_rows: int = _PAGE_ROWS,
+        observer: OperationObserver = ignore_operation,
     ) -> None:
+        self._observer = observer
         self._store, self._now = ExportStore(database), database.utc_now
         self._attachments, self._access, self._signer = attachments, access, signer
         self._folder, self._link_base, self._worker, self._page_rows = folder, link_base, worker, page_rows
@@ -220,23 +224,34 @@ class ExportFiles:
         if claimed is None:
             await self._store.withdraw_export(export.id, str(ExportBusy()))
             raise ExportBusy()
+        started_s = perf_counter()
         try:
             rows = await self._write_pages(claimed, report_progress)
         except asyncio.CancelledError:
+            self._report_end("interrupted", started_s)
             await asyncio.shield(self._release_export(claimed))
             raise
         except SearchError:
+            self._report_end("interrupted", started_s)
             await self._release_export(claimed)
             raise
         except (ExportStopped, ExportOvertaken) as exc:
+            self._report_end("failed", started_s)
             await self._fail_export(claimed, exc)
             raise
         except OSError as exc:
+            self._report_end("failed", started_s)
             await self._fail_export(claimed, write_error := ExportWriteFailed())
             raise write_error from exc
+        self._report_end("done", started_s, rows=rows)
         if not await self._store.finish_export(claimed, rows=rows, path=_spool_name(export)):
             raise ExportBusy()
         return await self._load_export(export.id)
+
+    def _report_end(
+        self, outcome: Literal["done", "failed", "interrupted"], started_s: float, *, rows: int = 0
+    ) -> None:
+        self._observer(ExportMeasurement(outcome=outcome, rows=rows, seconds=perf_counter() - started_s))
 
     async def _fail_export(self, claimed: ClaimedExport, reason: ExportRefused) -> None:
         await self._store.fail_export(claimed, str(reason))

@@ -14,6 +14,8 @@ from structlog.typing import FilteringBoundLogger
 
 from bot.conversation.notices import INITIAL_PROGRESS
 from bot.ids import MessageId, PersonId, TurnId
+from bot.metrics.measured_operations import measured_delivery
+from bot.metrics.operation_measurements import DeliveryOperation, OperationObserver, ignore_operation
 from bot.surface.outbox import ChatThread, MessageGone, OutboxFailed, open_message, post_privately, show_activity
 from bot.surface.replies import (
     ChosenPart,
@@ -159,7 +161,10 @@ class TurnDelivery:
         now: Callable[[], datetime],
         log: FilteringBoundLogger,
         stoppable_after_s: float = _STOPPABLE_AFTER_S,
+        observer: OperationObserver = ignore_operation,
     ) -> None:
+        """Reports each call of the chat product to `observer`."""
+        self._observer = observer
         self._stoppable_after_s = stoppable_after_s
         self._lease_until, self._now = claimed.lease_until, now
         self._claimed, self._asker, self._thread, self._inbox, self._log = claimed, asker, thread, inbox, log
@@ -207,7 +212,7 @@ class TurnDelivery:
         if self._message is None:
             await self.check_lease()
             try:
-                async with _outbox_deadline():
+                async with self._outbox_call(DeliveryOperation.POST):
                     await post_privately(self._thread, self._asker, reply)
             except OutboxFailed as exc:
                 self._log.info("private reply not posted", turn=self._claimed.turn.id, reason=exc.reason)
@@ -218,7 +223,7 @@ class TurnDelivery:
     async def show_chosen(self, message: MessageId, reply: Reply, chosen: ChosenPart) -> None:
         """An earlier message of this conversation shows the selected choice. Raises `OutboxFailed`, `LeaseLost`."""
         await self.check_lease()
-        async with _outbox_deadline():
+        async with self._outbox_call(DeliveryOperation.UPDATE):
             await self._thread.show_chosen(message, reply, chosen)
 
     async def find_message(self, turn: TurnId) -> MessageId | None:
@@ -226,7 +231,7 @@ class TurnDelivery:
         other_messages = None
         if self._claimed.is_sole_in_conversation:
             other_messages = [MessageId(message) for message in await self._inbox.list_other_reply_messages(turn)]
-        async with _outbox_deadline():
+        async with self._outbox_call(DeliveryOperation.FIND):
             return await self._thread.find_message(turn, other_messages=other_messages)
 
     async def check_lease(self) -> None:
@@ -261,7 +266,7 @@ class TurnDelivery:
 
     async def _post_opening(self, opening: _ProgressOpening) -> None:
         self._is_message_known = False  # if the next call fails, the chat may have posted the message anyway
-        async with _outbox_deadline():
+        async with self._outbox_call(DeliveryOperation.OPEN):
             opened = await open_message(self._thread, self._asker, opening)
         self._is_message_known = True
         if opened is not None:
@@ -290,14 +295,14 @@ class TurnDelivery:
         """Posts a new message if a person has deleted this one meanwhile, so that the asker still gets the answer."""
         await self.check_lease()
         try:
-            async with _outbox_deadline():
+            async with self._outbox_call(DeliveryOperation.UPDATE):
                 await self._thread.update_message(message, reply)
         except MessageGone:
             await self._post_message(reply)
 
     async def _attach_files(self, message: MessageId, reply: Reply) -> None:
         await self.check_lease()
-        async with _outbox_deadline():
+        async with self._outbox_call(DeliveryOperation.ATTACH):
             await self._thread.attach_files(message, reply)
 
     async def _recover_message(self) -> None:
@@ -314,7 +319,7 @@ class TurnDelivery:
     async def _post_message(self, reply: Reply) -> None:
         await self.check_lease()
         self._is_message_known = False  # if the next call fails, the chat may have posted the message anyway
-        async with _outbox_deadline():
+        async with self._outbox_call(DeliveryOperation.POST):
             message = await self._thread.post_message(reply)
         self._is_message_known = True
         await self._record_message(message)
@@ -331,12 +336,12 @@ class TurnDelivery:
         actions = (TurnActionsPart(handles=(TurnAction.STOP,)),) if is_stoppable else ()
         return Reply(turn=TurnId(self._claimed.turn.id), parts=(*written, progress, *actions))
 
-
-@asynccontextmanager
-async def _outbox_deadline() -> AsyncGenerator[None]:
-    """Raises `OutboxFailed` (to be retried) for a chat product that does not answer in time."""
-    try:
-        async with asyncio.timeout(_OUTBOX_TIMEOUT_S):
-            yield
-    except TimeoutError as exc:
-        raise OutboxFailed("it did not answer in time", retry=True) from exc
+    @asynccontextmanager
+    async def _outbox_call(self, operation: DeliveryOperation) -> AsyncGenerator[None]:
+        """Raises `OutboxFailed` (to be retried) for a chat product that does not answer in time."""
+        with measured_delivery(self._observer, self._claimed.turn.surface, operation):
+            try:
+                async with asyncio.timeout(_OUTBOX_TIMEOUT_S):
+                    yield
+            except TimeoutError as exc:
+                raise OutboxFailed("it did not answer in time", retry=True) from exc

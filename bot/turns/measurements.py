@@ -14,6 +14,7 @@ class TurnMeasurement:
     surface: str
     outcome: str
     seconds: float  # from its claim to its end
+    latency_s: float = 0.0  # from its receipt to its end, with waits and earlier attempts
     ended_at: float  # in seconds since 1970, UTC
     stages: tuple[TraceStage, ...] = ()
     fallback_stages: tuple[str, ...] = ()  # those that rules took over

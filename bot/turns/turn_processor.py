@@ -45,6 +45,7 @@ from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
+from bot.metrics.operation_measurements import OperationObserver
 from bot.progress import ignore_partial_answer
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
@@ -109,8 +110,10 @@ class TurnProcessor:
         surfaces: SurfaceRegistry,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
+        operation_observer: OperationObserver,
     ) -> None:
         """`load_dialogue` is called for each turn, and returns the same object."""
+        self._operation_observer = operation_observer
         self._inbox, self._load_dialogue, self._clarifications = inbox, load_dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stop_requests, self._revisions = question_limits, stop_requests, revisions
@@ -189,7 +192,15 @@ class TurnProcessor:
         if outbox is None:
             return NullDelivery()
         thread = outbox.thread_for(inbound.conversation, inbound.address)
-        return TurnDelivery(claimed, inbound.person, thread, self._inbox, now=self._clock, log=self._log)
+        return TurnDelivery(
+            claimed,
+            inbound.person,
+            thread,
+            self._inbox,
+            now=self._clock,
+            log=self._log,
+            observer=self._operation_observer,
+        )
 
     async def _run_under_lease(self, run: "_TurnRun") -> FinishedTurn | None:
         with lone_error():
@@ -498,6 +509,7 @@ class TurnProcessor:
             surface=run.inbound.surface,
             outcome=turn_result.result["outcome"],
             seconds=run.elapsed_ms / 1000,
+            latency_s=max((self._clock() - run.claimed.turn.received_at).total_seconds(), 0.0),
             ended_at=time.time(),
             stages=tuple(run.reasoning_log.stages),
             fallback_stages=tuple(run.reasoning_log.fallbacks),

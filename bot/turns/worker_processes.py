@@ -20,6 +20,7 @@ from bot.turns.worker_protocol import (
     ChangeAppliedReport,
     EndWorkerCommand,
     ModelCallsReport,
+    OperationReport,
     StopTurnCommand,
     TurnEndedReport,
     TurnStoredCommand,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # this module is loaded before most others, so that the proce
     from structlog.typing import FilteringBoundLogger
 
     from bot.language_model.call_archive import CallsObserver
+    from bot.metrics.operation_measurements import OperationObserver
     from bot.surface.surface import DirectoryChange
     from bot.turns.turn_processor import TurnObserver
 
@@ -101,14 +103,15 @@ async def open_worker_pool(
     log: "FilteringBoundLogger",
     on_turn_ended: "TurnObserver",
     on_model_calls: "CallsObserver",
+    on_operation: "OperationObserver",
     on_ready_count: Callable[[int], None],
     awaits_ready: bool = True,
     change_timeouts: ChangeTimeouts = ChangeTimeouts(),
     end_timeout: timedelta = DEFAULT_STOP_TIMEOUTS.worker_processes,
 ) -> AsyncGenerator[WorkerProcessPool]:
     """Starts `count` processes; with `awaits_ready`, waits a short time until they are ready. `on_turn_ended` is called
-    for each of their turns, `on_model_calls` with the calls of each, `on_ready_count` with the number of ready
-    processes. A turn that is stored before they are ready waits in the inbox.
+    for each of their turns, `on_model_calls` with the calls of each, `on_operation` for each operation, and
+    `on_ready_count` with the number of ready processes. A turn that is stored before they are ready waits in the inbox.
 
     They end after `stop` is set, or with the block; they finish their current turns first, or give them back. A process
     that has not ended after `end_timeout` is killed.
@@ -126,6 +129,7 @@ async def open_worker_pool(
             log=log,
             on_turn_ended=on_turn_ended,
             on_model_calls=on_model_calls,
+            on_operation=on_operation,
             on_ready_changed=update_ready_count,
         )
         for _ in range(count)
@@ -181,10 +185,12 @@ class _WorkerProcess:
         log: "FilteringBoundLogger",
         on_turn_ended: "TurnObserver",
         on_model_calls: "CallsObserver",
+        on_operation: "OperationObserver",
         on_ready_changed: "Callable[[_WorkerProcess, bool], None]",
     ) -> None:
         self._command, self._environ, self._log = command, environ, log
         self._on_turn_ended, self._on_model_calls = on_turn_ended, on_model_calls
+        self._on_operation = on_operation
         self._on_ready_changed = on_ready_changed
         self.first_spawn = asyncio.Event()  # the first one exists, and loads its program
         self.first_start = asyncio.Event()  # the first one is ready, or has died
@@ -306,6 +312,8 @@ class _WorkerProcess:
                 self._on_turn_ended(measurement)
             case ModelCallsReport(calls=calls):
                 self._on_model_calls(calls)
+            case OperationReport(operation=operation):
+                self._on_operation(operation)
             case ChangeAppliedReport(number=number):
                 self._end_pending_change(number)
 

@@ -7,7 +7,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, Field, TypeAdapter
 
 from bot.language_model.measured_call import MeasuredCall
+from bot.metrics.operation_measurements import OperationMeasurement
 from bot.turns.measurements import TurnMeasurement
+
+MAX_CONCURRENT_TURNS: Final = 8  # that one process works on
 
 
 class TurnStoredCommand(BaseModel):
@@ -63,9 +66,16 @@ class ModelCallsReport(BaseModel):
     calls: tuple[MeasuredCall, ...]
 
 
+class OperationReport(BaseModel):
+    """The worker has made a request to the index, called a chat product, written a file or synced a source."""
+
+    kind: Literal["operation"] = "operation"
+    operation: OperationMeasurement
+
+
 WorkerCommand: TypeAlias = TurnStoredCommand | StopTurnCommand | ApplyChangeCommand | EndWorkerCommand  # to the workers
 WorkerReport: TypeAlias = (  # from the workers
-    WorkerReadyReport | ChangeAppliedReport | TurnEndedReport | ModelCallsReport
+    WorkerReadyReport | ChangeAppliedReport | TurnEndedReport | ModelCallsReport | OperationReport
 )
 
 _COMMAND_ADAPTER: Final[TypeAdapter[WorkerCommand]] = TypeAdapter(Annotated[WorkerCommand, Field(discriminator="kind")])

@@ -14,6 +14,7 @@ from bot.ids import TurnId
 from bot.turns.delivery import TURN_LEASE
 from bot.turns.stopping import DEFAULT_STOP_TIMEOUTS
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
+from bot.turns.worker_protocol import MAX_CONCURRENT_TURNS
 from storage.sql.errors import SqlError
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
 
@@ -34,7 +35,7 @@ class TurnWorkers:
         *,
         name: str,
         log: FilteringBoundLogger,
-        max_concurrent: int = 8,
+        max_concurrent: int = MAX_CONCURRENT_TURNS,
     ) -> None:
         self._turn_processor, self._inbox, self._name, self._log, self._max_concurrent = (
             turn_processor,

@@ -38,7 +38,7 @@ EXEMPT = {
     "bot/access/subjects.py": "the grammar of a subject, for messages of exceptions",
     "bot/conversation/clarifications.py": "regular expressions",
     "bot/conversation/download.py": "headers",
-    "bot/turns/metrics.py": "help texts of metrics",
+    "bot/metrics/service_metrics.py": "help texts of metrics",
 }
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 SEVERAL_WORDS = re.compile(r"[^\W\d_]{2,}.*\s.*[^\W\d_]{2,}|[^\W\d_]{2,}\s|\s[^\W\d_]{2,}", re.DOTALL)

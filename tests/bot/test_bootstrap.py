@@ -14,11 +14,11 @@ from bot.admin.sources import SourceRequest
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.http_server import build_web_app
+from bot.metrics.service_metrics import ServiceMetrics
 from bot.settings import Settings, load_settings
 from bot.surface.inbound import TextMessage
 from bot.surface.json_codec import reply_to_json
 from bot.turns.delivery import TURN_LEASE
-from bot.turns.metrics import TurnMetrics
 from storage.search.errors import IndexUnavailable
 from tests.bot.conftest import ConversationDriver, private_audience_of, running_workers, wait_until_finished
 from tests.bot.diary import Diary
@@ -89,7 +89,7 @@ async def test_a_process_that_only_receives_can_answer(home: Settings) -> None:
 async def test_it_is_not_ready_while_no_process_can_answer(home: Settings) -> None:
     can_answer = iter([False, True])
     async with open_application(home, only_receives=True) as bot:
-        app = build_web_app(bot, [], TurnMetrics(), can_answer=lambda: next(can_answer))
+        app = build_web_app(bot, [], ServiceMetrics(), can_answer=lambda: next(can_answer))
         async with TestClient(TestServer(app)) as client:
             answers = [await client.get("/readyz") for _ in range(2)]
             texts = [(answer.status, await answer.text()) for answer in answers]

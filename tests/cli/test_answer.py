@@ -111,7 +111,7 @@ async def test_a_worker_process_answers_and_the_receiving_process_counts_the_tur
         chat = chat_at(slack, tmp_path, address)
         answer = await chat.ask("How many receipts from Kestrel?")
         await chat.wait_for_metric('parley_turns_total{outcome="answer",surface="slack"} 1.0')
-        await chat.wait_for_metric('parley_answerers{state="ready"} 1.0')
+        await chat.wait_for_metric('parley_worker_processes{state="ready"} 1.0')
         [pid] = chat.worker_pids()
         assert is_running(pid)
         assert niceness_of(pid) > niceness_of(parent_pid_of(pid)), "whoever receives goes first"
@@ -238,7 +238,7 @@ async def test_a_turn_that_ends_in_time_is_answered_before_the_end(slack: SlackS
 
     assert [line["outcome"] for line in chats[0].log_lines("turn")] == ["answer"]
     assert chats[0].log_lines("turn given back") == []
-    assert [message.text for message in slack.workspace.bot_messages() if "40" in message.text] != []
+    assert any("40" in str(message) for message in slack.workspace.bot_messages())
 
 
 def test_the_answer_command_refuses_to_start_by_hand(home: Path) -> None:

@@ -61,6 +61,16 @@ async def test_beside_a_chat_product_the_worker_answers_the_questions_of_the_web
     last_turn = [line for line in log_lines if line["event"] == "turn"][-1]
     assert 'parley_turns_total{outcome="overload",surface="web"} 1.0' in metrics
     assert (last_turn["surface"], last_turn["process"] in worker_pids) == ("web", True)
+    for sample in (
+        "parley_ready 1.0",
+        "parley_turn_slots 8.0",
+        'parley_worker_processes{state="configured"} 1.0',
+        'parley_queue_turns{state="waiting"} 0.0',
+        'parley_http_requests_total{route="/",status="200"} 1.0',
+        'parley_index_requests_total{operation="search",outcome="ok"}',
+        'parley_deliveries_total{operation="open",outcome="ok",surface="web"} 1.0',
+    ):
+        assert sample in metrics
 
 
 async def test_a_message_that_comes_while_the_program_is_loading_is_acknowledged_and_answered(home: Path) -> None:

@@ -23,9 +23,9 @@ from adapters.teams.settings import TeamsSettings
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.http_server import build_web_app
+from bot.metrics.service_metrics import ServiceMetrics
 from bot.settings import load_settings
 from bot.surface.surface import Surface
-from bot.turns.metrics import TurnMetrics
 
 
 async def serve_product(name: str, home: Path) -> None:
@@ -35,7 +35,7 @@ async def serve_product(name: str, home: Path) -> None:
         bot.register_surface(surface)
         await surface.start()
         stack.push_async_callback(surface.close)
-        runner = web.AppRunner(build_web_app(bot, [surface], TurnMetrics()), access_log=None)
+        runner = web.AppRunner(build_web_app(bot, [surface], ServiceMetrics()), access_log=None)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         await web.TCPSite(runner, bot.settings.host, bot.settings.port).start()

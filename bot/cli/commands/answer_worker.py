@@ -165,9 +165,10 @@ def _write_report(reports: asyncio.WriteTransport, message: "WorkerReport") -> N
 
 
 def _report_measurements(bot: "Application", reports: asyncio.WriteTransport) -> None:
-    from bot.turns.worker_protocol import ModelCallsReport, TurnEndedReport
+    from bot.turns.worker_protocol import ModelCallsReport, OperationReport, TurnEndedReport
 
     bot.turn_processor.add_observer(
         lambda measurement: _write_report(reports, TurnEndedReport(measurement=measurement))
     )
     bot.model_calls.add_observer(lambda calls: _write_report(reports, ModelCallsReport(calls=tuple(calls))))
+    bot.operations.add_observer(lambda operation: _write_report(reports, OperationReport(operation=operation)))

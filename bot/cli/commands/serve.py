@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from bot.application import Application
     from bot.http.listening_sockets import PausingSocket
+    from bot.metrics.service_metrics import ServiceMetrics
     from bot.settings import Settings
     from bot.surface.surface import Surface
-    from bot.turns.metrics import TurnMetrics
     from bot.turns.worker_processes import WorkerProcessPool
 
 _ANSWER_COMMAND: Final = (sys.executable, "-m", "bot.cli", "answer")
@@ -60,15 +60,17 @@ async def _serve_home(settings: "Settings", worker_command: Sequence[str]) -> No
 
     The system keeps connections until the server accepts them, and turns wait in the inbox for the workers.
     """
-    from bot.turns.metrics import TurnMetrics
+    from bot.metrics.service_metrics import ServiceMetrics
     from bot.turns.structured_log import open_log
+    from bot.turns.worker_protocol import MAX_CONCURRENT_TURNS
 
-    metrics, stop = TurnMetrics(), asyncio.Event()
+    metrics, stop = ServiceMetrics(turn_slots=MAX_CONCURRENT_TURNS), asyncio.Event()
     async with AsyncExitStack() as stack:
         sockets = stack.enter_context(_listen_early(settings))
         log = open_log(settings.home, stack)
         worker_pool = None
         if settings.workers and any(section.has_worker_surface for section in settings.sections):
+            metrics.set_configured_workers(settings.workers)
             worker_pool = await stack.enter_async_context(
                 _open_answer_workers(settings, worker_command, metrics, stop, log)
             )
@@ -86,13 +88,14 @@ async def _serve_surfaces(
     bot: "Application",
     sockets: "Sequence[PausingSocket]",
     worker_pool: "WorkerProcessPool | None",
-    metrics: "TurnMetrics",
+    metrics: "ServiceMetrics",
     stop: asyncio.Event,
 ) -> None:
     from bot.http_server import build_web_app
 
     bot.turn_processor.add_observer(metrics.record_turn)
     bot.model_calls.add_observer(metrics.record_calls)
+    bot.operations.add_observer(metrics.record_operation)
     async with AsyncExitStack() as stack:
         # Without the terminal: its turns belong to the process of the person who types there.
         surfaces = build_surfaces(bot, exclude=TERMINAL_SURFACE)
@@ -123,7 +126,7 @@ async def _serve_surfaces(
 def _open_answer_workers(
     settings: "Settings",
     worker_command: Sequence[str],
-    metrics: "TurnMetrics",
+    metrics: "ServiceMetrics",
     stop: asyncio.Event,
     log: "FilteringBoundLogger",
 ) -> "AbstractAsyncContextManager[WorkerProcessPool]":
@@ -141,6 +144,7 @@ def _open_answer_workers(
         log=log,
         on_turn_ended=metrics.record_turn,
         on_model_calls=metrics.record_calls,
+        on_operation=metrics.record_operation,
         on_ready_count=metrics.set_ready_workers,
         awaits_ready=False,
         end_timeout=stop_timeouts_within(settings.stop_timeout).worker_processes,

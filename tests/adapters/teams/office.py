@@ -13,8 +13,8 @@ from bot.application import Application
 from bot.bootstrap import open_application
 from bot.http_server import build_web_app
 from bot.ids import Subject
+from bot.metrics.service_metrics import ServiceMetrics
 from bot.settings import load_settings
-from bot.turns.metrics import TurnMetrics
 from storage.embedded.index import EmbeddedIndex
 from storage.text.snowball_analyser import analyser_for
 from tests.bot.conftest import running_workers
@@ -96,7 +96,7 @@ async def open_teams_office(
 
 @asynccontextmanager
 async def _serve_bot(bot: Application, teams_surface: TeamsSurface, teams: TeamsServer) -> AsyncGenerator[None]:
-    runner = web.AppRunner(build_web_app(bot, [teams_surface], TurnMetrics()))
+    runner = web.AppRunner(build_web_app(bot, [teams_surface], ServiceMetrics()))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     teams.app_url = f"http://127.0.0.1:{runner.addresses[0][1]}{MESSAGES_PATH}"

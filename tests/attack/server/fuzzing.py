@@ -20,9 +20,9 @@ from bot.bootstrap import open_application
 from bot.http.connections import ConnectionLimits
 from bot.http.listening import start_sites
 from bot.http_server import build_web_app
+from bot.metrics.service_metrics import ServiceMetrics
 from bot.settings import load_settings
 from bot.surface.surface import Surface
-from bot.turns.metrics import TurnMetrics
 from tests.adapters.teams.office import environment_of
 from tests.attack.server.odd_requests import OddRequestMaker
 from tests.attack.server.raw_client import send_raw
@@ -97,7 +97,7 @@ async def open_fuzzed_bot(home: Path, seed: int) -> AsyncGenerator[FuzzedBot]:
             bot.register_receive_only(surface)
             await surface.start()
             stack.push_async_callback(surface.close)
-        port = await stack.enter_async_context(_serve_app(build_web_app(bot, surfaces, TurnMetrics())))
+        port = await stack.enter_async_context(_serve_app(build_web_app(bot, surfaces, ServiceMetrics())))
         target = AttackTarget(host="127.0.0.1", port=port, slack_secret=SIGNING_SECRET)
         yield FuzzedBot(target=target, maker=_request_maker_for(target, teams, seed))
 

@@ -17,6 +17,7 @@ from structlog.typing import FilteringBoundLogger
 from agent.outcome import TraceStage
 from bot.ids import TurnId
 from bot.language_model.measured_call import MeasuredCall
+from bot.metrics.operation_measurements import IndexOperation, IndexRequestMeasurement, OperationMeasurement
 from bot.turns.measurements import TurnMeasurement
 from bot.turns.worker_processes import ChangeTimeouts, WorkerProcessPool, open_worker_pool
 from tests.bot.conftest import wait_until
@@ -38,6 +39,7 @@ for line in sys.stdin:
     if told["kind"] == "end":
         report(kind="ended", measurement=json.loads(sys.argv[2]))
         report(kind="model_calls", calls=json.loads(sys.argv[3]))
+        report(kind="operation", operation=json.loads(sys.argv[4]))
         break
 """
 
@@ -63,6 +65,7 @@ MEASUREMENT = TurnMeasurement(
 )
 
 
+OPERATION = IndexRequestMeasurement(operation=IndexOperation.SEARCH, outcome="timed_out", seconds=2.5)
 PATIENT = ChangeTimeouts(waited_s=60, replaced_s=60)
 
 
@@ -74,6 +77,7 @@ class PoolObserver:
     ready_counts: list[int] = field(default_factory=list[int])
     ended_turns: list[TurnMeasurement] = field(default_factory=list[TurnMeasurement])
     model_calls: list[MeasuredCall] = field(default_factory=list[MeasuredCall])
+    operations: list[OperationMeasurement] = field(default_factory=list[OperationMeasurement])
     log_lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
 
     def received_commands(self) -> list[dict[str, Any]]:
@@ -99,7 +103,7 @@ async def open_test_pool(
     change_timeouts: ChangeTimeouts = PATIENT,
 ) -> AsyncGenerator[WorkerProcessPool]:
     measurement, calls = (TypeAdapter(object).dump_json(value).decode() for value in (MEASUREMENT, [CALL]))
-    command = (sys.executable, "-c", script, str(seen.diary), measurement, calls)
+    command = (sys.executable, "-c", script, str(seen.diary), measurement, calls, OPERATION.model_dump_json())
     async with open_worker_pool(
         command,
         os.environ,
@@ -108,6 +112,7 @@ async def open_test_pool(
         log=seen.log,
         on_turn_ended=seen.ended_turns.append,
         on_model_calls=seen.model_calls.extend,
+        on_operation=seen.operations.append,
         on_ready_count=seen.ready_counts.append,
         awaits_ready=awaits_ready,
         change_timeouts=change_timeouts,
@@ -189,6 +194,7 @@ async def test_turns_that_end_in_workers_are_counted_including_the_last(tmp_path
 
     assert observer.ended_turns == [MEASUREMENT] * 2
     assert observer.model_calls == [CALL] * 2
+    assert observer.operations == [OPERATION] * 2
     assert observer.ready_counts[-1] == 0
 
 

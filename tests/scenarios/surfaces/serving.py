@@ -8,8 +8,8 @@ from aiohttp import web
 
 from bot.application import Application
 from bot.http_server import build_web_app
+from bot.metrics.service_metrics import ServiceMetrics
 from bot.surface.surface import Surface
-from bot.turns.metrics import TurnMetrics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class ServedPort:
     async def serve_surface(self, bot: Application, surface: Surface, stack: AsyncExitStack) -> None:
         """Serves and starts the surface until the stack ends."""
         bot.register_surface(surface)
-        runner = web.AppRunner(build_web_app(bot, [surface], TurnMetrics()), access_log=None)
+        runner = web.AppRunner(build_web_app(bot, [surface], ServiceMetrics()), access_log=None)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         await web.SockSite(runner, self.listening).start()
