@@ -122,7 +122,7 @@ async def open_application(
     embedded index, until which is replaced people are told so. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        log, gateway = log or open_log(settings.home, stack), None
+        log, gateway = log or open_log(settings.home, stack, to_stderr=settings.logs_to_stderr), None
         if database is None:
             database = await SqlDatabase.open(settings.effective_database_url, clock=clock)
             stack.push_async_callback(database.close)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 import platformdirs
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
@@ -28,6 +28,7 @@ SETTINGS_FILE = "parley.toml"
 EMBEDDED_INDEX_URL = "embedded:"
 SECTIONS_GROUP = "parley.settings"  # the entry points of the adapters' sections
 _KEY_FILE = "secret.key"
+_FILE_SUFFIX = "_FILE"
 _HOME_VARIABLE, _KEY_VARIABLE = "PARLEY_HOME", "PARLEY_SECRET_KEY"
 _OWN_EMBEDDERS = ("wordllama", "none")
 _MODEL_PATTERN = re.compile(r"[\w.-]+/\S+")  # as litellm names models
@@ -110,6 +111,7 @@ class Settings(SettingsSection):
     secret_key: Annotated[SecretStr, AfterValidator(_validate_key_ring)] | None = None
     workers: Annotated[int, Field(ge=0, le=16)] = 1
     stop_timeout: Annotated[float, Field(ge=1, le=3600)] = 20.0  # seconds from the signal to end to the end
+    log: Literal["file", "stderr"] = "file"
     trace_endpoint: Annotated[
         Annotated[str, AfterValidator(validate_web_url)] | None, Field(validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
     ] = None
@@ -157,6 +159,10 @@ class Settings(SettingsSection):
         from storage.sql.database_url import sqlite_url_for
 
         return self.database_url or sqlite_url_for(self.home / "parley.db")
+
+    @property
+    def logs_to_stderr(self) -> bool:
+        return self.log == "stderr"
 
     @property
     def index_path(self) -> Path:
@@ -347,16 +353,35 @@ def _create_home(home: Path) -> None:
 
 
 def _read_environment(env: Mapping[str, str], variables: Collection[str]) -> dict[str, object]:
-    """The values by variable. An empty variable counts as not set."""
+    """The values by variable. An empty variable counts as not set. `NAME_FILE` names a file with the value of `NAME`,
+    as secrets are mounted in containers; `NAME` wins over it.
+
+    Raises `InvalidSettings`.
+    """
     by_upper = {name.upper(): value for name, value in env.items() if value}
-    return {name: by_upper[name] for name in variables if name in by_upper}
+    values: dict[str, object] = {name: by_upper[name] for name in variables if name in by_upper}
+    for name in variables:
+        file_variable = name + _FILE_SUFFIX
+        if file_variable in by_upper and name not in values:
+            values[name] = _read_secret_file(file_variable, Path(by_upper[file_variable]))
+    return {name: value for name, value in values.items() if value}
+
+
+def _read_secret_file(variable: str, path: Path) -> str:
+    """Without spaces and line ends around it. Raises `InvalidSettings`."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        reason = f"names {path}, which cannot be read ({exc})"
+        raise InvalidSettings(variable, reason, "correct it, or let Parley read the file") from exc
 
 
 def _find_misspelled_variables(env: Mapping[str, str], variables: Collection[str]) -> dict[str, str]:
     """The setting that is probably meant, by the variable. Other variables that begin with PARLEY_ are not judged: a
     cluster may have set them.
     """
-    unknown_names = [name for name in env if name.upper().startswith("PARLEY_") and name.upper() not in variables]
+    known_names = {*variables, *(name + _FILE_SUFFIX for name in variables)}
+    unknown_names = [name for name in env if name.upper().startswith("PARLEY_") and name.upper() not in known_names]
     matches = {name: get_close_matches(name.upper(), variables, n=1, cutoff=0.85) for name in unknown_names}
     return {name: match[0] for name, match in matches.items() if match}
 

@@ -158,7 +158,7 @@ async def _end_workers(workers: "Sequence[_WorkerProcess]", stop: asyncio.Event,
                 await worker.last_end.wait()
     except TimeoutError:
         for worker in workers:
-            worker.kill_process("it did not end in time")
+            worker.kill_process()
 
 
 async def _wait_for(events: "Sequence[asyncio.Event]") -> None:
@@ -238,10 +238,10 @@ class _WorkerProcess:
         self._log.error("answering process replaced", reason="it did not confirm a change of the directory")
         self._kill_running()
 
-    def kill_process(self, reason: str) -> None:
+    def kill_process(self) -> None:
         """Does nothing after its end. Its turns are claimed again when their leases expire."""
         if not self.last_end.is_set():
-            self._log.error("answering process killed", reason=reason)
+            self._log.error("answering process killed", reason="it did not end in time")
             self._kill_running()
 
     def _kill_running(self) -> None:

@@ -85,6 +85,23 @@ def test_the_error_names_the_setting_its_fault_and_what_to_do(
     assert raised.value.setting == name
 
 
+def test_a_file_that_a_variable_names_holds_the_value(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("a-key,an-old-key\n", encoding="utf-8")
+
+    by_file = load_from(tmp_path / "home", PARLEY_SECRET_KEY_FILE=str(secret))
+    by_both = load_from(tmp_path / "home", PARLEY_SECRET_KEY_FILE=str(secret), PARLEY_SECRET_KEY="another")
+
+    assert by_file.settings.secret_keys == (b"a-key", b"an-old-key")
+    assert (by_file.sources["PARLEY_SECRET_KEY"], by_file.misspelled) == ("environment", {})
+    assert by_both.settings.secret_keys == (b"another",)
+
+
+def test_a_file_of_a_setting_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match=r"PARLEY_SECRET_KEY_FILE names .*nowhere, which cannot be read"):
+        load_from(tmp_path / "home", PARLEY_SECRET_KEY_FILE=str(tmp_path / "nowhere"))
+
+
 def test_pictures_are_on_unless_they_are_switched_off(tmp_path: Path) -> None:
     assert load_from(tmp_path).settings.pictures
     assert not load_from(tmp_path, PARLEY_PICTURES="off").settings.pictures

@@ -67,7 +67,7 @@ async def _serve_home(settings: "Settings", worker_command: Sequence[str]) -> No
     metrics, stop = ServiceMetrics(turn_slots=MAX_CONCURRENT_TURNS), asyncio.Event()
     async with AsyncExitStack() as stack:
         sockets = stack.enter_context(_listen_early(settings))
-        log = open_log(settings.home, stack)
+        log = open_log(settings.home, stack, to_stderr=settings.logs_to_stderr)
         worker_pool = None
         if settings.workers and any(section.has_worker_surface for section in settings.sections):
             metrics.set_configured_workers(settings.workers)
