@@ -83,6 +83,14 @@ class IndexRecord:
         await self._record_sizes({name: size for name, size in sizes.items() if name not in self._losses}, recorded)
         return self._losses
 
+    async def list_known_buckets(self) -> list[BucketId]:
+        """The buckets of the index, and those that it has lost, by name. Raises what the index and the database
+        raise.
+        """
+        return sorted(
+            (await self._index.load_bucket_sizes()).keys() | (await self._store.load_recorded_buckets()).keys()
+        )
+
     async def require_complete_buckets(self, scope: Scope) -> None:
         """Raises `IndexIncomplete` if a bucket of the scope has lost documents, and what the index and the database
         raise.

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from bot.cli.runtime import is_debug_on, print_line, run_with_bot, settings_for_
 if TYPE_CHECKING:
     from bot.application import Application
     from bot.settings import Settings
+    from storage.search.ids import BucketId
 
 app = typer.Typer(
     help="Rebuild an index that is damaged or has lost documents, or accept it as it is.", no_args_is_help=True
@@ -21,6 +23,9 @@ app = typer.Typer(
 
 @app.command()
 def rebuild(
+    buckets: Annotated[
+        list[str] | None, typer.Argument(metavar="[BUCKET]…", help="Only these, where the file itself is sound.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     home: HomeOption = None,
     debug: DebugOption = False,
@@ -31,7 +36,7 @@ def rebuild(
     answered.
     """
     with exit_on_failure(debug=is_debug_on(debug)):
-        asyncio.run(_rebuild_index(settings_for_home(home).settings, yes=yes))
+        asyncio.run(_rebuild_index(settings_for_home(home).settings, buckets or [], yes=yes))
 
 
 @app.command()
@@ -47,9 +52,7 @@ def accept(
 
         record = bot.readiness.record
         losses = await record.find_losses()
-        for name in buckets:
-            if BucketId(name) not in losses:
-                raise CommandFailed(f"nothing is missing in {name!r}")
+        _require_losses(buckets, losses, await record.list_known_buckets())
         await record.accept_buckets([BucketId(name) for name in buckets])
         for name in buckets:
             loss = losses[BucketId(name)]
@@ -58,18 +61,26 @@ def accept(
     run_with_bot(accept_buckets, home=home, debug=debug)
 
 
-async def _rebuild_index(settings: "Settings", *, yes: bool) -> None:
+async def _rebuild_index(settings: "Settings", buckets: list[str], *, yes: bool) -> None:
     from bot.bootstrap import find_index_fault, move_index_away, open_application, plan_index_rebuild
 
     fault = await find_index_fault(settings)
     plans = await plan_index_rebuild(settings) if fault is not None else None
     if fault is not None and plans is not None:
         print_to_stderr(fault)
+        if buckets:
+            _require_losses(buckets, lost := [plan.bucket for plan in plans], lost)
+            raise CommandFailed("the whole index is loaded again, with every bucket: name none")
         _ask_to_go_on([plan.sentence for plan in plans], yes=yes)
         print_line(f"the old file is in {await move_index_away(settings)}")
     async with open_application(settings) as bot:
         if plans is None:
             plans = await bot.index_rebuild.plan_buckets()
+            if buckets:
+                _require_losses(
+                    buckets, [plan.bucket for plan in plans], await bot.readiness.record.list_known_buckets()
+                )
+                plans = [plan for plan in plans if plan.bucket in buckets]
             if not plans:
                 print_line("The index has all documents that the database knows of.")
                 return
@@ -80,6 +91,17 @@ async def _rebuild_index(settings: "Settings", *, yes: bool) -> None:
             print_line(f"{plan.bucket}: {sizes[plan.bucket].document_count if plan.bucket in sizes else 0:,} documents")
     if problems:
         raise CommandFailed("\n  - ".join(["not all is as it was:", *problems]))
+
+
+def _require_losses(names: Sequence[str], lost: "Collection[BucketId]", known: "Collection[BucketId]") -> None:
+    """Raises `CommandFailed` for a bucket that does not exist, and for one that has lost nothing."""
+    for name in names:
+        if name in lost:
+            continue
+        if name in known:
+            raise CommandFailed(f"nothing is missing in {name!r}")
+        existing = f"there are {', '.join(known)}" if known else "there are none yet"
+        raise CommandFailed(f"there is no bucket {name!r}; {existing}")
 
 
 def _ask_to_go_on(sentences: list[str], *, yes: bool) -> None:
