@@ -41,7 +41,7 @@ class AccessResolver:
         present_audience = await self._directories.refresh_audience(audience)
         match present_audience:
             case OperatorAudience():
-                buckets = frozenset(await self._index.load_bucket_states())
+                buckets = frozenset(await self._index.load_bucket_sizes())
                 return Scope(tenant=self._tenant, buckets=buckets, ignores_readers=True)
             case PrivateAudience():
                 return await self._scope_for_person(present_audience)

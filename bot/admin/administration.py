@@ -143,7 +143,7 @@ class AdminOperations:
         """Takes effect with the next question. Raises `NotAdmin`, `InvalidSubject`, `MissingBucket`, `UnknownGroup`."""
         await self._check_admin(by)
         check_grant_subject(subject, include_external=include_external)
-        if bucket not in await self._index.load_bucket_states():
+        if bucket not in await self._index.load_bucket_sizes():
             raise MissingBucket(bucket)
         group = local_group_of(subject)
         if group is not None and group not in [local_group.id for local_group in await self._groups.list_groups()]:

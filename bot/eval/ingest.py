@@ -35,7 +35,7 @@ async def load_documents(index: SearchIndex, suite: EvalSuite, options: EvalLoad
 
     Raises `DocumentNotLoaded` and what the index raises.
     """
-    existing_schemas = {name: state.schema for name, state in (await index.load_bucket_states()).items()}
+    existing_schemas = {name: size.schema for name, size in (await index.load_bucket_sizes()).items()}
     schemas = {
         bucket: _schema_for(suite, bucket, existing_schemas.get(bucket))
         for eval_set in suite.selected_sets

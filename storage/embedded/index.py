@@ -22,7 +22,7 @@ from storage.embedded.bucket_snapshot import BucketHeader, IndexState, LruCache,
 from storage.embedded.database import EmbeddedDatabase, has_outlines
 from storage.embedded.file_check import IndexFileCheck
 from storage.embedded.index_snapshot import KeptTransaction
-from storage.embedded.reading.records import RecordOrder
+from storage.embedded.reading.records import RecordOrder, read_record_batch
 from storage.embedded.reading.request_evaluator import EmbeddedRequestEvaluator
 from storage.embedded.term_tables import analyse_document
 from storage.embedded.vectors import EmbedderIdentity, OutdatedDocument
@@ -46,6 +46,7 @@ from storage.search.index import (
     WRITTEN_STATUSES,
     BucketSize,
     BucketState,
+    DocumentRecord,
     IndexAnswers,
     IndexRequest,
     IndexVocabulary,
@@ -212,6 +213,18 @@ class EmbeddedIndex:
             )
 
         return await self._run_in_pool(lambda: self._run_read(read_digests))
+
+    async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
+        last_row = 0
+
+        def read_batch(connection: sqlite3.Connection, state: IndexState) -> tuple[list[DocumentRecord], int]:
+            return read_record_batch(connection, _find_header(state, bucket), after=last_row)
+
+        while True:
+            records, last_row = await self._run_in_pool(lambda: self._run_read(read_batch))
+            if not records:
+                return
+            yield records
 
     # -- vectors
 

@@ -1,7 +1,7 @@
 """The embedded index of a service that outlives its file: opened with a damaged file, and again with a new one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document
@@ -10,6 +10,7 @@ from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
     BucketSize,
     BucketState,
+    DocumentRecord,
     PassageVolume,
     PutResult,
     ScopedIndex,
@@ -67,6 +68,10 @@ class ReopeningIndex:
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         return await (await self._open_current()).load_digests(bucket)
+
+    async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
+        async for records in (await self._open_current()).scan_records(bucket):
+            yield records
 
     async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
         return await (await self._open_current()).load_vector_states()

@@ -80,7 +80,7 @@ async def _label_attachment_bucket(index: SearchIndex, bucket: BucketId, *, is_t
 
     The synonyms of rows are added only while all files of the bucket are tables.
     """
-    schema = (await index.load_bucket_states())[bucket].schema
+    schema = (await index.load_bucket_sizes())[bucket].schema
     is_first = _FILE_SYNONYMS[0] not in schema.synonyms
     are_rows = is_table and (is_first or _ROW_SYNONYMS[0] in schema.synonyms)
     attachment_synonyms = (*(_ROW_SYNONYMS if are_rows else ()), *_FILE_SYNONYMS)

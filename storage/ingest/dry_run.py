@@ -5,14 +5,14 @@ from typing import Protocol
 
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId
-from storage.search.index import BucketState, PutResult, SearchIndex
+from storage.search.index import BucketSize, PutResult, SearchIndex
 from storage.search.schema import Schema
 
 
 class IngestTarget(Protocol):
     """The part of `SearchIndex` that an ingestion run writes to."""
 
-    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]: ...
+    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]: ...
 
     async def set_schema(self, schema: Schema) -> None: ...
 
@@ -34,8 +34,8 @@ class DryRunIndex:
         """The real index."""
         return self._index
 
-    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
-        return await self._index.load_bucket_states()
+    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
+        return await self._index.load_bucket_sizes()
 
     async def set_schema(self, schema: Schema) -> None:
         """Does nothing."""
@@ -55,7 +55,7 @@ class DryRunIndex:
         if self._stored_digests is None:
             self._stored_digests = {
                 doc_id: (bucket, digest)
-                for bucket in await self._index.load_bucket_states()
+                for bucket in await self._index.load_bucket_sizes()
                 for doc_id, digest in (await self._index.load_digests(bucket)).items()
             }
         return self._stored_digests

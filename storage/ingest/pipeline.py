@@ -36,7 +36,7 @@ from storage.ingest.schemas import schema_file
 from storage.ingest.schemas.evidence import evidence_from_profiles
 from storage.ingest.schemas.inference import infer_schema, merge_schemas
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles, styles_of
-from storage.ingest.schemas.references import link_references
+from storage.ingest.schemas.references import link_references, uncompared_fields_remark
 from storage.ingest.schemas.values import flatten_metadata
 from storage.ingest.work_budget import WorkBudget
 from storage.ingest.worker import ParserWorker
@@ -149,9 +149,11 @@ async def ingest_files(
             await _put_batches(index, run, batches, annotator, situator)
             await annotator.settle_names()
         if not (isinstance(index, DryRunIndex) or allow_any_bucket_name):
-            linked = await link_references(index)
+            links = await link_references(index)
+            for name, fields in links.uncompared_fields.items():
+                run.report_builder.add_remark(uncompared_fields_remark(name, fields))
             if schema_folder is not None:
-                await asyncio.to_thread(_write_references, linked, schema_folder)
+                await asyncio.to_thread(_write_references, links.schemas, schema_folder)
     finally:
         slow_file_watch.cancel()
         await asyncio.wait([slow_file_watch])
@@ -196,7 +198,7 @@ async def _run_in_thread(run: "_IngestRun", work: Callable[[], T]) -> T:
 async def _set_schemas(
     index: IngestTarget, run: "_IngestRun", folder: Path | None, worker: ParserWorker
 ) -> list[SchemaChange]:
-    existing = {name: state.schema for name, state in (await index.load_bucket_states()).items()}
+    existing = {name: size.schema for name, size in (await index.load_bucket_sizes()).items()}
     changes: list[SchemaChange] = []
     for bucket in sorted(run.profiles):
         await _run_in_thread(run, partial(run.survey_bucket, bucket, existing.get(bucket), worker))

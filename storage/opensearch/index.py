@@ -1,7 +1,7 @@
 """The OpenSearch engine: a `SearchIndex` in an OpenSearch 3 cluster, for several hosts and millions of passages."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import cast
 
 from storage.embedder import Embedder
@@ -24,13 +24,23 @@ from storage.opensearch.writing.documents import DocumentWriter
 from storage.opensearch.writing.versions import IndexVersions
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
-from storage.search.errors import IndexDamaged
+from storage.search.errors import IndexDamaged, NotInScope, UnknownBucket
 from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import BucketSize, BucketState, PassageVolume, PutResult, VectorState
+from storage.search.index import (
+    BucketSize,
+    BucketState,
+    DocumentRecord,
+    PassageVolume,
+    PutResult,
+    RecordPageRequest,
+    VectorState,
+)
+from storage.search.plan import unfiltered_search_of
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 
 _PAGE_SIZE = 10_000
+_SCANNED_RECORDS = 1_000  # of a round trip
 _WRITE_CHECK_KIND = "check"  # of the registry's entries that `ping` writes
 
 
@@ -182,6 +192,21 @@ class OpenSearchIndex:
             if len(response.hits) < _PAGE_SIZE:
                 return digests
             after = keyword_term_of(response.hits[-1].stored_entry["doc_id"])
+
+    async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
+        layout = await self._catalogue.reload_bucket_layout(bucket)
+        scope = Scope(tenant=self._tenant, buckets=frozenset({bucket}), ignores_readers=True)
+        search, cursor = unfiltered_search_of(layout.bucket), None
+        while True:
+            request = RecordPageRequest(search, cursor=cursor, limit=_SCANNED_RECORDS, order_by_id=True)
+            try:
+                page = (await self.within_scope(scope).answer_requests(request))[request]
+            except NotInScope as exc:  # it was dropped meanwhile
+                raise UnknownBucket(bucket) from exc
+            if page.records:
+                yield page.records
+            if (cursor := page.cursor) is None:
+                return
 
     def within_scope(self, scope: Scope) -> ScopedOpenSearchIndex:
         if scope.tenant != self._tenant:

@@ -5,7 +5,7 @@ in one round trip and returns `IndexAnswers`, which maps each request to its ans
 against the bucket's schema first: a field that does not exist raises `UnknownField` instead of giving an empty set.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -570,6 +570,13 @@ class SearchIndex(Protocol):
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         """Return the digests of the bucket's documents, for a sync. Raises `UnknownBucket`."""
+        ...
+
+    def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
+        """Yield the records of the bucket in batches that take little memory, each record that stays there once.
+
+        Each batch is of the state of the index at its time. Raises `UnknownBucket`.
+        """
         ...
 
     async def load_vector_states(self) -> Mapping[BucketId, VectorState]:

@@ -1,6 +1,6 @@
 """An index with its buckets in two indexes, which it federates: it tests `federate_indexes` by the contract."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from storage.federated.index import federate_indexes
@@ -9,6 +9,7 @@ from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
     BucketSize,
     BucketState,
+    DocumentRecord,
     DocumentRequest,
     PassageVolume,
     PutResult,
@@ -78,6 +79,9 @@ class SplitIndex:
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         return await self._index_with(bucket).load_digests(bucket)
+
+    def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
+        return self._index_with(bucket).scan_records(bucket)
 
     async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
         return dict(

@@ -1357,6 +1357,20 @@ async def test_bucket_states_and_digests_describe_the_stored_documents(index: Se
     assert await index.load_digests(RECEIPTS) == {"a": "1", "b": ""}
 
 
+async def test_a_scan_yields_each_record_of_a_bucket_once(index: SearchIndex) -> None:
+    documents = [a_document(f"d{number:04}", vendor=f"v{number % 3}", tags=("a", "b")) for number in range(1_200)]
+    await fill_bucket(index, *documents)
+    await fill_bucket(index, a_document("other"), schema=a_receipt_schema("others"))
+
+    batches = [batch async for batch in index.scan_records(RECEIPTS)]
+
+    records = {record.doc_id: record for batch in batches for record in batch}
+    assert len(batches) > 1
+    assert sum(map(len, batches)) == len(records) == 1_200
+    assert records[DocId("d0004")].values == {"vendor": "v1", "tags": ("a", "b")}
+    assert records[DocId("d0004")].bucket == RECEIPTS
+
+
 async def test_a_dropped_bucket_is_gone_with_all_its_documents(index: SearchIndex) -> None:
     scoped = await fill_bucket(index, a_document("a", "words"))
 
@@ -1381,6 +1395,8 @@ async def test_a_missing_bucket_cannot_be_written_or_dropped(index: SearchIndex)
     ):
         with pytest.raises(UnknownBucket):
             await write
+    with pytest.raises(UnknownBucket):
+        _ = [batch async for batch in index.scan_records(missing_bucket)]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Indexes that pass every call on to another index; what a test wants otherwise is overridden."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from storage.search.analyser import Analyser
@@ -9,6 +9,7 @@ from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
     BucketSize,
     BucketState,
+    DocumentRecord,
     IndexAnswers,
     IndexRequest,
     IndexSnapshot,
@@ -56,6 +57,9 @@ class WrappedIndex:
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         return await self.wrapped.load_digests(bucket)
+
+    def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
+        return self.wrapped.scan_records(bucket)
 
     async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
         return await self.wrapped.load_vector_states()

@@ -25,6 +25,7 @@ from storage.search.index import DocumentRecord, RecordPage, RecordPageRequest
 from storage.search.schema import FieldType, SchemaOrder
 from storage.search.scope import Scope
 
+_BATCH_RECORDS, _BATCH_CHARACTERS = 1_000, 1_000_000  # of a scan; the characters of values, approximately
 SortKey: TypeAlias = float | str | None  # None: the document has no value
 
 
@@ -218,6 +219,25 @@ def typed_values_of(values_json: str, revision: int, header: BucketHeader) -> Fi
 
 def _freeze_value(value: FieldValue) -> FieldValue:
     return cast(FieldValue, tuple(cast(list[object], value))) if isinstance(value, list) else value
+
+
+def read_record_batch(
+    connection: sqlite3.Connection, header: BucketHeader, *, after: int
+) -> tuple[list[DocumentRecord], int]:
+    """Return the next records of the bucket behind the row `after`, and the row of the last one; none at the end."""
+    records, character_count, last_row = list[DocumentRecord](), 0, after
+    for row_id, doc_id, title, source, values_json, revision in connection.execute(
+        "SELECT id, doc_id, title, source, vals, revision FROM document WHERE bucket = ? AND id > ? ORDER BY id",
+        (header.id, after),
+    ):
+        values = typed_values_of(values_json, revision, header)
+        records.append(
+            DocumentRecord(doc_id=DocId(doc_id), bucket=header.name, title=title, source=source, values=values)
+        )
+        character_count, last_row = character_count + len(values_json), row_id
+        if len(records) >= _BATCH_RECORDS or character_count >= _BATCH_CHARACTERS:
+            break
+    return records, last_row
 
 
 def fetch_documents(

@@ -276,7 +276,7 @@ def _unrestricted_index(index: SearchIndex, bucket: BucketId) -> ScopedIndex:
 
 async def _known_names_in(index: SearchIndex, schema: Schema) -> Mapping[FieldName, Sequence[str]]:
     """The names that the bucket has, by field, the commonest first."""
-    if not any(map(has_joined_spellings, schema.fields)) or schema.bucket not in await index.load_bucket_states():
+    if not any(map(has_joined_spellings, schema.fields)) or schema.bucket not in await index.load_bucket_sizes():
         return {}
     vocabulary = await _unrestricted_index(index, schema.bucket).load_vocabulary(_MAX_KNOWN_NAMES)
     return {field.field: _values_by_count(field.values) for field in vocabulary.fields}

@@ -1,16 +1,21 @@
 """Recognises references: fields whose values name documents of a bucket, by what the documents hold."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from itertools import islice
 
+import numpy as np
+
+from storage.ingest.schemas.value_sets import MAX_ALL_VALUES, MAX_VALUES, BucketValues, ValueSet, limit_all_values
 from storage.search.analyser import fold_text
 from storage.search.conditions import TITLE_FIELD
+from storage.search.errors import UnknownBucket
 from storage.search.ids import BucketId, FieldName
-from storage.search.index import DocumentRecord, FieldVocabulary, IndexVocabulary, RecordPageRequest, SearchIndex
-from storage.search.plan import unfiltered_search_of
-from storage.search.schema import REFERENCE_TYPES, FieldType, Schema, SchemaField
-from storage.search.scope import Scope
+from storage.search.index import DocumentRecord, SearchIndex
+from storage.search.schema import FieldType, Schema, SchemaField
 
 # Two values that agree may be chance, and a few values always name what is not there (yet), or misspell it.
 MIN_SHARED_VALUES = 2
@@ -20,9 +25,9 @@ MIN_DISTINCT_PART = 0.9  # different values a document that has one, of a field 
 MIN_FILLED_PART = 0.9  # documents that have one
 MIN_KEY_DOCUMENTS = 3
 _MAX_KEY_CHARACTERS = 100  # of the average value: longer ones are sentences
-_MAX_VALUES = 50_000  # of a field, and titles of a bucket, that are compared
 _MAX_KEYS = 100  # fields of a bucket that others can refer to, the first ones
-_PAGE_SIZE = 10_000
+_MAX_NAMED_FIELDS = 10  # of a bucket, in a remark
+_MAX_OWN_NAMES = 10_000  # records of a bucket that are compared with what they themselves are called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,38 +36,56 @@ class DocumentKey:
 
     bucket: BucketId
     field: FieldName
-    folds: frozenset[str]
+    values: ValueSet
     own_words: frozenset[str]  # of the names of bucket and field
     position: int
 
     @property
     def is_numeric(self) -> bool:
         """Whether the values are numbers, which agree with other numbers by chance."""
-        return 2 * sum(fold.isdecimal() for fold in self.folds) > len(self.folds)
+        return 2 * self.values.decimal_count > self.values.value_count
 
 
-async def link_references(index: SearchIndex) -> Sequence[Schema]:
-    """Sets the schemas of the buckets whose fields refer to documents of any bucket, and returns those that changed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceLinks:
+    """The schemas that changed, and the fields that were not compared because they have too many values."""
+
+    schemas: Sequence[Schema] = ()
+    uncompared_fields: Mapping[BucketId, Sequence[FieldName]] = dataclass_field(
+        default_factory=dict[BucketId, Sequence[FieldName]]
+    )
+
+
+async def link_references(index: SearchIndex) -> ReferenceLinks:
+    """Sets the schemas of the buckets whose fields refer to documents of any bucket.
 
     A field that has a reference, or `none` for it, keeps that. Raises what the index raises.
     """
-    states = await index.load_bucket_states()
-    schemas = {bucket: state.schema for bucket, state in states.items()}
-    if not schemas:
-        return ()
-    scope = Scope(tenant=index.tenant, buckets=frozenset(schemas), ignores_readers=True)
-    vocabulary = await index.within_scope(scope).load_vocabulary(_MAX_VALUES)
-    titles = {bucket: await _load_titles(index, scope, bucket) for bucket in schemas}
+    schemas = {bucket: size.schema for bucket, size in (await index.load_bucket_sizes()).items()}
+    values = dict[BucketId, BucketValues]()
+    for bucket, schema in schemas.items():
+        values[bucket] = await _read_values(index, schema)
+        limit_all_values(values)
     changed = list[Schema]()
-    for schema in find_references(schemas, vocabulary, titles):
-        linked = await _drop_own_names(index, scope, schema, schemas[schema.bucket])
+    for schema in await asyncio.to_thread(find_references, schemas, values):
+        linked = await _drop_own_names(index, schema, schemas[schema.bucket])
         if linked != schemas[schema.bucket]:
             await index.set_schema(linked)
             changed.append(linked)
-    return changed
+    uncompared = {bucket: names for bucket in schemas if (names := values[bucket].uncompared_fields)}
+    return ReferenceLinks(schemas=changed, uncompared_fields=uncompared)
 
 
-async def _drop_own_names(index: SearchIndex, scope: Scope, schema: Schema, before: Schema) -> Schema:
+async def _read_values(index: SearchIndex, schema: Schema) -> BucketValues:
+    """Reads the values of a bucket; those of one that was dropped meanwhile are none."""
+    values = BucketValues.for_schema(schema)
+    with suppress(UnknownBucket):
+        async for records in index.scan_records(schema.bucket):
+            await asyncio.to_thread(values.add_records, records)
+    return values
+
+
+async def _drop_own_names(index: SearchIndex, schema: Schema, before: Schema) -> Schema:
     """Returns the schema without new references to its own bucket where a document mostly names itself."""
     own = [
         field
@@ -71,122 +94,124 @@ async def _drop_own_names(index: SearchIndex, scope: Scope, schema: Schema, befo
     ]
     if not own:
         return schema
-    request = RecordPageRequest(unfiltered_search_of(schema.bucket), limit=_PAGE_SIZE, order_by_id=True)
-    records = (await index.within_scope(scope).answer_requests(request))[request].records
-    dropped = {field.name for field in own if _mostly_names_itself(field, records)}
-    fields = (before.by_name[field.name] if field.name in dropped else field for field in schema.fields)
+    tallies = {field.name: _OwnNameTally(field) for field in own}
+    record_count = 0
+    async with aclosing(index.scan_records(schema.bucket)) as batches:
+        async for records in batches:
+            for tally in tallies.values():
+                tally.add_records(records)
+            if (record_count := record_count + len(records)) >= _MAX_OWN_NAMES:
+                break
+    fields = (
+        before.by_name[field.name] if field.name in tallies and tallies[field.name].is_of_own_names else field
+        for field in schema.fields
+    )
     return replace(schema, fields=tuple(fields))
 
 
-def _mostly_names_itself(field: SchemaField, records: Sequence[DocumentRecord]) -> bool:
-    key = TITLE_FIELD if field.reference is None else field.reference.field
-    pairs = [
-        (record.values[field.name], record.title if key == TITLE_FIELD else record.values.get(key))
-        for record in records
-        if field.name in record.values
-    ]
-    same_count = sum(fold_text(str(value)) == fold_text(str(own_name)) for value, own_name in pairs)
-    return 2 * same_count > len(pairs)
+class _OwnNameTally:
+    """Counts how often the value of a field is what its document itself is called."""
+
+    def __init__(self, field: SchemaField) -> None:
+        self._name = field.name
+        self._key = TITLE_FIELD if field.reference is None else field.reference.field
+        self._value_count = self._same_count = 0
+
+    def add_records(self, records: Sequence[DocumentRecord]) -> None:
+        for record in records:
+            if self._name in record.values:
+                own_name = record.title if self._key == TITLE_FIELD else record.values.get(self._key)
+                self._value_count += 1
+                self._same_count += fold_text(str(record.values[self._name])) == fold_text(str(own_name))
+
+    @property
+    def is_of_own_names(self) -> bool:
+        return 2 * self._same_count > self._value_count
 
 
-async def _load_titles(index: SearchIndex, scope: Scope, bucket: BucketId) -> Sequence[str]:
-    scoped, titles, cursor = index.within_scope(scope), list[str](), None
-    while len(titles) < _MAX_VALUES:
-        request = RecordPageRequest(
-            unfiltered_search_of(bucket), cursor=cursor, limit=_PAGE_SIZE, fields=frozenset(), order_by_id=True
-        )
-        page = (await scoped.answer_requests(request))[request]
-        titles += [record.title for record in page.records]
-        cursor = page.cursor
-        if cursor is None:
-            break
-    return titles
+def uncompared_fields_remark(bucket: BucketId, fields: Sequence[FieldName]) -> str:
+    """Says which fields of a bucket have too many values to be compared."""
+    names = ", ".join(repr(name) for name in fields[:_MAX_NAMED_FIELDS])
+    more = f" and {len(fields) - _MAX_NAMED_FIELDS:,} more" if len(fields) > _MAX_NAMED_FIELDS else ""
+    return (
+        f"{bucket}: {names}{more} {'has' if len(fields) == 1 else 'have'} too many different values "
+        f"(over {MAX_VALUES:,}, or {MAX_ALL_VALUES:,} of all buckets) to be compared with what documents are called: "
+        "write references: BUCKET.FIELD into the schema where they name documents"
+    )
 
 
-def find_references(
-    schemas: Mapping[BucketId, Schema], vocabulary: IndexVocabulary, titles: Mapping[BucketId, Sequence[str]]
-) -> tuple[Schema, ...]:
-    """Returns the schemas in which a field gets a reference, with it. `titles` are those of the buckets' documents."""
-    keys = [
-        key
-        for schema in schemas.values()
-        for key in islice(_find_keys(schema, vocabulary, titles[schema.bucket]), _MAX_KEYS)
-    ]
+def find_references(schemas: Mapping[BucketId, Schema], values: Mapping[BucketId, BucketValues]) -> tuple[Schema, ...]:
+    """Returns the schemas in which a field gets a reference, with it. `values` are those of the buckets' documents."""
+    keys = [key for schema in schemas.values() for key in islice(_find_keys(schema, values[schema.bucket]), _MAX_KEYS)]
     changed = list[Schema]()
     for schema in schemas.values():
-        fields = tuple(_with_reference(field, schema, vocabulary, keys) for field in schema.fields)
+        fields = tuple(_with_reference(field, schema, values[schema.bucket], keys) for field in schema.fields)
         if fields != schema.fields:
             changed.append(replace(schema, fields=fields))
     return tuple(changed)
 
 
-def _find_keys(schema: Schema, vocabulary: IndexVocabulary, titles: Sequence[str]) -> Iterator[DocumentKey]:
-    document_count = vocabulary.document_count_of(schema.bucket)
-    if document_count < MIN_KEY_DOCUMENTS:
+def _find_keys(schema: Schema, bucket_values: BucketValues) -> Iterator[DocumentKey]:
+    if bucket_values.document_count < MIN_KEY_DOCUMENTS:
         return
     bucket_words = _words_of(schema.bucket, schema.title, *schema.synonyms)
-    seen_folds = set[frozenset[str]]()
+    key_sets = list[ValueSet]()
     for position, field in enumerate(schema.fields):
-        entry = vocabulary.field_of(schema.bucket, field.name)
-        if entry is None or field.type not in (FieldType.CATEGORY, FieldType.TEXT):
+        if field.type not in (FieldType.CATEGORY, FieldType.TEXT):
             continue
-        folds = _folds_of(entry)
-        if _identifies_documents(folds, entry.document_count, document_count):
-            seen_folds.add(folds)
+        values = bucket_values.sets[field.name]
+        if _identifies_documents(values, bucket_values.document_count):
+            key_sets.append(values)
             yield DocumentKey(
                 bucket=schema.bucket,
                 field=field.name,
-                folds=folds,
+                values=values,
                 own_words=bucket_words | _words_of(field.name),
                 position=position,
             )
-    title_folds = frozenset(fold_text(title) for title in titles if title.strip())
-    if title_folds not in seen_folds and _identifies_documents(title_folds, len(titles), document_count):
+    titles = bucket_values.sets[TITLE_FIELD]
+    is_a_field = any(np.array_equal(titles.hashes, values.hashes) for values in key_sets)
+    if not is_a_field and _identifies_documents(titles, bucket_values.document_count):
         yield DocumentKey(
             bucket=schema.bucket,
             field=TITLE_FIELD,
-            folds=title_folds,
+            values=titles,
             own_words=bucket_words,
             position=len(schema.fields),
         )
 
 
-def _identifies_documents(folds: frozenset[str], filled_count: int, document_count: int) -> bool:
+def _identifies_documents(values: ValueSet, document_count: int) -> bool:
     return (
-        filled_count >= MIN_FILLED_PART * document_count
-        and len(folds) >= MIN_DISTINCT_PART * filled_count
-        and sum(map(len, folds)) <= _MAX_KEY_CHARACTERS * len(folds)
+        values.is_complete
+        and values.filled_count >= MIN_FILLED_PART * document_count
+        and len(values.hashes) >= MIN_DISTINCT_PART * values.filled_count
+        and values.character_count <= _MAX_KEY_CHARACTERS * values.value_count
     )
 
 
 def _with_reference(
-    field: SchemaField, schema: Schema, vocabulary: IndexVocabulary, keys: Sequence[DocumentKey]
+    field: SchemaField, schema: Schema, bucket_values: BucketValues, keys: Sequence[DocumentKey]
 ) -> SchemaField:
-    entry = vocabulary.field_of(schema.bucket, field.name)
-    if field.references or entry is None or field.type not in REFERENCE_TYPES:
+    values = bucket_values.sets.get(field.name)
+    if field.references or values is None or not values.filled_count or not values.is_complete:
         return field
-    folds = _folds_of(entry)
     own_key = any((key.bucket, key.field) == (schema.bucket, field.name) for key in keys)
     candidates = [
-        key
+        (shared_count, -key.position, -len(key.values.hashes), key)
         for key in keys
         if not (key.bucket == schema.bucket and (own_key or key.field == field.name))
-        and _refers_to(folds, key)
         and (not key.is_numeric or key.own_words & _words_of(field.name, field.title))
+        and _refers_to(values, shared_count := values.count_shared(key.values))
     ]
     if not candidates:
         return field
-    best = max(candidates, key=lambda key: (len(folds & key.folds), -key.position, -len(key.folds)))
+    best = max(candidates, key=lambda candidate: candidate[:3])[3]
     return replace(field, references=f"{best.bucket}.{best.field}")
 
 
-def _refers_to(folds: frozenset[str], key: DocumentKey) -> bool:
-    shared_count = len(folds & key.folds)
-    return shared_count >= MIN_SHARED_VALUES and shared_count >= MIN_SHARED_PART * len(folds)
-
-
-def _folds_of(entry: FieldVocabulary) -> frozenset[str]:
-    return frozenset(fold_text(counted.value) for counted in entry.values)
+def _refers_to(values: ValueSet, shared_count: int) -> bool:
+    return shared_count >= MIN_SHARED_VALUES and shared_count >= MIN_SHARED_PART * len(values.hashes)
 
 
 def _words_of(*names: str) -> frozenset[str]:

@@ -215,10 +215,10 @@ class _SourceSync:
 
     async def _find_lost_items(self) -> Set[str]:
         """Returns the items with documents missing in the index, for example after the bucket was recreated."""
-        state = (await self._index.load_bucket_states()).get(self._bucket)
-        if state is None:
+        size = (await self._index.load_bucket_sizes()).get(self._bucket)
+        if size is None:
             return await self._ledger.find_lost_items(())
-        if state.document_count >= await self._ledger.count_bucket_documents():
+        if size.document_count >= await self._ledger.count_bucket_documents():
             return frozenset()
         return await self._ledger.find_lost_items(await self._index.load_digests(self._bucket))
 
