@@ -8,23 +8,26 @@ rows by their absence.
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 from cachetools import LRUCache
 
-from storage.embedded.columns import Column, DictionarySet, Mask, build_columns, join_columns
+from storage.embedded.columns import Column, DictionarySet, Mask, build_columns, join_column_parts, join_columns
+from storage.embedded.packed_strings import PackedStrings
 from storage.embedded.string_dictionary import Codes, Ints, StringDictionary
 from storage.search.codec import schema_from_json
 from storage.search.documents import FieldValues
 from storage.search.evaluation.value_validation import select_fitting_values
-from storage.search.ids import BucketId, DocId, FieldName, Generation, Subject
+from storage.search.ids import BucketId, FieldName, Generation, Subject
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 
 T = TypeVar("T")
+_BATCH_ROWS, _BATCH_CHARACTERS = 4_000, 4_000_000  # that are parsed at once, approximately
 PASSAGES_KEY, VECTORS_KEY = "passages", "vectors"  # keys of `derived_cache`
 
 
@@ -103,7 +106,7 @@ class BucketSnapshot:
     header: BucketHeader
     ids: Ints  # of the documents, ascending, by position
     live_mask: Mask
-    doc_ids: Sequence[DocId]
+    doc_ids: PackedStrings
     restricted_mask: Mask  # documents with a reader list
     reader_positions: Ints
     reader_codes: Codes
@@ -138,16 +141,7 @@ class BucketSnapshot:
         return cast(Ints, self.derived_cache.get_or_compute("doc ranks", self._compute_doc_id_ranks))
 
     def _compute_doc_id_ranks(self) -> Ints:
-        ranks = np.empty(len(self.doc_ids), dtype=np.int64)
-        ranks[sorted(range(len(self.doc_ids)), key=self.doc_ids.__getitem__)] = np.arange(len(self.doc_ids))
-        return ranks
-
-    def positions_by_doc_id(self) -> Mapping[DocId, int]:
-        """Returns the positions of the live documents by document id."""
-        positions = self.derived_cache.get_or_compute(
-            "by id", lambda: {self.doc_ids[position]: position for position in np.flatnonzero(self.live_mask).tolist()}
-        )
-        return cast(Mapping[DocId, int], positions)
+        return self.doc_ids.rank_strings().astype(np.int64)
 
 
 class SnapshotCache:
@@ -242,7 +236,7 @@ def _next_snapshot(
         header=header,
         ids=np.concatenate((previous.ids, added.ids)),
         live_mask=np.concatenate((still_live_mask, added.live_mask)),
-        doc_ids=[*previous.doc_ids, *added.doc_ids],
+        doc_ids=previous.doc_ids.join_strings(added.doc_ids),
         restricted_mask=np.concatenate((previous.restricted_mask, added.restricted_mask)),
         reader_positions=np.concatenate((previous.reader_positions, added.reader_positions + previous_count)),
         reader_codes=np.concatenate((previous.reader_codes, added.reader_codes)),
@@ -267,27 +261,54 @@ def _mask_cache_size(document_count: int) -> int:
 def _load_snapshot(
     connection: sqlite3.Connection, header: BucketHeader, newest_id: int, dictionaries: DictionarySet
 ) -> BucketSnapshot:
-    rows = connection.execute(
-        "SELECT id, doc_id, revision, readers, vals FROM document WHERE bucket = ? AND id > ? ORDER BY id",
-        (header.id, newest_id),
-    ).fetchall()
-    readers = [cast(list[str], json.loads(row[3])) if row[3] != "[]" else [] for row in rows]
-    values = [stored_values_of(row[4], row[2], header) for row in rows]
     subjects = dictionaries.dictionary_for(".readers")  # no field's name begins with a dot
+    ids, reader_counts, reader_codes, doc_ids = array("q"), array("q"), list[Codes](), PackedStrings()
+    parts, sizes = [build_columns(header.schema.fields, (), dictionaries)], [0]
+    for rows in _read_row_batches(connection, header, newest_id):
+        ids.extend(row[0] for row in rows)
+        doc_ids.add_strings(row[1] for row in rows)
+        readers = [cast(list[str], json.loads(row[3])) if row[3] != "[]" else [] for row in rows]
+        reader_counts.extend(map(len, readers))
+        reader_codes.append(subjects.encode_strings(name for names in readers for name in names))
+        values = [stored_values_of(row[4], row[2], header) for row in rows]
+        parts.append(build_columns(header.schema.fields, values, dictionaries))
+        sizes.append(len(rows))
+    reader_count_array = np.array(reader_counts, dtype=np.int64)
     return BucketSnapshot(
         header=header,
-        ids=np.array([row[0] for row in rows], dtype=np.int64),
-        live_mask=np.ones(len(rows), dtype=np.bool_),
-        doc_ids=[row[1] for row in rows],
-        restricted_mask=np.array([bool(names) for names in readers], dtype=np.bool_),
-        reader_positions=np.repeat(np.arange(len(rows)), np.array([len(names) for names in readers], dtype=np.int64)),
-        reader_codes=subjects.encode_strings([name for names in readers for name in names]),
+        ids=np.array(ids, dtype=np.int64),
+        live_mask=np.ones(len(ids), dtype=np.bool_),
+        doc_ids=doc_ids,
+        restricted_mask=reader_count_array > 0,
+        reader_positions=np.repeat(np.arange(len(ids)), reader_count_array),
+        reader_codes=np.concatenate(reader_codes or [np.zeros(0, dtype=np.int32)]),
         subjects=subjects,
-        columns=build_columns(header.schema.fields, values, dictionaries),
-        mask_cache=LruCache(_mask_cache_size(len(rows))),
+        columns=join_column_parts(parts, sizes),
+        mask_cache=LruCache(_mask_cache_size(len(ids))),
         derived_cache=LruCache(64),
         inherited_tables={},
     )
+
+
+_DocumentRow: TypeAlias = tuple[int, str, int, str, str]
+
+
+def _read_row_batches(
+    connection: sqlite3.Connection, header: BucketHeader, newest_id: int
+) -> Iterator[list[_DocumentRow]]:
+    """Yield id, document id, revision, readers and values of later documents; all at once would take much memory."""
+    rows, character_count = list[_DocumentRow](), 0
+    for row in connection.execute(
+        "SELECT id, doc_id, revision, readers, vals FROM document WHERE bucket = ? AND id > ? ORDER BY id",
+        (header.id, newest_id),
+    ):
+        rows.append(row)
+        character_count += len(row[3]) + len(row[4])
+        if len(rows) >= _BATCH_ROWS or character_count >= _BATCH_CHARACTERS:
+            yield rows
+            rows, character_count = [], 0
+    if rows:
+        yield rows
 
 
 def stored_values_of(values_json: str, revision: int, header: BucketHeader) -> FieldValues:

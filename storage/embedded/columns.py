@@ -120,6 +120,18 @@ def join_columns(earlier: Column, later: Column, shift: int) -> Column:
     return cast(Column, cast(_AppendableColumn, earlier).append_column(cast(_AppendableColumn, later), shift))
 
 
+def join_column_parts(parts: Sequence[Mapping[FieldName, Column]], sizes: Sequence[int]) -> dict[FieldName, Column]:
+    """Append the columns of all parts, of which there is at least one. `sizes`: the documents of each part.
+
+    Neighbours are joined first, so that each value is copied few times.
+    """
+    if len(parts) == 1:
+        return dict(parts[0])
+    half = len(parts) // 2
+    earlier, later = join_column_parts(parts[:half], sizes[:half]), join_column_parts(parts[half:], sizes[half:])
+    return {name: join_columns(column, later[name], sum(sizes[:half])) for name, column in earlier.items()}
+
+
 class DictionarySet:
     """One dictionary per field or column name for all buckets, so that codes of one name are comparable."""
 

@@ -18,6 +18,7 @@ from storage.search.ids import TenantId
 
 FORMAT_VERSION = 1  # of the tables; stored as `user_version`
 FILE_NAME = "index.sqlite"
+_CACHE_KB = 16_000  # of each connection
 _OLDEST_SQLITE = (3, 35, 0)
 
 # `text` is the last column, so that SQLite reads the other columns without its overflow pages.
@@ -168,8 +169,9 @@ class EmbeddedDatabase:
         )
         try:
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA mmap_size = 2147418112")
-            connection.execute("PRAGMA cache_size = -32000")
+            # Pages of a mapped file count as memory of the process, for each connection: so none are mapped.
+            connection.execute("PRAGMA mmap_size = 0")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KB:d}")
         except sqlite3.Error:
             connection.close()
             raise

@@ -45,7 +45,8 @@ from storage.search.evaluation.condition_normal_form import (
     bind_to_schema,
     normal_form_of,
 )
-from storage.search.ids import DocId, FieldName
+from storage.search.evaluation.value_validation import is_valid_unicode
+from storage.search.ids import FieldName
 from storage.search.plan import Clause
 
 _MAX_PHRASE_TERMS = 64  # terms given to FTS5; a longer phrase is then also compared with the text
@@ -77,13 +78,18 @@ class EmbeddedBucketReader:
     def _reserved_field_mask(self, condition: ComparisonCondition) -> Mask:
         operands = condition.value if isinstance(condition.value, tuple) else (condition.value,)
         if condition.field == DOC_ID_FIELD:
-            positions = self.bucket.positions_by_doc_id()
-            matching_positions = [positions[DocId(str(doc_id))] for doc_id in operands if str(doc_id) in positions]
-            return mask_of_owners(np.array(matching_positions, dtype=np.int64), len(self.bucket.ids))
+            row_ids = self._rows_of_documents([str(doc_id) for doc_id in operands])
+            return mask_of_owners(self.bucket.positions_of(row_ids), len(self.bucket.ids))
         document_numbers = self._documents_with_phrase(
             str(condition.value), in_title_only=condition.field == TITLE_FIELD
         )
         return mask_of_owners(self.bucket.positions_of(document_numbers), len(self.bucket.ids))
+
+    def _rows_of_documents(self, doc_ids: Sequence[str]) -> Ints:
+        query, bucket_number = "SELECT id FROM document WHERE doc_id = ? AND bucket = ?", self.bucket.header.id
+        valid_ids = filter(is_valid_unicode, doc_ids)
+        rows = (self.connection.execute(query, (doc_id, bucket_number)).fetchone() for doc_id in valid_ids)
+        return np.array([row[0] for row in rows if row is not None], dtype=np.int64)
 
     def _documents_with_phrase(self, phrase: str, *, in_title_only: bool) -> Ints:
         """Returns the row ids of the documents with the phrase in title or text; none for a phrase without terms."""

@@ -15,7 +15,7 @@ from storage.embedded.reading.condition_masks import EmbeddedBucketReader
 from storage.embedded.reading.postings import PostingIndex, posting_index_of
 from storage.embedded.string_dictionary import Ints
 from storage.embedded.vectors import EmbedderIdentity, read_vector_epoch
-from storage.search.ids import ChunkId
+from storage.search.ids import ChunkId, DocId
 from storage.search.index import PassageHit
 from storage.text.term_weights import term_weights_by_bucket
 
@@ -153,7 +153,7 @@ def _read_hit(ranked: RankedPassage, documents: dict[int, tuple[str, str, str]])
     title, source, text = documents[document_number]
     chunk_id = _chunk_id_of(ranked.reader, ranked.passage_number)
     return PassageHit(
-        doc_id=bucket.doc_ids[int(bucket.positions_of(np.array([document_number]))[0])],
+        doc_id=DocId(bucket.doc_ids[int(bucket.positions_of(np.array([document_number]))[0])]),
         bucket=bucket.header.name,
         chunk_id=ChunkId(chunk_id),
         title=title,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from storage.embedded.bucket_snapshot import BucketHeader, BucketSnapshot, stored_values_of
 from storage.embedded.columns import Column, FlagColumn, NumberColumn, StringColumn
+from storage.embedded.packed_strings import PackedStrings
 from storage.embedded.reading.facets import BucketMasks, fields_named
 from storage.embedded.string_dictionary import Ints
 from storage.search.codec import annotations_from_json
@@ -45,7 +46,7 @@ class RecordOrder:
         return self.buckets[int(self.bucket_indexes[entry])]
 
     def doc_id_of(self, entry: int) -> DocId:
-        return self.bucket_of(entry).doc_ids[int(self.positions[entry])]
+        return DocId(self.bucket_of(entry).doc_ids[int(self.positions[entry])])
 
     def sort_key_of(self, entry: int) -> SortKey:
         if self.sort_order is None:
@@ -90,12 +91,10 @@ def _check_sortable(bucket_masks: BucketMasks, sort_order: SchemaOrder) -> None:
 def _doc_id_ranks_of(bucket_masks: BucketMasks, positions: Sequence[Ints]) -> Ints:
     if len(bucket_masks) == 1:
         return bucket_masks[0][0].doc_id_ranks()[positions[0]]
-    doc_ids = list[DocId]()
+    doc_ids = PackedStrings()
     for (bucket, _), bucket_positions in zip(bucket_masks, positions, strict=True):
-        doc_ids += [bucket.doc_ids[int(position)] for position in bucket_positions]
-    ranks = np.empty(len(doc_ids), dtype=np.int64)
-    ranks[sorted(range(len(doc_ids)), key=doc_ids.__getitem__)] = np.arange(len(doc_ids))
-    return ranks
+        doc_ids.add_strings(bucket.doc_ids[int(position)] for position in bucket_positions)
+    return doc_ids.rank_strings().astype(np.int64)
 
 
 def _sort_values_of(bucket_masks: BucketMasks, positions: Sequence[Ints], name: FieldName) -> NDArray[np.float64]:
