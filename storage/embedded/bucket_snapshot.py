@@ -9,7 +9,7 @@ import json
 import sqlite3
 import threading
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar, cast
 
@@ -227,11 +227,9 @@ def _next_snapshot(
         return added
     present_rows = connection.execute(
         "SELECT id FROM document WHERE bucket = ? AND id <= ? ORDER BY id", (header.id, newest_id)
-    ).fetchall()
-    previous_count = len(previous.ids)
-    still_live_mask = np.isin(
-        previous.ids, np.array([row[0] for row in present_rows], dtype=np.int64), assume_unique=True
     )
+    previous_count = len(previous.ids)
+    still_live_mask = np.isin(previous.ids, read_integers(present_rows, column_count=1)[:, 0], assume_unique=True)
     return BucketSnapshot(
         header=header,
         ids=np.concatenate((previous.ids, added.ids)),
@@ -309,6 +307,12 @@ def _read_row_batches(
             rows, character_count = [], 0
     if rows:
         yield rows
+
+
+def read_integers(rows: Iterable[Sequence[int]], *, column_count: int) -> Ints:
+    """Return rows of integers as an array, `(n, column_count)`, without a list of all rows."""
+    numbers = np.fromiter((number for row in rows for number in row), dtype=np.int64)
+    return numbers.reshape(-1, column_count)
 
 
 def stored_values_of(values_json: str, revision: int, header: BucketHeader) -> FieldValues:

@@ -196,7 +196,7 @@ class FieldVocabulary:
     bucket: BucketId
     field: FieldName
     document_count: int  # visible documents with a value
-    values: tuple[ValueCount, ...] = ()  # of category, list, text and text columns, as many as the limit allows
+    values: Sequence[ValueCount] = ()  # of category, list, text and text columns, as many as the limit allows
     low: float | str | None = None  # of number, money, date
     high: float | str | None = None
 

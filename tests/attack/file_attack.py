@@ -79,8 +79,8 @@ def _measure_ingestion(name: str, file_mb: float, documents: Path, folder: Path,
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         process = subprocess.Popen([sys.executable, *arguments], stdout=out, stderr=err)
         while process.poll() is None:
-            tree = _process_tree(process.pid)
-            memory, cpu_s = sum(map(_resident_bytes, tree)), sum(map(_cpu_seconds, tree))
+            tree = list_process_tree(process.pid)
+            memory, cpu_s = sum(map(_resident_bytes, tree)), sum(map(read_cpu_seconds, tree))
             peak_bytes = max(peak_bytes, memory)
             if memory > caps.memory_mb * 1e6:
                 ended_for = f"ENDED: over {caps.memory_mb:,} MB"
@@ -108,7 +108,7 @@ def _measure_ingestion(name: str, file_mb: float, documents: Path, folder: Path,
     )
 
 
-def _process_tree(root: int) -> list[int]:
+def list_process_tree(root: int) -> list[int]:
     """Returns a process and its descendants, parents first."""
     tree = [root]
     for process_id in tree:
@@ -127,7 +127,7 @@ def _resident_bytes(process_id: int) -> int:
         return 0
 
 
-def _cpu_seconds(process_id: int) -> float:
+def read_cpu_seconds(process_id: int) -> float:
     """Returns the CPU seconds of a process and its ended children."""
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()

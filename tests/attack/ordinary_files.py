@@ -17,12 +17,12 @@ DOCUMENTS_OF_ORDINARY_FILES = {
     "ordinary_2000_pages.pdf": 1,
     "ordinary_100000_records.jsonl": 100_000,
 }
-_COLUMNS = "id,customer,town,opened,closed,status,amount,discount,product,quantity,manager,note".split(",")
+COLUMNS = "id,customer,town,opened,closed,status,amount,discount,product,quantity,manager,note".split(",")
 _TOWNS = [word.capitalize() for word in _WORDS[:200]]
 _STATES = ("open", "closed", "waiting for parts", "refused")
 
 
-def _row(number: int, rng: random.Random) -> list[str]:
+def make_row(number: int, rng: random.Random) -> list[str]:
     """Returns a row of twelve columns: names, days, categories, amounts, a note."""
     day = f"{rng.randint(2019, 2031)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
     return [
@@ -41,7 +41,7 @@ def _row(number: int, rng: random.Random) -> list[str]:
     ]
 
 
-def _paragraphs(seed: int) -> Iterator[str]:
+def make_paragraphs(seed: int) -> Iterator[str]:
     """Yields paragraphs of wrapped lines without an end, with a heading now and then."""
     rng, number = random.Random(seed), 0
     while True:
@@ -60,9 +60,9 @@ def _paragraphs(seed: int) -> Iterator[str]:
 @as_file("ordinary_500000_rows.csv")
 def write_ordinary_csv(path: Path) -> None:
     rng = random.Random(12)
-    write_lines(path, [",".join(_COLUMNS)])
+    write_lines(path, [",".join(COLUMNS)])
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(",".join(_row(number, rng)) + "\n" for number in range(_CSV_ROWS))
+        file.writelines(",".join(make_row(number, rng)) + "\n" for number in range(_CSV_ROWS))
 
 
 @as_file("ordinary_100000_rows.xlsx")
@@ -73,7 +73,7 @@ def write_ordinary_sheet(path: Path) -> None:
         return "<row>" + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in cells) + "</row>"
 
     path.write_bytes(
-        a_sheet_package(sheet_row(cells) for cells in [_COLUMNS, *(_row(i, rng) for i in range(_SHEET_ROWS))])
+        a_sheet_package(sheet_row(cells) for cells in [COLUMNS, *(make_row(i, rng) for i in range(_SHEET_ROWS))])
     )
 
 
@@ -81,7 +81,7 @@ def write_ordinary_sheet(path: Path) -> None:
 def write_ordinary_text(path: Path) -> None:
     size = 0
     with path.open("w", encoding="utf-8") as file:
-        for paragraph in _paragraphs(14):
+        for paragraph in make_paragraphs(14):
             if (size := size + len(paragraph)) > _TEXT_CHARACTERS:
                 return
             file.write(paragraph)
@@ -89,7 +89,7 @@ def write_ordinary_text(path: Path) -> None:
 
 @as_file("ordinary_2000_pages.pdf")
 def write_ordinary_pdf(path: Path) -> None:
-    paragraphs = _paragraphs(15)
+    paragraphs = make_paragraphs(15)
     pages = ("".join(next(paragraphs) for _ in range(4)).splitlines() for _ in range(_PAGES))
     path.write_bytes(a_text_pdf(pages))
 
@@ -97,5 +97,5 @@ def write_ordinary_pdf(path: Path) -> None:
 @as_file("ordinary_100000_records.jsonl")
 def write_ordinary_records(path: Path) -> None:
     rng = random.Random(16)
-    rows = (dict(zip(_COLUMNS, _row(number, rng), strict=True)) for number in range(100_000))
+    rows = (dict(zip(COLUMNS, make_row(number, rng), strict=True)) for number in range(100_000))
     write_lines(path, map(json.dumps, rows))

@@ -1,10 +1,11 @@
 """Facets of a set: counts by value, range or period, from the columns. Also the nearest existing values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never, cast
+from typing import TypeAlias, assert_never, cast, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from storage.embedded.bucket_snapshot import BucketSnapshot
 from storage.embedded.columns import (
@@ -33,6 +34,7 @@ from storage.search.index import (
 )
 from storage.search.schema import FieldType, SchemaField
 
+_ITERATED_AT_ONCE = 1_000  # codes that are converted together
 BucketMasks: TypeAlias = Sequence[tuple[BucketSnapshot, Mask]]  # a set: its documents in each bucket
 
 
@@ -121,6 +123,44 @@ def _flag_facet(bucket_masks: BucketMasks, request: FacetRequest, total: int) ->
     return flag_facet_of(true_count, total, request.max_values)
 
 
+class CountedStrings(Sequence[ValueCount]):
+    """Strings of a dictionary with their counts: 8 bytes each, while nobody looks at them."""
+
+    def __init__(self, *, codes: Codes, counts: NDArray[np.int32], dictionary: StringDictionary) -> None:
+        self.codes, self._counts, self._dictionary = codes, counts, dictionary
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> ValueCount: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ValueCount, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> ValueCount | tuple[ValueCount, ...]:
+        if isinstance(index, slice):
+            return tuple(self[position] for position in range(*index.indices(len(self))))
+        return ValueCount(
+            value=self._dictionary.strings[int(self.codes[index])],
+            count=int(self._counts[index]),
+        )
+
+    def __iter__(self) -> Iterator[ValueCount]:
+        strings = self._dictionary.strings
+        for start in range(0, len(self), _ITERATED_AT_ONCE):
+            part = slice(start, start + _ITERATED_AT_ONCE)
+            codes, counts = cast(list[int], self.codes[part].tolist()), cast(list[int], self._counts[part].tolist())
+            for code, count in zip(codes, counts, strict=True):
+                yield ValueCount(value=strings[code], count=count)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(cast(Sequence[object], other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StringTally:
     """The strings of a set: the document `owners[i]` has the string with the code `codes[i]`.
@@ -143,19 +183,30 @@ class StringTally:
 
     def count_values(self, limit: int) -> tuple[tuple[ValueCount, ...], Ints, int]:
         """Returns the top values by count, then fold; the codes of their folds; the number of all distinct values."""
+        values, distinct_count = self.top_values(limit)
+        return tuple(values), self.dictionary.fold_codes_of(values.codes), distinct_count
+
+    def top_values(self, limit: int) -> "tuple[CountedStrings, int]":
+        """Returns the top values by count, then fold, and the number of all distinct values."""
         _, folds = self.distinct_folds()
         codes, counts = _count_codes(folds)
         fold_ranks = self.dictionary.compute_ranks().fold_ranks
         top_indexes = np.lexsort((fold_ranks[codes], -counts))[: max(limit, 0)]
-        labels = self.labels_by_fold(codes[top_indexes])
-        values = tuple(
-            ValueCount(value=labels[code], count=count)
-            for code, count in zip(codes[top_indexes].tolist(), counts[top_indexes].tolist(), strict=True)
+        labelled_folds, label_codes = self._label_codes(codes[top_indexes])
+        values = CountedStrings(
+            codes=label_codes[np.searchsorted(labelled_folds, codes[top_indexes])].astype(np.int32),
+            counts=counts[top_indexes].astype(np.int32),
+            dictionary=self.dictionary,
         )
-        return values, codes[top_indexes], len(codes)
+        return values, len(codes)
 
     def labels_by_fold(self, fold_codes: Ints) -> dict[int, str]:
         """Returns for each fold code the most frequent spelling; ties: first by code point."""
+        folds, codes = self._label_codes(fold_codes)
+        return {fold: self.dictionary.strings[code] for fold, code in zip(folds.tolist(), codes.tolist(), strict=True)}
+
+    def _label_codes(self, fold_codes: Ints) -> tuple[Ints, Ints]:
+        """Returns the fold codes, ascending, each with the code of its most frequent spelling."""
         _, string_codes = distinct_pairs(self.owners, self.codes.astype(np.int64))
         codes, counts = _count_codes(string_codes)
         folds = self.dictionary.fold_codes_of(codes.astype(np.int32))
@@ -163,11 +214,7 @@ class StringTally:
         codes, counts, folds = codes[is_requested], counts[is_requested], folds[is_requested]
         order = np.lexsort((self.dictionary.compute_ranks().string_ranks[codes], -counts, folds))
         fold_groups = np.unique(folds[order], return_index=True)
-        best_codes = codes[order][fold_groups[1]]
-        return {
-            fold: self.dictionary.strings[code]
-            for fold, code in zip(fold_groups[0].tolist(), best_codes.tolist(), strict=True)
-        }
+        return fold_groups[0], codes[order][fold_groups[1]]
 
 
 def distinct_pairs(owners: Ints, codes: Ints) -> tuple[Ints, Ints]:

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.embedded.bucket_snapshot import BucketSnapshot, LruCache
+from storage.embedded.bucket_snapshot import BucketSnapshot, LruCache, read_integers
 from storage.embedded.columns import Mask
 from storage.embedded.reading.condition_masks import EmbeddedBucketReader
 from storage.embedded.reading.postings import PostingList, length_norms_of, posting_list_of
@@ -120,11 +120,9 @@ def _outline_postings_of(connection: sqlite3.Connection, bucket: BucketSnapshot)
 
 
 def _build_outline_postings(connection: sqlite3.Connection, bucket: BucketSnapshot) -> _OutlinePostings:
-    rows = connection.execute(
-        "SELECT doc, length FROM outline WHERE bucket = ? ORDER BY doc", (bucket.header.id,)
-    ).fetchall()
-    table = np.array(rows, dtype=np.int64).reshape(-1, 2)
-    average_length = float(table[:, 1].mean()) if len(rows) else 1.0
+    rows = connection.execute("SELECT doc, length FROM outline WHERE bucket = ? ORDER BY doc", (bucket.header.id,))
+    table = read_integers(rows, column_count=2)
+    average_length = float(table[:, 1].mean()) if len(table) else 1.0
     lengths = np.full(len(bucket.ids), average_length)
     lengths[bucket.positions_of(table[:, 0])] = table[:, 1]
     norms = length_norms_of(lengths, average_length)

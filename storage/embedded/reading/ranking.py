@@ -1,6 +1,7 @@
 """Ranking of passages: by BM25 over the posting lists of each bucket, and by cosine over its vectors."""
 
 import sqlite3
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,14 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.embedded.bucket_snapshot import PASSAGES_KEY, VECTORS_KEY, BucketSnapshot, PassageTable, PassageVectors
+from storage.embedded.bucket_snapshot import (
+    PASSAGES_KEY,
+    VECTORS_KEY,
+    BucketSnapshot,
+    PassageTable,
+    PassageVectors,
+    read_integers,
+)
 from storage.embedded.columns import Mask
 from storage.embedded.reading.condition_masks import EmbeddedBucketReader
 from storage.embedded.reading.postings import PostingIndex, posting_index_of
@@ -178,8 +186,8 @@ def _load_passage_table(connection: sqlite3.Connection, bucket: BucketSnapshot) 
     rows = connection.execute(
         "SELECT id, doc, position, stop - start FROM passage WHERE bucket = ? AND id > ? ORDER BY id",
         (bucket.header.id, newest_id),
-    ).fetchall()
-    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    )
+    table = read_integers(rows, column_count=4)
     added = PassageTable(
         ids=table[:, 0],
         document_positions=bucket.positions_of(table[:, 1]),
@@ -217,14 +225,19 @@ def _load_passage_vectors(connection: sqlite3.Connection, bucket: BucketSnapshot
         "SELECT passage, data FROM vector WHERE bucket = ? AND embedder = ? AND passage > ? AND length(data) = ?"
         " ORDER BY passage",
         (bucket.header.id, embedder, newest_id, EmbedderIdentity(name=embedder, dimensions=dimensions).vector_bytes),
-    ).fetchall()
-    ids = np.array([row[0] for row in rows], dtype=np.int64)
-    matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16)
-    matrix = matrix.reshape(len(rows), -1) if rows else np.zeros((0, 0), dtype=np.float16)
-    if len(rows) <= _MAX_FLOAT32_ROWS:  # needs twice the memory and a third of the time
+    )
+    ids, vector_bytes = array("q"), bytearray()
+    for passage, data in rows:
+        ids.append(passage)
+        vector_bytes += data
+    matrix = np.frombuffer(vector_bytes, dtype=np.float16).reshape(len(ids), dimensions if ids else 0)
+    if len(ids) <= _MAX_FLOAT32_ROWS:  # needs twice the memory and a third of the time
         matrix = matrix.astype(np.float32)
+    added_ids = np.array(ids, dtype=np.int64)
     if previous is None or not len(previous.ids):
-        return PassageVectors(ids=ids, matrix=matrix)
-    if not len(ids):
+        return PassageVectors(ids=added_ids, matrix=matrix)
+    if not ids:
         return previous
-    return PassageVectors(ids=np.concatenate((previous.ids, ids)), matrix=np.concatenate((previous.matrix, matrix)))
+    return PassageVectors(
+        ids=np.concatenate((previous.ids, added_ids)), matrix=np.concatenate((previous.matrix, matrix))
+    )

@@ -50,12 +50,9 @@ def _column_vocabulary(
     match column:
         case StringColumn() | ListColumn():
             positions, codes = strings_of(column, mask)
-            value_counts = StringTally(
-                owners=owners[positions], codes=codes, dictionary=column.dictionary
-            ).count_values(limit)[0]
-            return FieldVocabulary(
-                bucket=bucket.header.name, field=name, document_count=document_count, values=value_counts
-            )
+            tally = StringTally(owners=owners[positions], codes=codes, dictionary=column.dictionary)
+            values, _ = tally.top_values(limit)
+            return FieldVocabulary(bucket=bucket.header.name, field=name, document_count=document_count, values=values)
         case NumberColumn(values=values):
             low, high = float(np.nanmin(values[mask])), float(np.nanmax(values[mask]))
             is_day = field.type is FieldType.DATE
