@@ -116,16 +116,16 @@ def _write_members(path: Path, member_count: int) -> None:
 
 
 SHAPES: Mapping[str, FileShape] = {
-    "rows of csv": FileShape(suffix="csv", write=_write_csv, sizes=(10_000, 20_000, 40_000)),
-    "rows of xlsx": FileShape(suffix="xlsx", write=_write_sheet, sizes=(5_000, 10_000, 20_000)),
-    "records of jsonl": FileShape(suffix="jsonl", write=_write_records, sizes=(10_000, 20_000, 40_000)),
-    "pages of pdf": FileShape(suffix="pdf", write=_write_pdf, sizes=(500, 1_000, 2_000)),
-    "characters of text": FileShape(suffix="txt", write=_write_text, sizes=(2_500_000, 5_000_000, 10_000_000)),
-    "characters of one line": FileShape(suffix="txt", write=_write_line, sizes=(2_500_000, 5_000_000, 10_000_000)),
-    "characters of html": FileShape(suffix="html", write=_write_html, sizes=(2_500_000, 5_000_000, 10_000_000)),
+    "rows of csv": FileShape(suffix="csv", write=_write_csv, sizes=(3_000, 6_000, 12_000)),
+    "rows of xlsx": FileShape(suffix="xlsx", write=_write_sheet, sizes=(2_000, 4_000, 8_000)),
+    "records of jsonl": FileShape(suffix="jsonl", write=_write_records, sizes=(3_000, 6_000, 12_000)),
+    "pages of pdf": FileShape(suffix="pdf", write=_write_pdf, sizes=(250, 500, 1_000)),
+    "characters of text": FileShape(suffix="txt", write=_write_text, sizes=(1_000_000, 2_000_000, 4_000_000)),
+    "characters of one line": FileShape(suffix="txt", write=_write_line, sizes=(1_000_000, 2_000_000, 4_000_000)),
+    "characters of html": FileShape(suffix="html", write=_write_html, sizes=(1_000_000, 2_000_000, 4_000_000)),
     "keys of a record": FileShape(suffix="jsonl", write=_write_keys, sizes=(500, 1_000, 2_000)),
     "columns of csv": FileShape(suffix="csv", write=_write_columns, sizes=(500, 1_000, 2_000)),
-    "members of a list": FileShape(suffix="jsonl", write=_write_members, sizes=(15_000, 30_000, 60_000)),
+    "members of a list": FileShape(suffix="jsonl", write=_write_members, sizes=(10_000, 20_000, 40_000)),
 }
 
 
