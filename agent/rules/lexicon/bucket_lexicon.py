@@ -33,6 +33,7 @@ from agent.rules.lexicon.question_phrases import PhraseMatch, choose_matches
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
 from agent.rules.lexicon.spelling_correction import KnownWords, schema_names_of
 from agent.rules.lexicon.value_phrase_index import FieldKey, ValueStyle
+from agent.rules.literals.uncapitalised_names import is_uncapitalised_name
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import TITLE_FIELD
@@ -41,6 +42,7 @@ from storage.search.schema import FieldType, Schema
 
 _MAX_LINKED_TEXTS = 128  # whose links are kept: more than one question has
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
+_MAX_UNCAPITALISED_VALUES = 3  # an ordinary word is a part of more names
 _MAX_REORDERED_SPAN = 7  # tokens of a span that may contain these words
 # Function words that may stand between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
 _STOP_WORDS_IN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})
@@ -340,7 +342,9 @@ class BucketLexicon(PhraseMeanings):
         if all(token.word.isdigit() for token in words):
             return  # a number alone does not identify a name
         if self._value_index.style_of(field_key) is ValueStyle.NAMES and not any(token.is_name for token in words):
-            return
+            is_known = any(self._meanings_of((token.stem,)) for token in words)
+            if is_known or len(values) > _MAX_UNCAPITALISED_VALUES or not is_uncapitalised_name(tokens, first, last):
+                return
         if self._value_index.style_of(field_key) is ValueStyle.PLAIN:
             return  # the last words of a category are phrases of their own in the index
         meaning = PartialMatch(name, column, tuple(sorted(self._value_index.values_at(field_key, values))))

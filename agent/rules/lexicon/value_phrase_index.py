@@ -4,6 +4,7 @@ There may be hundreds of thousands of values, and most are in no question. So th
 a question names the value. Until then a value costs its phrase and one posting per term.
 """
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -22,6 +23,7 @@ MAX_PHRASE_TERMS = 12  # terms of a phrase that is matched as a whole
 _MAX_INDEXED_TERMS = 60  # a value with more terms is not indexed by its terms
 _MIN_PROSE_TERMS = 5  # terms per value, on average, above which the values are prose
 
+_APOSTROPHE = re.compile(r"(?<=\w)['’ʼ](?=\w)")
 _LANGUAGES_OF_STATES = frozenset({"fr", "es"})  # a state begins with a preposition: "en cours" is not "cours"
 FieldKey: TypeAlias = tuple[FieldName, FieldName | None]  # a field, or a column of a rows field
 
@@ -85,16 +87,29 @@ class ValuePhraseIndex:
     def _add_styled_values(
         self, field_key: FieldKey, values: Sequence[ValueCount], phrases: Sequence[str], style: ValueStyle
     ) -> None:
-        column = field_key[1]
         self._indexed_fields.append(
             _IndexedField(field_key=field_key, style=style, values=values, start=self._value_count)
         )
         self._field_starts.append(self._value_count)
+        column = field_key[1]
         if column is None:
             self._index_phrases(phrases, field_key, style)
         if style is not ValueStyle.PROSE:
             self._index_terms(phrases, include_single_terms=column is not None)
+        if any(_APOSTROPHE.search(value.value) for value in values):
+            self._index_without_apostrophes(field_key, values, phrases, style)
         self._value_count += len(values)
+
+    def _index_without_apostrophes(
+        self, field_key: FieldKey, values: Sequence[ValueCount], phrases: Sequence[str], style: ValueStyle
+    ) -> None:
+        """ "obriens bakery": indexes "O'Brien's Bakery" also as people type it."""
+        typed = self._analyser.joined_terms_of([_APOSTROPHE.sub("", value.value) for value in values])
+        others = ["" if other == phrase else other for other, phrase in zip(typed, phrases, strict=True)]
+        if field_key[1] is None:
+            self._index_phrases(others, field_key, ValueStyle.PROSE)  # the short forms are there already
+        if style is not ValueStyle.PROSE:
+            self._index_terms(others, include_single_terms=field_key[1] is not None)
 
     def _index_phrases(self, phrases: Sequence[str], field_key: FieldKey, style: ValueStyle) -> None:
         add_phrase, add_position = self._phrase_list.append, self._phrase_positions.append

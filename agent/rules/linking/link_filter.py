@@ -69,11 +69,18 @@ def filter_links(
         _is_measure(literal, lexicon) for literal, _, _ in literal_spans
     )
     fields_with_whole_values = {_field_key_of(link) for link in kept_links if _is_firm_match(link)}
-    return [
-        link
+    mentioned_fields = {
+        (link.meaning.field, link.meaning.column)
         for link in kept_links
-        if not _is_weak_match(link) or (has_firm_match and _field_key_of(link) not in fields_with_whole_values)
-    ]
+        if isinstance(link.meaning, FieldMention) and not link.meaning.is_hint
+    }
+
+    def is_expected(link: SpanLink) -> bool:
+        """ "What does Kerr own": whether the field is spoken of, or something else matches firmly."""
+        key = _field_key_of(link)
+        return key in mentioned_fields or (has_firm_match and key not in fields_with_whole_values)
+
+    return [link for link in kept_links if not _is_weak_match(link) or is_expected(link)]
 
 
 def _is_total_of_count(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:

@@ -1,0 +1,47 @@
+"""Names that people type without capitals: "boats of kerr", "what does teague owe", "anything from strand?".
+
+A word without a capital is a part of a name only where a name would stand, and nothing else of its noun phrase is
+there: "faults with electrical wiring" names no company "Strand Electrical".
+"""
+
+import re
+from collections.abc import Sequence
+
+from agent.english.function_words import EVERYDAY_WORDS, STOP_WORDS
+from agent.english.inflection import PARTICIPLE_ENDINGS
+from agent.english.light_words import is_light_word
+from agent.rules.words.tokens import QuestionToken
+
+_TITLES = frozenset("mr mrs ms miss dr prof mister".split())
+_WORDS_BEFORE_NAMES = frozenset("by from of for with to".split())
+_AUXILIARIES = frozenset("did does".split())
+_VERBS_OF_HAVING = frozenset("have own do need get".split())
+_TIME_WORDS = frozenset("this last next since today yesterday tomorrow pls please thx thanks too".split())
+_NO_NAME = re.compile(r"\w+(?:ing|ed|ly)")
+_MIN_LETTERS = 3
+
+
+def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int) -> bool:
+    """Whether `tokens[first:last]` stand where a name would, in a question that is typed without capitals."""
+    if any(token.is_name and token.word.isalpha() and not token.begins_sentence for token in tokens):
+        return False  # whoever writes capitals would have written this one
+    words = [token.word for token in tokens[first:last]]
+    if not all(map(_may_be_name, words)) or max(map(len, words)) < _MIN_LETTERS:
+        return False
+    while first and len(tokens[first - 1].word) == 1:
+        first -= 1  # "o'brien" is two tokens
+    before = tokens[first - 1].word if first else ""
+    if before in _TITLES:
+        return True
+    following = tokens[last] if last < len(tokens) else None
+    ends_phrase = following is None or following.word in STOP_WORDS | _TIME_WORDS or following.word.isdigit()
+    if before == "by" and (first < 2 or not tokens[first - 2].word.endswith(PARTICIPLE_ENDINGS)):
+        return False  # "reports by house" are grouped, "owned by kerr" names somebody
+    if before in _WORDS_BEFORE_NAMES:
+        return ends_phrase or (following is not None and following.begins_sentence)
+    return before in _AUXILIARIES and following is not None and following.word not in STOP_WORDS - _VERBS_OF_HAVING
+
+
+def _may_be_name(word: str) -> bool:
+    is_known = word in EVERYDAY_WORDS or word in STOP_WORDS or is_light_word(word)
+    return word.isalpha() and not is_known and _NO_NAME.fullmatch(word) is None
