@@ -23,6 +23,7 @@ from bot.cli.commands import (
     sources,
 )
 from bot.cli.commands import eval as evaluation
+from bot.cli.database import schema
 from bot.cli.failures import report_internal_error
 from bot.cli.runtime import GlobalOptions, global_options
 
@@ -67,6 +68,7 @@ app.command("eval")(evaluation.run_evaluation)
 app.add_typer(buckets.app, name="bucket")
 app.add_typer(sources.app, name="source")
 app.add_typer(index.app, name="index")
+app.add_typer(schema.app, name="db")
 app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)

@@ -12,9 +12,9 @@ import secrets
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -25,17 +25,15 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from storage.sql.database_url import display_url, parse_database_url
+from storage.sql.database_url import display_url, is_file_url, parse_database_url
 from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_error
-from storage.sql.errors import DatabaseBusy, DatabaseLost, DatabaseNotWritable
+from storage.sql.errors import DatabaseBusy, DatabaseLost, DatabaseNotWritable, DatabaseUnavailable
 from storage.sql.migrations.upgrade import upgrade_schema
+from storage.sql.server_transactions import DEFAULT_TIMEOUTS, ServerTimeouts, ServerTransactions
 
 _BUSY_TIMEOUT_S: Final = 10
-_CONNECT_TIMEOUT_S: Final = 10
-_STATEMENT_TIMEOUT_S: Final = 30
 _THREAD_WAIT_S: Final = 30  # for a free SQLite thread
 _LOCK_POLL_S: Final = 0.001  # between two attempts to lock while another process writes
 _MAX_BATCH: Final = 64
@@ -77,7 +75,11 @@ T = TypeVar("T")
 class _TransactionRunner(Protocol):
     """Runs functions in transactions: commits when the function returns, rolls back when it raises."""
 
-    async def run_transaction(self, work: Callable[[Connection], T], *, durable: bool = True) -> T: ...
+    async def run_transaction(
+        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+    ) -> T: ...
+
+    async def run_unlimited(self, work: Callable[[Connection], T]) -> T: ...
 
     async def close(self) -> None: ...
 
@@ -101,7 +103,9 @@ class _ThreadedTransactions:
         self._pending: deque[_PendingTransaction] = deque()
         self._max_batch = max_batch
 
-    async def run_transaction(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    async def run_transaction(
+        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+    ) -> T:
         result: Future[T] = Future()
         self._pending.append(_PendingTransaction(work, durable, result))
         batch: list[_PendingTransaction] = []
@@ -117,6 +121,10 @@ class _ThreadedTransactions:
             raise TimeoutError("no connection came free") from None
         finally:
             timeout.cancel()
+
+    async def run_unlimited(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a transaction; no statement has a timeout on SQLite."""
+        return await self.run_transaction(work)
 
     def _run_pending_batch(self, batch: list[_PendingTransaction]) -> list[Any]:
         """Move pending functions into `batch`, run them, and return their results.
@@ -182,20 +190,6 @@ class _ThreadedTransactions:
         self._engine.dispose()
 
 
-class _AsyncTransactions:
-    """Runs transactions on PostgreSQL."""
-
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
-
-    async def run_transaction(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
-
-    async def close(self) -> None:
-        await self._engine.dispose()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlDatabase:
     """One open database, which every store takes. Created by `open`; the opener closes it."""
@@ -215,24 +209,55 @@ class SqlDatabase:
         *,
         clock: Callable[[], datetime],
         new_id: Callable[[], str] = _new_id,
+        timeouts: ServerTimeouts = DEFAULT_TIMEOUTS,
     ) -> "SqlDatabase":
         """Open a database and upgrade its schema under a lock, so that several processes may open it at the same time.
 
-        `url` is `sqlite:///FILE` (the file and its folder are created if missing) or `postgresql://…`. Raises
-        `InvalidDatabaseUrl`, `DatabaseUnavailable`, `DatabaseNotWritable`, `DatabaseDamaged`, `DatabaseTooNew`.
+        `url` is `sqlite:///FILE` (the file and its folder are created if missing) or `postgresql://…`. `timeouts` are
+        those of a server. Raises `InvalidDatabaseUrl`, `DatabaseUnavailable`, `DatabaseNotWritable`, `DatabaseDamaged`,
+        `DatabaseTooNew`.
         """
         parsed_url = parse_database_url(url)
-        database = (
-            cls._open_sqlite_file(parsed_url, clock, new_id)
-            if _is_file(parsed_url)
-            else cls._open_postgresql_server(parsed_url, clock, new_id)
-        )
+        database = cls._connect(parsed_url, clock, new_id, timeouts)
         try:
             await database._prepare_file_and_schema(parsed_url)
         except BaseException:
             await database.close()
             raise
         return database
+
+    @classmethod
+    @asynccontextmanager
+    async def open_unchanged(cls, url: str, *, clock: Callable[[], datetime]) -> "AsyncGenerator[SqlDatabase]":
+        """A database for the length of the block that is read as it is, whatever its schema. Creates no file.
+
+        Raises `InvalidDatabaseUrl`, and `DatabaseUnavailable` if the file does not exist.
+        """
+        parsed_url = parse_database_url(url)
+        if is_file_url(parsed_url) and not await asyncio.to_thread(Path(parsed_url.database or "").exists):
+            raise DatabaseUnavailable(display_url(parsed_url), "there is no such file")
+        database = cls._connect(parsed_url, clock, _new_id, DEFAULT_TIMEOUTS)
+        try:
+            yield database
+        finally:
+            await database.close()
+
+    @classmethod
+    def _connect(
+        cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str], timeouts: ServerTimeouts
+    ) -> "SqlDatabase":
+        if is_file_url(url):
+            return cls._open_sqlite_file(url, clock, new_id)
+        transactions = ServerTransactions(url, timeouts, _ENGINE_OPTIONS)
+        return cls(
+            location=display_url(url),
+            clock=clock,
+            new_id=new_id,
+            is_file=False,
+            file=None,
+            _writer=transactions,
+            _reader=transactions,
+        )
 
     @classmethod
     def _open_sqlite_file(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "SqlDatabase":
@@ -250,49 +275,27 @@ class SqlDatabase:
             _reader=_ThreadedTransactions(reader, _READER_COUNT),
         )
 
-    @classmethod
-    def _open_postgresql_server(
-        cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]
-    ) -> "SqlDatabase":
-        connect_args = {
-            "timeout": _CONNECT_TIMEOUT_S,
-            "command_timeout": _STATEMENT_TIMEOUT_S,
-            "server_settings": {"application_name": "parley"},
-        }
-        engine = create_async_engine(
-            url,
-            connect_args=connect_args,
-            pool_pre_ping=True,
-            pool_size=10,
-            max_overflow=10,
-            pool_use_lifo=True,  # the last used connection has the common statements prepared
-            **_ENGINE_OPTIONS,
-        )
-        transactions = _AsyncTransactions(engine)
-        return cls(
-            location=display_url(url),
-            clock=clock,
-            new_id=new_id,
-            is_file=False,
-            file=None,
-            _writer=transactions,
-            _reader=transactions,
-        )
-
     async def _prepare_file_and_schema(self, url: URL) -> None:
         path = Path(url.database or "")
-        if _is_file(url):
+        if is_file_url(url):
             await asyncio.to_thread(_require_known_file, path, self.location)
             await asyncio.to_thread(_create_wal_file, path)
         if not await self.run_read(partial(upgrade_schema, location=self.location, check_only=True)):
-            await self.run_write(self._upgrade_under_lock)
-        if _is_file(url):
+            await self.run_unlimited(self._upgrade_under_lock)
+        if is_file_url(url):
             await asyncio.to_thread(_note_that_file_exists, path)
 
     def _upgrade_under_lock(self, connection: Connection) -> None:
+        self.lock_schema(connection)
+        upgrade_schema(connection, self.location)
+
+    def lock_schema(self, connection: Connection) -> None:
+        """Wait until no other process upgrades or restores the database, and keep others waiting until the commit.
+
+        SQLite has one writer anyway.
+        """
         if not self.is_file:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-        upgrade_schema(connection, self.location)
 
     async def close(self) -> None:
         """Close the connections. Running SQLite transactions complete; open PostgreSQL transactions are rolled back."""
@@ -307,17 +310,25 @@ class SqlDatabase:
     async def run_read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a read-only transaction and return its result. Library exceptions become `SqlError`s."""
         with self._translate_library_errors():
-            return await self._reader.run_transaction(work)
+            return await self._reader.run_transaction(work, is_repeatable=True)
 
-    async def run_write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    async def run_write(
+        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+    ) -> T:
         """Run `work` in a transaction and return its result, committed to the disk. Rolls back if `work` raises.
 
-        `work` may run in another thread, so it must use only its own arguments. It may also run twice. With
-        `durable=False` the write survives a killed process, but on SQLite it survives a power cut only after the next
-        durable write. Use that for work that is repeated if its result is lost.
+        `work` may run in another thread, so it must use only its own arguments. It may also run twice: after a
+        rollback, and with `is_repeatable` after a commit whose answer was lost. With `durable=False` the write survives
+        a killed process, but on SQLite it survives a power cut only after the next durable write. Use that for work
+        that is repeated if its result is lost.
         """
         with self._translate_library_errors():
-            return await self._writer.run_transaction(work, durable=durable)
+            return await self._writer.run_transaction(work, durable=durable, is_repeatable=is_repeatable)
+
+    async def run_unlimited(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` once in a transaction that may take as long as it needs, and return its result."""
+        with self._translate_library_errors():
+            return await self._writer.run_unlimited(work)
 
     @contextmanager
     def _translate_library_errors(self) -> Generator[None]:
@@ -338,10 +349,6 @@ class SqlDatabase:
     def insert_into(self, table: Table) -> InsertStatement:
         """Returns an insert with ON CONFLICT, which both databases have but standard SQL lacks."""
         return sqlite.insert(table) if self.is_file else postgresql.insert(table)
-
-
-def _is_file(url: URL) -> bool:
-    return url.drivername.startswith("sqlite")
 
 
 def _create_file_engine(url: URL, pool_size: int) -> Engine:

@@ -20,6 +20,11 @@ def sqlite_url_for(file: Path) -> str:
     return URL.create("sqlite", database=str(file)).render_as_string()
 
 
+def is_file_url(url: URL) -> bool:
+    """Whether the database is an SQLite file."""
+    return url.drivername.startswith("sqlite")
+
+
 def parse_database_url(address: str) -> URL:
     """Returns the URL with the driver's name, and libpq's `sslmode` as asyncpg's `ssl`. Raises `InvalidDatabaseUrl`."""
     try:
@@ -37,7 +42,7 @@ def parse_database_url(address: str) -> URL:
 
 def display_url(url: URL) -> str:
     """Returns the address for messages: the file, or host, port and database, never a password."""
-    if url.drivername.startswith("sqlite"):
+    if is_file_url(url):
         return url.database or str(url)
     host = url.host or "localhost"
     return f"{url.drivername.split('+')[0]}://{host}:{url.port or 5432}/{url.database or ''}"

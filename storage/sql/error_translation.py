@@ -5,6 +5,7 @@ than SQLAlchemy's types. Any other exception becomes `StatementRefused`; a test 
 checks that none is missing here.
 """
 
+import socket
 import sqlite3
 from typing import Final
 
@@ -97,6 +98,18 @@ _BY_SQLSTATE: Final[dict[str, _ErrorClass]] = {
     StatementRefused,
 )
 
+_ROLLED_BACK_FOR_OTHERS: Final = frozenset({"40001", "40P01"})  # serialisation failure, deadlock
+_CONNECTION_LOST: Final = frozenset(
+    {
+        "25P03",  # the transaction was idle for too long: this process was stopped for a while
+        "53300",  # too many connections
+        "57P01",  # admin shutdown
+        "57P02",  # crash shutdown
+        "57P03",  # starting up
+        "57P05",  # the session was idle for too long
+    }
+)
+
 # Narrowest first.
 _BY_TYPE: Final[tuple[tuple[type[Exception], _ErrorClass], ...]] = (
     (sa.TimeoutError, DatabaseBusy),  # no connection came free
@@ -146,6 +159,28 @@ def error_class_of(exc: Exception) -> _ErrorClass | None:
     if any(isinstance(cause, ValueError) for cause in _cause_chain_of(exc)):
         return ValueRefused
     return next((error_class for exception_type, error_class in _BY_TYPE if isinstance(exc, exception_type)), None)
+
+
+def is_rolled_back_for_others(exc: Exception) -> bool:
+    """Whether the server has rolled the transaction back because of a concurrent one."""
+    return _sqlstate_of(exc) in _ROLLED_BACK_FOR_OTHERS
+
+
+def is_transient_failure(exc: Exception) -> bool:
+    """Whether the same transaction may succeed in a moment: PostgreSQL rolled it back because of others, or the
+    connection was lost or refused. False for a statement that ran out of time.
+    """
+    sqlstate = _sqlstate_of(exc)
+    if sqlstate is not None:
+        return sqlstate.startswith("08") or sqlstate in _CONNECTION_LOST | _ROLLED_BACK_FOR_OTHERS
+    if isinstance(exc, sa.DBAPIError) and exc.connection_invalidated:
+        return True
+    return isinstance(exc, OSError) and not isinstance(exc, (TimeoutError, socket.gaierror))
+
+
+def _sqlstate_of(exc: Exception) -> str | None:
+    states = (getattr(cause, "sqlstate", None) for cause in _cause_chain_of(exc))
+    return next((state for state in states if isinstance(state, str)), None)
 
 
 def _cause_chain_of(exc: Exception) -> list[BaseException]:

@@ -98,7 +98,7 @@ class TurnGroupCommit:
 
     async def _commit_turn_batch(self, batch: Sequence[_PendingTurn]) -> None:
         try:
-            outcomes = await self._database.run_write(partial(self._insert_turns_in_batch, batch))
+            outcomes = await self._database.run_write(partial(self._insert_turns_in_batch, batch), is_repeatable=True)
         except _SINGLE_TURN_ERRORS as exc:
             if len(batch) == 1:
                 batch[0].outcome.set_exception(exc)

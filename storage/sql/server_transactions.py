@@ -1,0 +1,118 @@
+"""Transactions on PostgreSQL: limited in time, and repeated if the server or the network ended them.
+
+The server ends a statement after `ServerTimeouts.statement`, and the transaction of a process that hangs between two
+statements, so that nothing stays locked for long. Transactions are READ COMMITTED, on which the inbox relies, whatever
+the server's default is.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from random import SystemRandom
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.engine import URL
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from storage.sql.error_translation import LIBRARY_ERRORS, is_rolled_back_for_others, is_transient_failure
+
+POOL_SIZE: Final = 20  # connections of one process, at most
+_KEPT_CONNECTIONS: Final = 10  # also while they are idle
+_DRIVER_MARGIN_S: Final = 5.0  # the server ends a statement first, and says why
+# In seconds, before the next attempt. Together less than the three seconds that a chat product waits.
+_RETRY_PAUSES_S: Final = (0.0, 0.05, 0.2, 0.5, 1.0)
+
+_jitter: Final = SystemRandom()
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTimeouts:
+    """`connect`: of a new connection. `statement`: of each statement; migrations have none. `idle_transaction`: between
+    two statements of a transaction.
+    """
+
+    connect: timedelta = timedelta(seconds=10)
+    statement: timedelta = timedelta(seconds=30)
+    idle_transaction: timedelta = timedelta(seconds=60)
+
+
+DEFAULT_TIMEOUTS: Final = ServerTimeouts()
+
+
+class ServerTransactions:
+    """Runs transactions on PostgreSQL."""
+
+    def __init__(self, url: URL, timeouts: ServerTimeouts, engine_options: dict[str, Any]) -> None:
+        self._engine = create_async_engine(
+            url,
+            connect_args=_connect_args_for(timeouts),
+            pool_size=_KEPT_CONNECTIONS,
+            max_overflow=POOL_SIZE - _KEPT_CONNECTIONS,
+            pool_use_lifo=True,  # the last used connection has the common statements prepared
+            **engine_options,
+        )
+        # Its statements may take as long as they need: the upgrade of a large table, or another process's upgrade.
+        self._unlimited_engine = create_async_engine(
+            url,
+            connect_args=_connect_args_for(timeouts, limits_statements=False),
+            poolclass=NullPool,
+            **engine_options,
+        )
+
+    async def run_transaction(
+        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+    ) -> T:
+        """Run `work` in a transaction, again if the server or the network ended it.
+
+        If the connection is lost during the commit, nobody knows whether the transaction is committed. It is then run
+        again only if it `is_repeatable`.
+        """
+        for pause_s in _RETRY_PAUSES_S:
+            attempt = _TransactionAttempt(self._engine)
+            try:
+                return await attempt.run_work(work)
+            except LIBRARY_ERRORS as exc:
+                is_certain = is_repeatable or not attempt.is_committing or is_rolled_back_for_others(exc)
+                if not (is_certain and is_transient_failure(exc)):
+                    raise
+            await asyncio.sleep(pause_s * _jitter.uniform(0.5, 1))
+        return await _TransactionAttempt(self._engine).run_work(work)
+
+    async def run_unlimited(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` once in a transaction of its own connection, whose statements have no timeout."""
+        return await _TransactionAttempt(self._unlimited_engine).run_work(work)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+        await self._unlimited_engine.dispose()
+
+
+class _TransactionAttempt:
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine, self.is_committing = engine, False
+
+    async def run_work(self, work: Callable[[Connection], T]) -> T:
+        async with self._engine.begin() as connection:
+            result = await connection.run_sync(work)
+            self.is_committing = True
+        return result
+
+
+def _connect_args_for(timeouts: ServerTimeouts, *, limits_statements: bool = True) -> dict[str, Any]:
+    """The driver's arguments. The settings are those of the session, so the server's defaults do not matter."""
+    statement_s = timeouts.statement.total_seconds() if limits_statements else 0
+    return {
+        "timeout": timeouts.connect.total_seconds(),
+        "command_timeout": statement_s + _DRIVER_MARGIN_S if limits_statements else None,
+        "server_settings": {
+            "application_name": "parley",
+            "default_transaction_isolation": "read committed",
+            "statement_timeout": f"{statement_s * 1000:.0f}",
+            "idle_in_transaction_session_timeout": f"{timeouts.idle_transaction.total_seconds() * 1000:.0f}",
+        },
+    }
