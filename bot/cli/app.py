@@ -23,7 +23,7 @@ from bot.cli.commands import (
     sources,
 )
 from bot.cli.commands import eval as evaluation
-from bot.cli.database import schema
+from bot.cli.database import backup, schema
 from bot.cli.failures import report_internal_error
 from bot.cli.runtime import GlobalOptions, global_options
 
@@ -69,6 +69,8 @@ app.add_typer(buckets.app, name="bucket")
 app.add_typer(sources.app, name="source")
 app.add_typer(index.app, name="index")
 app.add_typer(schema.app, name="db")
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)

@@ -1,12 +1,19 @@
 """Upkeep of the database by an operator, without the rest of the application."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
 
 from bot.settings import Settings
+from storage.sql.backup import BackupSummary, restore_backup, write_backup
 from storage.sql.database import SqlDatabase
 from storage.sql.inspection import DatabaseInspection, inspect_database
 from storage.sql.migrations.upgrade import PendingRevision, list_pending_revisions
+
+_SCHEMA_FOLDER: Final = "schemas"
 
 
 def utc_clock() -> datetime:
@@ -22,6 +29,48 @@ async def check_database(settings: Settings) -> DatabaseInspection:
 async def upgrade_database(settings: Settings) -> tuple[Sequence[PendingRevision], str]:
     """Create or upgrade the tables; returns what was pending before, and the database's address. Raises `SqlError`."""
     before = await check_database(settings)
+    async with _open_database(settings) as database:
+        return list_pending_revisions(before.revision), database.location
+
+
+async def back_up_database(settings: Settings, path: Path) -> BackupSummary:
+    """Write the database, and the schemas that are files in the home, into a new file.
+
+    Raises `BackupRefused`, `SqlError`, `OSError`.
+    """
+    async with _open_database(settings) as database:
+        files = await asyncio.to_thread(_read_schema_files, settings.home / _SCHEMA_FOLDER)
+        return await write_backup(database, path, files)
+
+
+async def restore_database(settings: Settings, path: Path) -> BackupSummary:
+    """Restore a backup into an empty database, and the schemas that the home does not have.
+
+    Raises `BackupRefused`, `BackupDamaged`, `SqlError`, `OSError`.
+    """
+    async with _open_database(settings) as database:
+        summary = await restore_backup(database, path)
+    await asyncio.to_thread(_write_schema_files, settings.home / _SCHEMA_FOLDER, summary.header.files)
+    return summary
+
+
+@asynccontextmanager
+async def _open_database(settings: Settings) -> AsyncGenerator[SqlDatabase]:
     database = await SqlDatabase.open(settings.effective_database_url, clock=utc_clock)
-    await database.close()
-    return list_pending_revisions(before.revision), database.location
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+def _read_schema_files(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*")) if path.is_file()}
+
+
+def _write_schema_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Never outside the folder, and over no file."""
+    for name, content in files.items():
+        path = folder / Path(name).name
+        if not path.exists():
+            folder.mkdir(exist_ok=True)
+            path.write_text(content, encoding="utf-8")

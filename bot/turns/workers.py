@@ -18,7 +18,7 @@ from bot.turns.worker_protocol import MAX_CONCURRENT_TURNS
 from storage.sql.errors import SqlError
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
 
-_POLL_INTERVAL_S: Final = 0.5  # poll interval; other processes also add turns
+_POLL_INTERVAL_S: Final = 0.5  # pauses and leases end without notice, and on SQLite other processes add turns so
 _RECHECK_INTERVAL_S: Final = 0.05
 
 
@@ -73,6 +73,7 @@ class TurnWorkers:
         running: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._wake_on_stop(stop))
+            watch_task = group.create_task(self._watch_inbox())
             while not stop.is_set():
                 self._wake.clear()
                 claimed = await self._claim_turns(self._max_concurrent - len(running))
@@ -82,6 +83,7 @@ class TurnWorkers:
                     task.add_done_callback(running.discard)
                 if not claimed:
                     await self._wait_for_turns()
+            watch_task.cancel()
             await _end_tasks(running, turn_timeout)
 
     async def run_turn(self, turn: TurnId, *, limits: AnswerLimits | None = None) -> FinishedTurn:
@@ -133,6 +135,11 @@ class TurnWorkers:
                 await self._wake.wait()
         except TimeoutError:
             return
+
+    async def _watch_inbox(self) -> None:
+        """Looks for due turns as soon as another process has stored one, where the database tells."""
+        if self._turn_processor.surfaces:
+            await self._inbox.watch_arrivals(self._wake.set)
 
     async def _wake_on_stop(self, stop: asyncio.Event) -> None:
         await stop.wait()

@@ -81,6 +81,8 @@ class _TransactionRunner(Protocol):
 
     async def run_unlimited(self, work: Callable[[Connection], T]) -> T: ...
 
+    async def watch_channel(self, channel: str, on_notification: Callable[[], None]) -> None: ...
+
     async def close(self) -> None: ...
 
 
@@ -125,6 +127,9 @@ class _ThreadedTransactions:
     async def run_unlimited(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction; no statement has a timeout on SQLite."""
         return await self.run_transaction(work)
+
+    async def watch_channel(self, channel: str, on_notification: Callable[[], None]) -> None:
+        """Returns at once: SQLite has no notifications."""
 
     def _run_pending_batch(self, batch: list[_PendingTransaction]) -> list[Any]:
         """Move pending functions into `batch`, run them, and return their results.
@@ -329,6 +334,28 @@ class SqlDatabase:
         """Run `work` once in a transaction that may take as long as it needs, and return its result."""
         with self._translate_library_errors():
             return await self._writer.run_unlimited(work)
+
+    async def run_snapshot(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a transaction that reads one state of the database and may take as long as it needs.
+
+        Others may write meanwhile.
+        """
+        if self.is_file:
+            return await self.run_read(work)
+
+        def work_on_snapshot(connection: Connection) -> T:
+            connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+            return work(connection)
+
+        return await self.run_unlimited(work_on_snapshot)
+
+    async def watch_channel(self, channel: str, on_notification: Callable[[], None]) -> None:
+        """Call `on_notification` for each notification that a process sends to the channel (`pg_notify`).
+
+        Runs until cancelled; on SQLite, which has no notifications, it returns at once. Notifications may be lost, so
+        it is also called after each connection to the server.
+        """
+        await self._reader.watch_channel(channel, on_notification)
 
     @contextmanager
     def _translate_library_errors(self) -> Generator[None]:

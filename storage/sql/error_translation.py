@@ -110,6 +110,8 @@ _CONNECTION_LOST: Final = frozenset(
     }
 )
 
+_REFUSED_ARGUMENT: Final = "invalid input for query argument"  # how asyncpg begins
+
 # Narrowest first.
 _BY_TYPE: Final[tuple[tuple[type[Exception], _ErrorClass], ...]] = (
     (sa.TimeoutError, DatabaseBusy),  # no connection came free
@@ -196,4 +198,6 @@ def _first_line_of_reason(exc: Exception) -> str:
     if isinstance(innermost, UnicodeError):
         return "a text that is not valid Unicode"
     lines = str(innermost).strip().splitlines()
+    if lines and lines[0].startswith(_REFUSED_ARGUMENT):  # the value follows
+        return "a value does not fit the type of its column"
     return lines[0] if lines else type(innermost).__name__

@@ -10,8 +10,12 @@ SqlError
 ├── DatabaseTooNew         a later Parley has written it
 ├── ValueRefused           a value that the database cannot hold
 ├── ConstraintBroken       a row that breaks a constraint: a duplicate, or a missing foreign key
+├── BackupRefused          a backup that may not be written or restored here
+├── BackupDamaged          not a backup, or a part of one
 └── StatementRefused       the database rejects a statement: a fault of the program
 """
+
+from pathlib import Path
 
 
 class SqlError(Exception):
@@ -97,3 +101,13 @@ class StatementRefused(SqlError):
     def __init__(self, location: str, reason: str) -> None:
         super().__init__(location, f"the database at {location} refused a statement ({reason})")
         self.reason = reason
+
+
+class BackupRefused(SqlError):
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(str(path), f"{path}: {reason}")
+
+
+class BackupDamaged(SqlError):
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(str(path), f"{path} is damaged ({reason}); nothing was restored, use another backup")

@@ -23,6 +23,7 @@ from storage.sql.database import SqlDatabase
 from storage.sql.errors import ConstraintBroken, SqlError, StatementRefused, ValueRefused
 from storage.sql.stores.turns import NewTurn, turns
 
+ARRIVAL_CHANNEL: Final = "parley_turns"  # notified when turns are stored on PostgreSQL
 _MAX_BATCH: Final = 32  # messages in one transaction
 # Errors that one message causes, not the database.
 _SINGLE_TURN_ERRORS: Final = (ConstraintBroken, StatementRefused, ValueRefused)
@@ -119,13 +120,15 @@ class TurnGroupCommit:
         return [self._insert_single_turn(connection, pending.values, pending.may_precede_original) for pending in batch]
 
     def _lock_conversations(self, connection: Connection, conversations: set[str]) -> None:
-        """Lock the conversations on PostgreSQL, in order of id, so that two processes never wait for one another.
+        """Lock the conversations on PostgreSQL, in order of id, so that two processes never wait for one another, and
+        notify the workers at the commit.
 
         PostgreSQL numbers a row before its commit. Without the lock a later turn could be visible, and be claimed,
         before an earlier one.
         """
         if not self._database.is_file:
-            connection.execute(_LOCK_CONVERSATIONS, {"conversations": sorted(conversations)})
+            values = {"conversations": sorted(conversations), "channel": ARRIVAL_CHANNEL}
+            connection.execute(_LOCK_CONVERSATIONS, values)
 
     def _insert_independent_turns(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Acceptance]:
         """Insert all rows at once; none of them is a revision."""
@@ -170,7 +173,8 @@ def _find_existing_turn(connection: Connection, values: Mapping[str, Any]) -> Ac
 
 
 _LOCK_CONVERSATIONS: Final = text(
-    "SELECT pg_advisory_xact_lock(hashtextextended(conversation_id, 0)) "
+    # A notification that is sent several times in a transaction is delivered once, at its commit.
+    "SELECT pg_advisory_xact_lock(hashtextextended(conversation_id, 0)), pg_notify(:channel, '') "
     "FROM unnest(CAST(:conversations AS text[])) AS conversation_id"
 )
 _EXISTING_TURN: Final = (

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from random import SystemRandom
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from sqlalchemy import Connection
 from sqlalchemy.engine import URL
@@ -25,6 +25,7 @@ _DRIVER_MARGIN_S: Final = 5.0  # the server ends a statement first, and says why
 # In seconds, before the next attempt. Together less than the three seconds that a chat product waits.
 _RETRY_PAUSES_S: Final = (0.0, 0.05, 0.2, 0.5, 1.0)
 
+_RECONNECT_PAUSE_S: Final = 1.0  # before listening again
 _jitter: Final = SystemRandom()
 
 T = TypeVar("T")
@@ -87,9 +88,40 @@ class ServerTransactions:
         """Run `work` once in a transaction of its own connection, whose statements have no timeout."""
         return await _TransactionAttempt(self._unlimited_engine).run_work(work)
 
+    async def watch_channel(self, channel: str, on_notification: Callable[[], None]) -> None:
+        """Call `on_notification` for each notification of the channel, until cancelled.
+
+        It is also called after each connection, because notifications are lost while there is none.
+        """
+        import asyncpg  # pyright: ignore[reportMissingTypeStubs]
+
+        while True:
+            try:
+                await self._listen_until_disconnected(channel, on_notification)
+            except (*LIBRARY_ERRORS, asyncpg.PostgresError, asyncpg.InterfaceError):
+                pass  # the inbox is polled as well, and says what is wrong
+            await asyncio.sleep(_RECONNECT_PAUSE_S * _jitter.uniform(0.5, 1))
+
+    async def _listen_until_disconnected(self, channel: str, on_notification: Callable[[], None]) -> None:
+        disconnected = asyncio.Event()
+        async with self._unlimited_engine.connect() as connection:
+            driver = cast(_ListeningDriver, (await connection.get_raw_connection()).driver_connection)
+            driver.add_termination_listener(lambda _: disconnected.set())
+            await driver.add_listener(channel, lambda *_: on_notification())
+            on_notification()
+            await disconnected.wait()
+
     async def close(self) -> None:
         await self._engine.dispose()
         await self._unlimited_engine.dispose()
+
+
+class _ListeningDriver(Protocol):
+    """What asyncpg's connections offer: callbacks for notifications and for the end of the connection."""
+
+    async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
+
+    def add_termination_listener(self, callback: Callable[[object], None]) -> None: ...
 
 
 class _TransactionAttempt:

@@ -32,6 +32,13 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest_asyncio.fixture
+async def second_postgres_database(postgres_url: str) -> AsyncIterator[str]:
+    """Another new empty database for the same test."""
+    async with fresh_database(postgres_url) as url:
+        yield url
+
+
+@pytest_asyncio.fixture
 async def postgres_database(postgres_url: str) -> AsyncIterator[str]:
     """A new empty database for one test, `postgresql+asyncpg://…`; dropped afterwards."""
     async with fresh_database(postgres_url) as url:

@@ -7,7 +7,7 @@ killed. After the last attempt the turn is exhausted. An exhausted turn is hande
 clock is ahead takes a turn over early, but only the fencing token decides who may write.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -34,7 +34,7 @@ from sqlalchemy.engine import Row
 
 from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
-from storage.sql.group_commit import Acceptance, TurnGroupCommit
+from storage.sql.group_commit import ARRIVAL_CHANNEL, Acceptance, TurnGroupCommit
 from storage.sql.stores.conversations import ConversationState, state_saver
 from storage.sql.stores.turns import NewTurn, StoredAttempt, Turn, attempts, turns
 
@@ -85,6 +85,13 @@ class TurnInbox:
         revision.
         """
         return await self._group_commit.accept_turn(turn, may_precede_original=may_precede_original)
+
+    async def watch_arrivals(self, on_arrival: Callable[[], None]) -> None:
+        """Call `on_arrival` when any process stores a turn, until cancelled; returns at once on SQLite.
+
+        A call may be missing or needless, so look for due turns from time to time as well.
+        """
+        await self._database.watch_channel(ARRIVAL_CHANNEL, on_arrival)
 
     async def claim_due_turns(
         self,

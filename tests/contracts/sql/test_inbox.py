@@ -235,7 +235,9 @@ class SlowCommitDatabase(SqlDatabase):
     written: ClassVar[asyncio.Event]
     commit: ClassVar[asyncio.Event]
 
-    async def run_write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    async def run_write(
+        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+    ) -> T:
         loop = asyncio.get_running_loop()
 
         def wait_before_commit(connection: Connection) -> T:
@@ -618,7 +620,9 @@ class UnreachableDatabase(SqlDatabase):
     is_away: ClassVar[bool] = False
     asked: ClassVar[int] = 0
 
-    async def run_write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    async def run_write(
+        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+    ) -> T:
         if not UnreachableDatabase.is_away:
             return await super().run_write(work, durable=durable)
         UnreachableDatabase.asked += 1

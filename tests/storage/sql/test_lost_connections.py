@@ -12,7 +12,9 @@ from storage.sql.database import SqlDatabase
 from storage.sql.errors import DatabaseBusy, DatabaseUnavailable
 from storage.sql.server_transactions import ServerTimeouts
 from storage.sql.stores.grants import LocalGroupStore
+from storage.sql.stores.inbox import TurnInbox
 from tests.contracts.sql.databases import SetClock
+from tests.storage.sql.test_killed_worker import a_turn
 
 pytestmark = pytest.mark.servers
 _END_OTHERS = text(
@@ -172,3 +174,55 @@ async def test_a_process_that_stops_in_a_transaction_holds_no_lock_for_long(
 
     stopped_process.kill()
     await stopped_process.wait()
+
+
+class ArrivalWatch:
+    """Counts the calls of `watch_arrivals` in the background of a block."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database, self.calls, self._changed = database, 0, asyncio.Condition()
+
+    async def __aenter__(self) -> "ArrivalWatch":
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.create_task(TurnInbox(self._database).watch_arrivals(self._count_call))
+        await self.wait_for_calls(1)  # it is connected
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        await asyncio.wait({self._task})
+
+    def _count_call(self) -> None:
+        self.calls += 1
+        self._notice = self._loop.create_task(self._notify_waiters())
+
+    async def _notify_waiters(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def wait_for_calls(self, count: int) -> None:
+        async with asyncio.timeout(60), self._changed:
+            await self._changed.wait_for(lambda: self.calls >= count)
+
+
+async def test_workers_of_another_process_are_told_of_a_stored_turn(
+    server: SqlDatabase, other_process: SqlDatabase
+) -> None:
+    async with ArrivalWatch(other_process) as watch:
+        await TurnInbox(server).accept_turn(a_turn(1))
+
+        await watch.wait_for_calls(2)
+        [claimed] = await TurnInbox(other_process).claim_due_turns("worker", timedelta(seconds=30))
+
+    assert claimed.turn.message_id == "message-1"  # it was committed before the notification
+
+
+async def test_a_watch_whose_connection_is_lost_connects_again_and_looks_for_what_it_missed(
+    server: SqlDatabase, other_process: SqlDatabase
+) -> None:
+    async with ArrivalWatch(other_process) as watch:
+        await server.run_write(lambda connection: connection.execute(_END_OTHERS).all())
+        await watch.wait_for_calls(2)
+        await TurnInbox(server).accept_turn(a_turn(1))
+
+        await watch.wait_for_calls(3)

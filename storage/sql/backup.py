@@ -1,0 +1,191 @@
+"""Writes a backup of a database, and restores it into an empty one, of either engine.
+
+The file holds rows, not pages, so a backup of SQLite restores into PostgreSQL and the other way round. A backup reads
+one state of the database, while others go on writing; a restore writes all rows in one transaction.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, LargeBinary, Table, func, insert, select, text
+
+from storage.sql import stores
+from storage.sql.backup_format import (
+    BackupHeader,
+    BackupReader,
+    BackupWriter,
+    RowValues,
+    TableStart,
+    create_backup_file,
+    decode_row,
+    open_backup_file,
+)
+from storage.sql.database import SqlDatabase
+from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_error
+from storage.sql.errors import BackupDamaged, BackupRefused
+from storage.sql.migrations import HEAD
+from storage.sql.tables import TableRow
+
+_EXCLUDED_TABLES: Final = frozenset({"write_checks"})  # what readiness checks write
+_BATCH_ROWS: Final = 200  # rows in memory; of a table with contents of files, a single one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupSummary:
+    """`row_counts` by table. `files`: texts that were stored beside the database, by name."""
+
+    header: BackupHeader
+    row_counts: Mapping[str, int]
+
+    @property
+    def row_count(self) -> int:
+        return sum(self.row_counts.values())
+
+
+def list_stored_tables() -> list[Table]:
+    """Returns all tables that a backup holds, each after the tables to which its rows refer."""
+    for module in pkgutil.iter_modules(stores.__path__):  # each store declares its tables
+        importlib.import_module(f"{stores.__name__}.{module.name}")
+    importlib.import_module("storage.sql.health_store")
+    return [table for table in TableRow.metadata.sorted_tables if table.name not in _EXCLUDED_TABLES]
+
+
+async def write_backup(database: SqlDatabase, path: Path, files: Mapping[str, str]) -> BackupSummary:
+    """Write the database and the `files` into a new file at `path`, mode 0600, which is complete when it appears.
+
+    Raises `BackupRefused` if the file exists, `OSError`, and what the database raises.
+    """
+    header = BackupHeader(
+        revision=HEAD,
+        engine="sqlite" if database.is_file else "postgresql",
+        created_at=database.utc_now().isoformat(),
+        files=dict(files),
+    )
+    return await database.run_snapshot(partial(_write_tables, path, header))
+
+
+def _write_tables(path: Path, header: BackupHeader, connection: Connection) -> BackupSummary:
+    with create_backup_file(path) as file:
+        writer = BackupWriter(file)
+        writer.write_header(header)
+        row_counts = {table.name: _write_rows(writer, connection, table) for table in list_stored_tables()}
+        writer.write_end()
+    return BackupSummary(header=header, row_counts=row_counts)
+
+
+def _write_rows(writer: BackupWriter, connection: Connection, table: Table) -> int:
+    writer.start_table(table)
+    query = select(table).order_by(*table.primary_key).execution_options(yield_per=_batch_size_of(table))
+    row_count = 0
+    with connection.execute(query) as rows:
+        for row in rows:
+            writer.write_row(tuple(row))
+            row_count += 1
+    return row_count
+
+
+async def restore_backup(database: SqlDatabase, path: Path) -> BackupSummary:
+    """Restore the backup into the database, whose tables have to be empty, in one transaction.
+
+    Raises `BackupRefused` if they are not, or if the tables of the backup are of another revision, `BackupDamaged`,
+    `OSError`, and what the database raises. Nothing is restored then.
+    """
+    return await database.run_unlimited(partial(_restore_tables, database, path))
+
+
+def _restore_tables(database: SqlDatabase, path: Path, connection: Connection) -> BackupSummary:
+    database.lock_schema(connection)
+    tables = list_stored_tables()
+    with open_backup_file(path) as reader:
+        header = reader.read_header()
+        _require_same_revision(path, header)
+        _require_empty_tables(path, database.location, connection, tables)
+        row_counts = dict.fromkeys((table.name for table in tables), 0)
+        for table, batch in _read_batches(path, reader, {table.name: table for table in tables}):
+            _insert_rows(path, connection, table, batch)
+            row_counts[table.name] += len(batch)
+    if not database.is_file:
+        _continue_numbering(connection, tables)
+    return BackupSummary(header=header, row_counts=row_counts)
+
+
+def _require_same_revision(path: Path, header: BackupHeader) -> None:
+    if header.revision > HEAD:
+        raise BackupRefused(
+            path, f"a later Parley has written it (revision {header.revision}; this one knows {HEAD}); update Parley"
+        )
+    if header.revision != HEAD:
+        raise BackupRefused(
+            path,
+            f"an earlier Parley has written it (revision {header.revision}; this one has {HEAD}); restore it with that"
+            " version, and update Parley then",
+        )
+
+
+def _require_empty_tables(path: Path, location: str, connection: Connection, tables: Sequence[Table]) -> None:
+    filled = [table.name for table in tables if connection.execute(select(select(table).exists())).scalar_one()]
+    if filled:
+        raise BackupRefused(
+            path, f"it can only be restored into an empty database, and {location} has rows in {', '.join(filled)}"
+        )
+
+
+def _read_batches(
+    path: Path, reader: BackupReader, tables: Mapping[str, Table]
+) -> Iterator[tuple[Table, list[RowValues]]]:
+    table, columns, batch = None, tuple[str, ...](), list[RowValues]()
+    for line in reader.read_tables():
+        if isinstance(line, TableStart):
+            if table is not None and batch:
+                yield table, batch
+            table, columns, batch = _find_table(path, tables, line), line.columns, []
+            continue
+        if table is None or len(line) != len(columns):
+            raise BackupDamaged(path, "a row fits no table")
+        batch.append(_decode_row(path, table, columns, line))
+        if len(batch) == _batch_size_of(table):
+            yield table, batch
+            batch = []
+    if table is not None and batch:
+        yield table, batch
+
+
+def _find_table(path: Path, tables: Mapping[str, Table], start: TableStart) -> Table:
+    table = tables.get(start.table)
+    if table is None or set(start.columns) != set(table.columns.keys()):
+        raise BackupDamaged(path, f"the table {start.table} is unknown or has other columns")
+    return table
+
+
+def _decode_row(path: Path, table: Table, columns: Sequence[str], row: Sequence[Any]) -> RowValues:
+    try:
+        return decode_row(table, columns, row)
+    except (TypeError, ValueError) as exc:
+        raise BackupDamaged(path, f"a value of {table.name} cannot be read: {exc}") from exc
+
+
+def _insert_rows(path: Path, connection: Connection, table: Table, batch: list[RowValues]) -> None:
+    try:
+        connection.execute(insert(table), batch)
+    except LIBRARY_ERRORS as exc:
+        raise BackupRefused(path, f"{table.name}: {translate_library_error(exc, 'the new database')}") from exc
+
+
+def _continue_numbering(connection: Connection, tables: Sequence[Table]) -> None:
+    """Number the next rows after the restored ones, which SQLite does by itself."""
+    for table in tables:
+        [*keys] = table.primary_key
+        find_sequence = select(func.pg_get_serial_sequence(table.name, keys[0].name))
+        if (sequence := connection.execute(find_sequence).scalar()) is None:
+            continue
+        if (last := connection.execute(select(func.max(keys[0]))).scalar()) is not None:
+            connection.execute(text("SELECT setval(:sequence, :last)"), {"sequence": sequence, "last": last})
+
+
+def _batch_size_of(table: Table) -> int:
+    return 1 if any(isinstance(column.type, LargeBinary) for column in table.columns) else _BATCH_ROWS
