@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -33,17 +33,43 @@ def postgres_server(*, durable: bool = False) -> Generator[str]:
     if configured_url := os.environ.get("PARLEY_TEST_POSTGRES_URL"):
         yield configured_url
         return
+    with restartable_postgres_server(durable=durable) as server:
+        yield server.url
+
+
+@contextmanager
+def restartable_postgres_server(*, durable: bool = True) -> Generator["RestartableServer"]:
+    """Run a PostgreSQL server of one's own. Raises `ServerMissing`."""
     binaries = _find_binaries()
     with scratch_folder("pg") as scratch:
         _initialise_data(binaries, scratch)
-        port, log = free_port(), scratch / "server.log"
-        settings = [] if durable else [f"-c{name}=off" for name in _DISABLED_SETTINGS]
+        server = RestartableServer(binaries, scratch, durable=durable)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+
+
+class RestartableServer:
+    """A server that can be stopped as by a crash: it recovers from its log when it is started again."""
+
+    def __init__(self, binaries: Path, scratch: Path, *, durable: bool) -> None:
+        port, settings = free_port(), [] if durable else [f"-c{name}=off" for name in _DISABLED_SETTINGS]
         command = [str(binaries / "postgres"), "-D", str(scratch / "data"), "-h", "127.0.0.1", "-p", str(port)]
-        command += ["-k", str(scratch), "-cmax_connections=200", *settings]
-        with run_server(command, folder=scratch, log=log, stop=signal.SIGQUIT) as process:
-            url = f"postgresql://parley@127.0.0.1:{port}/postgres"
-            _wait_until_ready(process, url, log)
-            yield url
+        self._command = [*command, "-k", str(scratch), "-cmax_connections=200", *settings]
+        self._scratch, self._running = scratch, ExitStack()
+        self.url = f"postgresql://parley@127.0.0.1:{port}/postgres"
+
+    def start(self) -> None:
+        """Return when it answers. Raises `ServerMissing`."""
+        log = self._scratch / "server.log"
+        server = run_server(self._command, folder=self._scratch, log=log, stop=signal.SIGQUIT)
+        _wait_until_ready(self._running.enter_context(server), self.url, log)
+
+    def stop(self) -> None:
+        """Stop at once, without a checkpoint."""
+        self._running.close()
 
 
 def _find_binaries() -> Path:
