@@ -57,6 +57,7 @@ class ServerTransactions:
             pool_use_lifo=True,  # the last used connection has the common statements prepared
             **engine_options,
         )
+        self._statement_engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         # Its statements may take as long as they need: the upgrade of a large table, or another process's upgrade.
         self._unlimited_engine = create_async_engine(
             url,
@@ -66,15 +67,22 @@ class ServerTransactions:
         )
 
     async def run_transaction(
-        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+        self,
+        work: Callable[[Connection], T],
+        *,
+        durable: bool = True,
+        is_repeatable: bool = False,
+        is_single_statement: bool = False,
     ) -> T:
         """Run `work` in a transaction, again if the server or the network ended it.
 
         If the connection is lost during the commit, nobody knows whether the transaction is committed. It is then run
-        again only if it `is_repeatable`.
+        again only if it `is_repeatable`. `is_single_statement`: the transaction of this statement takes one round trip
+        instead of three, and every loss of the connection is one during the commit.
         """
+        engine = self._statement_engine if is_single_statement else self._engine
         for pause_s in _RETRY_PAUSES_S:
-            attempt = _TransactionAttempt(self._engine)
+            attempt = _TransactionAttempt(engine, is_committing=is_single_statement)
             try:
                 return await attempt.run_work(work)
             except LIBRARY_ERRORS as exc:
@@ -82,7 +90,7 @@ class ServerTransactions:
                 if not (is_certain and is_transient_failure(exc)):
                     raise
             await asyncio.sleep(pause_s * _jitter.uniform(0.5, 1))
-        return await _TransactionAttempt(self._engine).run_work(work)
+        return await _TransactionAttempt(engine).run_work(work)
 
     async def run_unlimited(self, work: Callable[[Connection], T]) -> T:
         """Run `work` once in a transaction of its own connection, whose statements have no timeout."""
@@ -125,8 +133,8 @@ class _ListeningDriver(Protocol):
 
 
 class _TransactionAttempt:
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine, self.is_committing = engine, False
+    def __init__(self, engine: AsyncEngine, *, is_committing: bool = False) -> None:
+        self._engine, self.is_committing = engine, is_committing
 
     async def run_work(self, work: Callable[[Connection], T]) -> T:
         async with self._engine.begin() as connection:

@@ -126,7 +126,9 @@ class TurnInbox:
         }
         claim_statement = _claim_statement_for(surfaces is not None, up_to_turn is not None, limit_per_person)
         rows = await self._database.run_write(
-            lambda connection: connection.execute(claim_statement, values).all(), durable=False
+            lambda connection: connection.execute(claim_statement, values).all(),
+            durable=False,
+            is_single_statement=True,
         )
         return [self._claimed_turn_from_row(row) for row in sorted(rows, key=lambda row: row.position)]
 
@@ -203,7 +205,11 @@ class TurnInbox:
                 self._save_state(connection, state)
             return True
 
-        return await self._database.run_write(finish_with_records, durable=not is_outcome_noted)
+        return await self._database.run_write(
+            finish_with_records,
+            durable=not is_outcome_noted,
+            is_single_statement=not attempts and state is None,
+        )
 
     async def fail_attempt(self, claimed: ClaimedTurn, reason: str, retry_in: timedelta) -> FailureOutcome:
         """Record a failed attempt; the turn and its conversation pause for `retry_in`, unless it was the last attempt.
@@ -317,7 +323,9 @@ class TurnInbox:
     ) -> bool:
         values |= _claim_key_of(claimed)
         return await self._database.run_write(
-            lambda connection: connection.execute(statement, values).rowcount == 1, durable=durable
+            lambda connection: connection.execute(statement, values).rowcount == 1,
+            durable=durable,
+            is_single_statement=True,
         )
 
 

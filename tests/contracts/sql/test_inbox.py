@@ -236,7 +236,12 @@ class SlowCommitDatabase(SqlDatabase):
     commit: ClassVar[asyncio.Event]
 
     async def run_write(
-        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+        self,
+        work: Callable[[Connection], T],
+        *,
+        durable: bool = True,
+        is_repeatable: bool = False,
+        is_single_statement: bool = False,
     ) -> T:
         loop = asyncio.get_running_loop()
 
@@ -621,7 +626,12 @@ class UnreachableDatabase(SqlDatabase):
     asked: ClassVar[int] = 0
 
     async def run_write(
-        self, work: Callable[[Connection], T], *, durable: bool = True, is_repeatable: bool = False
+        self,
+        work: Callable[[Connection], T],
+        *,
+        durable: bool = True,
+        is_repeatable: bool = False,
+        is_single_statement: bool = False,
     ) -> T:
         if not UnreachableDatabase.is_away:
             return await super().run_write(work, durable=durable)
