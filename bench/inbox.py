@@ -90,7 +90,10 @@ class _PollingInbox(TurnInbox):
 
 
 async def run_worker(url: str, *, is_notified: bool) -> None:
-    """Work until the standard input ends; a line on standard output for each turn, with the time of its claim."""
+    """Work from the first line of the standard input to its end.
+
+    Writes a line for each turn, with the time of its claim.
+    """
     database = await SqlDatabase.open(url, clock=utc_clock)
     inbox, stop = (TurnInbox if is_notified else _PollingInbox)(database), asyncio.Event()
     processor = cast(TurnProcessor, _FinishingProcessor(inbox))
@@ -100,6 +103,7 @@ async def run_worker(url: str, *, is_notified: bool) -> None:
             workers = TurnWorkers(processor, inbox, name=f"worker-{time.monotonic_ns()}", log=log)
             await database.ping()
             print("ready", flush=True)  # noqa: T201
+            await asyncio.to_thread(sys.stdin.readline)
             stopping = asyncio.create_task(_stop_at_end_of_input(stop))
             await workers.run_until_stopped(stop)
             await stopping
@@ -138,6 +142,11 @@ async def _start_worker(*arguments: str) -> AsyncGenerator[asyncio.subprocess.Pr
     finally:
         process.stdin.close()
         await process.wait()
+
+
+def _start_work(process: asyncio.subprocess.Process) -> None:
+    assert process.stdin is not None
+    process.stdin.write(b"go\n")
 
 
 async def _read_times(process: asyncio.subprocess.Process, counter: asyncio.Queue[float]) -> None:
@@ -186,8 +195,7 @@ async def _measure_claims(turn_count: int, *arguments: str) -> float:
         ]
         readers = [asyncio.create_task(_read_times(worker, times)) for worker in workers]
         for worker in workers:
-            if worker.stdin is not None:
-                worker.stdin.write(b"go\n")
+            _start_work(worker)
         finish_times = [await times.get() for _ in range(turn_count)]
     await asyncio.gather(*readers)
     return turn_count / (max(finish_times) - min(finish_times))
@@ -199,6 +207,7 @@ async def _measure_wakes(url: str, first_number: int, mode: str) -> list[float]:
     inbox, times, delays_ms = TurnInbox(database), asyncio.Queue[float](), list[float]()
     async with _start_worker(url, mode, "0") as worker:
         reader = asyncio.create_task(_read_times(worker, times))
+        _start_work(worker)
         for number in range(first_number, first_number + _WAKES):
             await asyncio.sleep(0.1 + number % 7 / 20)  # at any moment of the poll interval
             await inbox.accept_turn(make_turn(number))

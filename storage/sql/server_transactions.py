@@ -6,10 +6,11 @@ the server's default is.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from random import SystemRandom
+from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -19,8 +20,12 @@ from sqlalchemy.pool import NullPool
 
 from storage.sql.error_translation import LIBRARY_ERRORS, is_rolled_back_for_others, is_transient_failure
 
-POOL_SIZE: Final = 20  # connections of one process, at most
-_KEPT_CONNECTIONS: Final = 10  # also while they are idle
+_CONNECTIONS, _KEPT_CONNECTIONS = 11, 6  # for transactions: at most, and also while they are idle
+_STATEMENT_CONNECTIONS: Final = 8  # for single statements: as many as turns are processed at once
+POOL_SIZE: Final = _CONNECTIONS + _STATEMENT_CONNECTIONS + 1  # of one process at most; the last one listens
+# Single statements find few rows through an index, in its order. The planner does not know how long the queue is at the
+# moment: it would read and sort all open turns for each claim if there were few when it last counted.
+_INDEX_ORDER_SETTINGS: Final = {"enable_sort": "off", "enable_bitmapscan": "off"}
 _DRIVER_MARGIN_S: Final = 5.0  # the server ends a statement first, and says why
 # In seconds, before the next attempt. Together less than the three seconds that a chat product waits.
 _RETRY_PAUSES_S: Final = (0.0, 0.05, 0.2, 0.5, 1.0)
@@ -53,11 +58,19 @@ class ServerTransactions:
             url,
             connect_args=_connect_args_for(timeouts),
             pool_size=_KEPT_CONNECTIONS,
-            max_overflow=POOL_SIZE - _KEPT_CONNECTIONS,
+            max_overflow=_CONNECTIONS - _KEPT_CONNECTIONS,
             pool_use_lifo=True,  # the last used connection has the common statements prepared
             **engine_options,
         )
-        self._statement_engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._statement_engine = create_async_engine(
+            url,
+            connect_args=_connect_args_for(timeouts, _INDEX_ORDER_SETTINGS),
+            pool_size=_STATEMENT_CONNECTIONS,
+            max_overflow=0,
+            pool_use_lifo=True,
+            isolation_level="AUTOCOMMIT",
+            **engine_options,
+        )
         # Its statements may take as long as they need: the upgrade of a large table, or another process's upgrade.
         self._unlimited_engine = create_async_engine(
             url,
@@ -121,6 +134,7 @@ class ServerTransactions:
 
     async def close(self) -> None:
         await self._engine.dispose()
+        await self._statement_engine.dispose()
         await self._unlimited_engine.dispose()
 
 
@@ -143,7 +157,9 @@ class _TransactionAttempt:
         return result
 
 
-def _connect_args_for(timeouts: ServerTimeouts, *, limits_statements: bool = True) -> dict[str, Any]:
+def _connect_args_for(
+    timeouts: ServerTimeouts, settings: Mapping[str, str] = MappingProxyType({}), *, limits_statements: bool = True
+) -> dict[str, Any]:
     """The driver's arguments. The settings are those of the session, so the server's defaults do not matter."""
     statement_s = timeouts.statement.total_seconds() if limits_statements else 0
     return {
@@ -152,7 +168,9 @@ def _connect_args_for(timeouts: ServerTimeouts, *, limits_statements: bool = Tru
         "server_settings": {
             "application_name": "parley",
             "default_transaction_isolation": "read committed",
+            "jit": "off",  # compiling takes longer than any statement here
             "statement_timeout": f"{statement_s * 1000:.0f}",
             "idle_in_transaction_session_timeout": f"{timeouts.idle_transaction.total_seconds() * 1000:.0f}",
+            **settings,
         },
     }
