@@ -1,7 +1,7 @@
 """An index that reports each request and its failure to the metrics."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 
 from bot.metrics.measured_operations import measured_index_request
 from bot.metrics.operation_measurements import IndexOperation, OperationObserver
@@ -11,6 +11,7 @@ from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
     BucketSize,
     BucketState,
+    DocumentRecord,
     IndexAnswers,
     IndexRequest,
     IndexSnapshot,
@@ -65,6 +66,15 @@ class MeasuredIndex:
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         with measured_index_request(self._observer, IndexOperation.INSPECT):
             return await self._index.load_digests(bucket)
+
+    async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
+        async with aclosing(self._index.scan_records(bucket)) as batches:
+            while True:
+                with measured_index_request(self._observer, IndexOperation.INSPECT):
+                    records = await anext(batches, None)
+                if records is None:
+                    return
+                yield records
 
     async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
         with measured_index_request(self._observer, IndexOperation.INSPECT):
