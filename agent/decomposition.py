@@ -105,6 +105,14 @@ class SpellingCorrection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContinuedQuestion:
+    """What a follow-up asks of texts: its message, and the question before it, which may say what the message lacks."""
+
+    earlier: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LegAlternatives:
     """Other possible meanings of a leg. Each is counted before it is offered."""
 
@@ -122,6 +130,7 @@ class LegAlternatives:
     is_confined: bool = False  # to the last results: no text of other documents may answer
     unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
     text_words: tuple[str, ...] = ()  # of the question, that only the texts of documents decide
+    continued: ContinuedQuestion | None = None  # of a follow-up
     assessment: ReadingAssessment | None = None  # of the chosen reading; None: it is not assessed, as after a click
     is_checked: bool = False  # the documents were read, and the set is those that fit: no other text may answer
 

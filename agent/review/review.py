@@ -147,6 +147,7 @@ def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlt
             is_confined=alternatives.is_confined,
             is_understood=alternatives.is_understood,
             unknown_words=alternatives.unknown_words,
+            continued=alternatives.continued,
             suggested_fields=alternatives.suggested_fields,
             assessment=alternatives.assessment,
         )

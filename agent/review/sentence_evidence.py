@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from agent.english.function_words import QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
+from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.evidence.asked_values import AskedKind, kinds_asked_for, words_for_kinds
 from agent.evidence.calendar_words import holds_months_of
 from agent.evidence.english_glosses import WordGlosses, glosses_for
@@ -35,6 +35,7 @@ _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
 _MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
 _MIN_OWN_PART_SHARE = 0.5  # of what a part of a message asks, for a sentence that is found by an earlier part too
 _MIN_OWN_WORDS = 2  # content words of a part of a message, from which it says itself what it is about
+_POINTING_WORDS = PRONOUNS_OF_PERSONS | frozenset("it its this that they them their there those these same".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +89,22 @@ class RankedEvidence:
 
 
 async def find_sentence_evidence(
-    review: LegReview, meanings: WordMeanings, earlier_question: str
+    review: LegReview, meanings: WordMeanings, earlier_question: str, *, is_followup: bool = False
 ) -> tuple[RankedEvidence, ...]:
     """Scores the sentences of the best passages, for each part of the question; empty if these are only records.
 
-    `earlier_question` is the part of the message before this one.
+    `earlier_question` is the part of the message before this one, or of a follow-up the question that it continues.
+    A follow-up that depends on this question is about the documents that the last reply cited. There is no evidence
+    without them, nor if it has no word of its own that a sentence could hold; its own names must be in the passage.
     """
     own_words = words_of(review.leg.question)
-    is_joined = bool(earlier_question) and _depends_on_earlier_part(review.leg.question)
     own_question = review.leg.question
+    message = english_question_of(review) if is_followup else own_question
+    is_joined = bool(earlier_question) and depends_on_earlier_question(message, is_followup=is_followup)
+    continues = is_joined and is_followup
+    found_nothing, found_documents = review.question_context.found_nothing, review.question_context.found_documents
+    if continues and (found_nothing or not found_documents):
+        return ()
     if is_joined:
         review = replace(review, leg=replace(review.leg, question=f"{earlier_question} {review.leg.question}"))
     text_review = await search_all_text(review)
@@ -111,6 +119,8 @@ async def find_sentence_evidence(
         for passage in _passages_to_read(named[:_READ_PASSAGES], ranked[:_READ_PASSAGES])
         if not _is_record(review, passage.hit) and _mentions_identifiers(passage.hit, review.leg.question)
     ]
+    if continues and asks_question(message):
+        passages = [passage for passage in passages if passage.hit.doc_id in found_documents]
     if not passages:
         return ()
     of_asked_time = {passage.hit.doc_id for passage in passages if _is_of_asked_month(passage.hit, review.leg.question)}
@@ -120,6 +130,8 @@ async def find_sentence_evidence(
     glosses = glosses_for(analyser.language)
     parts = split_question_parts(own_question)
     kinds_by_part = [kinds_asked_for(glosses.gloss_question(part)) for part in parts]
+    if continues and len(parts) == 1 and not asks_question(message):
+        kinds_by_part = [kinds_asked_for(glosses.gloss_question(earlier_question))]
     question = await read_question(
         review.leg.question,
         terms,
@@ -131,6 +143,9 @@ async def find_sentence_evidence(
         glosses=glosses,
     )
     own = [word for word in question.asked if is_joined and word.word in own_words and not word.is_kind]
+    own_names = [word for word in question.names if continues and word.word in own_words]
+    if continues and not own and not own_names:
+        return ()
     evidence = list[RankedEvidence]()
     for part, kinds in zip(parts, kinds_by_part, strict=True):
         scorer = SentenceScorer(
@@ -142,8 +157,10 @@ async def find_sentence_evidence(
         scored = [
             sentence
             for passage, lines in zip(passages, lines_by_passage, strict=True)
+            if _holds_names(passage.hit, own_names)
             for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
-            if (not own or _holds_own_part(sentence, own, question)) and not _is_greeting(sentence.line.quote.text)
+            if (not own or _holds_own_part(sentence, own, question, is_followup=is_followup))
+            and not _is_greeting(sentence.line.quote.text)
         ]
         evidence.append(
             RankedEvidence(
@@ -169,20 +186,48 @@ def _words_of_part(question: WeighedQuestion, part: str) -> Iterator[WeighedWord
     yield from (word for word in question.asked if word.word in own_words and not word.is_kind)
 
 
-def _depends_on_earlier_part(question: str) -> bool:
-    """Whether hardly a word says what the part of a message is about: "and *which number* should they *ring*?"."""
+def english_question_of(review: LegReview) -> str:
+    """Returns the question in English words, by the language of the documents."""
+    analyser = review.question_context.analysers[review.leg.search.buckets[0]]
+    return glosses_for(analyser.language).gloss_question(review.leg.question)
+
+
+def depends_on_earlier_question(question: str, *, is_followup: bool) -> bool:
+    """Whether hardly a word says what the part of a message is about: "and *which number* should they *ring*?".
+
+    A follow-up also depends on the question before it if it points to something: "who is paying *that*?".
+    """
+    words = words_of(question)
     ignored = STOP_WORDS | QUESTION_WORDS | YES_NO_VERBS | words_for_kinds(kinds_asked_for(question))
-    return len([word for word in words_of(question) if word not in ignored and len(word) > 1]) < _MIN_OWN_WORDS
+    is_pointing = is_followup and not words.isdisjoint(_POINTING_WORDS)
+    return is_pointing or len([word for word in words if word not in ignored and len(word) > 1]) < _MIN_OWN_WORDS
+
+
+def asks_question(message: str) -> bool:
+    """Whether the message says itself what is asked: "and *when*?"; "and a cat?" only replaces a word."""
+    return not words_of(message).isdisjoint(QUESTION_WORDS)
 
 
 def _is_of_asked_month(hit: PassageHit, question: str) -> bool:
     return holds_months_of(question, hit.title, f"{hit.doc_id}\n{hit.text}")
 
 
-def _holds_own_part(sentence: ScoredSentence, own: Sequence[WeighedWord], question: WeighedQuestion) -> bool:
-    """Whether the sentence or its heading holds what the part of a message itself asks, if another part adds to it."""
-    levels = (1.0, sentence.line.words), (1.0, words_of(sentence.line.heading))
+def _holds_own_part(
+    sentence: ScoredSentence, own: Sequence[WeighedWord], question: WeighedQuestion, *, is_followup: bool
+) -> bool:
+    """Whether the sentence or its heading holds what the part of a message itself asks, if another part adds to it.
+
+    A follow-up may name another document, so that its title counts: "and on the *travel* one?".
+    """
+    heading = f"{sentence.line.heading} {sentence.line.passage.hit.title}" if is_followup else sentence.line.heading
+    levels = (1.0, sentence.line.words), (1.0, words_of(heading))
     return question.share_of(own, *levels) >= _MIN_OWN_PART_SHARE
+
+
+def _holds_names(hit: PassageHit, names: Sequence[WeighedWord]) -> bool:
+    """Whether the passage or its title has a word that begins like each name: compounds and genitives count."""
+    held = words_of(f"{hit.title} {hit.doc_id}\n{hit.text}")
+    return all(any(word.startswith(name.stem) for word in held) for name in names)
 
 
 def _mentions_identifiers(hit: PassageHit, question: str) -> bool:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from agent.decomposition import ContinuedQuestion
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.english.gradable_adjectives import compares_all
 from agent.english.light_words import is_light_word
 from agent.evidence.asked_values import AskedKind, find_new_values, kinds_asked_for
-from agent.evidence.english_glosses import glosses_for
 from agent.evidence.evidence_score import (
     MIN_ANSWER_SCORE,
     MIN_CLOSEST_SCORE,
@@ -42,7 +42,14 @@ from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, asks_for_documents, asks_for_several, counted_noun_of
 from agent.retrieval.quotations import DocumentQuote, QuotableSentence, merge_equal_sentences
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
-from agent.review.sentence_evidence import RankedEvidence, find_sentence_evidence, unique_passages, words_of_fields
+from agent.review.sentence_evidence import (
+    RankedEvidence,
+    depends_on_earlier_question,
+    english_question_of,
+    find_sentence_evidence,
+    unique_passages,
+    words_of_fields,
+)
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
 from storage.search.documents import FieldValue
@@ -104,12 +111,21 @@ async def answer_from_sentences(
     is asked are shown as what comes closest, not as an answer. Without word vectors the decision stays as it is, since
     the shares that are required were measured with them.
     """
-    if not meanings.is_available or not _may_be_answered_by_text(review, decision):
-        return decision
-    evidence = await find_sentence_evidence(review, meanings, earlier_question)
-    if not evidence or not all(part.sentences for part in evidence):
+    if not meanings.is_available:
         return decision
     reads_fields = isinstance(decision.facts, (FieldValuesFacts, SeveralValuesFacts))
+    continued = review.alternatives.continued if not (earlier_question or reads_fields) else None
+    if continued is not None:
+        earlier_question = continued.earlier
+        review = replace(review, leg=replace(review.leg, question=continued.message))
+    joined = _join_follow_up(review, continued)
+    if not _may_be_answered_by_text(joined, decision):
+        return decision
+    evidence = await find_sentence_evidence(review, meanings, earlier_question, is_followup=continued is not None)
+    review = joined
+    if not evidence or not all(part.sentences for part in evidence):
+        is_repetition = continued is not None and isinstance(decision.facts, QuotationsFacts)
+        return report_no_answer(review, NoAnswerFacts(), decision.hits) if is_repetition else decision
     if reads_fields and review.alternatives.is_understood:
         return decision
     question, kinds = evidence[0].question, frozenset[AskedKind]().union(*(part.kinds for part in evidence))
@@ -127,6 +143,15 @@ async def answer_from_sentences(
     if reads_fields and (AnswerType.DAY in kinds or not are_values):
         return report_no_answer(review, NoAnswerFacts(), decision.hits)
     return _show_closest(review, decision, [answer for answer in answers if answer.score >= MIN_NEAR_SCORE])
+
+
+def _join_follow_up(review: LegReview, continued: ContinuedQuestion | None) -> LegReview:
+    """Returns the review with the question before a follow-up that does not say itself what it is about."""
+    if continued is None or is_yes_no_question(continued.message):
+        return review
+    if not depends_on_earlier_question(english_question_of(review), is_followup=True):
+        return review
+    return replace(review, leg=replace(review.leg, question=f"{continued.earlier} {continued.message}"))
 
 
 def _says_more(answers: Sequence[_PartAnswer], explained: float) -> bool:
@@ -261,14 +286,8 @@ def _points_back(review: LegReview, question: WeighedQuestion) -> bool:
     )
 
 
-def _english_question_of(review: LegReview) -> str:
-    """Returns the question in English words, by the language of the documents."""
-    analyser = review.question_context.analysers[review.leg.search.buckets[0]]
-    return glosses_for(analyser.language).gloss_question(review.leg.question)
-
-
 def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarification) -> bool:
-    question = _english_question_of(review)
+    question = english_question_of(review)
     if review.alternatives.is_checked or asks_for_documents(question):
         return False  # no sentence is all documents of a kind
     if isinstance(decision, Enough):
@@ -381,7 +400,7 @@ def _quote_evidence(
     else:
         quoted = list(dict.fromkeys(answer.sentence.line for answer in answers))
     merged = merge_equal_sentences([(first.sentence.score, line.passage, line.quote) for line in quoted])
-    if asks_for_several(_english_question_of(review)) or (is_yes_no and verdict is None):
+    if asks_for_several(english_question_of(review)) or (is_yes_no and verdict is None):
         facts = NoAnswerFacts(closest=tuple(merged), asks_yes_or_no=is_yes_no)
         return report_no_answer(review, facts, _hits_with(review, hits, quoted))
     facts = QuotationsFacts(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.decomposition import (
+    ContinuedQuestion,
     KeptCondition,
     KeptFieldCondition,
     KeptWord,
@@ -143,7 +144,13 @@ def continue_plan(
     leg = replace(follow_up.leg, question=question, search=search, answer_form=answer_form)
     return PlannedQuestion(
         plan=Plan(question=follow_up.question, legs=(leg,)),
-        alternatives=(LegAlternatives(leg=leg.id, is_confined=follow_up.refers_to_results),),
+        alternatives=(
+            LegAlternatives(
+                leg=leg.id,
+                is_confined=follow_up.refers_to_results,
+                continued=ContinuedQuestion(earlier=follow_up.leg.question, message=follow_up.question),
+            ),
+        ),
         kept_conditions=kept_conditions
         if kept_conditions is not None
         else find_kept_conditions(old_clauses, search.clauses),

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, TypeVar, cast
 
 from agent.assumptions import CorrectedSpelling
-from agent.decomposition import Decomposition, ExportRequest, PlannedQuestion
+from agent.decomposition import ContinuedQuestion, Decomposition, ExportRequest, PlannedQuestion
 from agent.languages.language_pack import LanguagePack
 from agent.languages.rewriting import rewrite_question
 from agent.languages.text_map import RewrittenText
@@ -150,6 +150,8 @@ class _WordRestoration:
             changes["search"] = replace(changes.get("search", value.search), ranking_text=self._ranking_text_of(value))
             if value.answer_form.reads_text and self._reads_own_texts(value):
                 changes["question"] = self._message.rewritten.write_content_words(value.question)
+        if isinstance(value, ContinuedQuestion):
+            changes["message"] = self._message.rewritten.write_content_words(value.message)
         restored = cast(Value, replace(cast(Any, value), **changes)) if changes else value
         return cast(Value, self._with_own_words(restored)) if isinstance(restored, ReadingAssessment) else restored
 

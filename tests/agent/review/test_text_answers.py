@@ -1,7 +1,6 @@
 """Which questions a sentence of a text answers, where a bucket of rows is loaded beside the texts."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,28 +9,20 @@ import pytest_asyncio
 from agent.context import AgentContext
 from agent.loop import answer
 from agent.outcome import Answer, Clarify
-from agent.rules.reasoner import RuleReasoner
-from storage.embedded.index import EmbeddedIndex
-from storage.embedder import WordLlamaEmbedder
-from storage.search.documents import Document, Passage
-from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
-from storage.search.scope import Scope
-from storage.text.snowball_analyser import analyser_for
+from tests.agent.review.small_index import build_document, open_small_index
 
-TENANT, BELLS, RULES = TenantId("t"), BucketId("bells"), BucketId("rules")
-_SCHEMAS = (
-    Schema(
-        bucket=BELLS,
-        synonyms=("bell", "bells"),
-        fields=(
-            SchemaField(name=FieldName("metal"), type=FieldType.CATEGORY),
-            SchemaField(name=FieldName("weight"), type=FieldType.NUMBER, unit="kg"),
-            *(SchemaField(name=FieldName(name), type=FieldType.CATEGORY) for name in ("founder", "tone", "place")),
-        ),
+_BELLS_SCHEMA = Schema(
+    bucket=BucketId("bells"),
+    synonyms=("bell", "bells"),
+    fields=(
+        SchemaField(name=FieldName("metal"), type=FieldType.CATEGORY),
+        SchemaField(name=FieldName("weight"), type=FieldType.NUMBER, unit="kg"),
+        *(SchemaField(name=FieldName(name), type=FieldType.CATEGORY) for name in ("founder", "tone", "place")),
     ),
-    Schema(bucket=RULES, synonyms=("rule", "rules"), fields=()),
 )
+_RULES_SCHEMA = Schema(bucket=BucketId("rules"), synonyms=("rule", "rules"), fields=())
 _BELLS = {
     "Agatha Maior": {"metal": "bronze", "weight": 400.0, "founder": "Rao", "tone": "F", "place": "tower"},
     "Beata Minor": {"metal": "bronze", "weight": 500.0, "founder": "Rao", "tone": "E", "place": "tower"},
@@ -44,32 +35,15 @@ _RULES = (
 )
 
 
-def _document(title: str, text: str, **values: str | float) -> Document:
-    return Document(
-        doc_id=DocId(title.casefold().replace(" ", "-")),
-        title=title,
-        text=text,
-        values={FieldName(name): value for name, value in values.items()},
-        passages=(Passage(start=0, end=len(text)),),
-    )
-
-
 @pytest_asyncio.fixture
 async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
-    embedder = WordLlamaEmbedder()
-    index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=analyser_for, embedder=embedder)
-    for schema in _SCHEMAS:
-        await index.set_schema(schema)
     rows = [
-        _document(name, "\n".join(f"{field}: {value}" for field, value in values.items()), **values)
+        build_document(name, "\n".join(f"{field}: {value}" for field, value in values.items()), **values)
         for name, values in _BELLS.items()
     ]
-    await index.put(BELLS, rows)
-    await index.put(RULES, [_document(title, text) for title, text in _RULES])
-    scope = Scope(tenant=TENANT, buckets=frozenset({BELLS, RULES}), ignores_readers=True)
-    now = datetime(2031, 5, 9, tzinfo=UTC)
-    yield AgentContext(index=index.within_scope(scope), reasoner=RuleReasoner(embedder), embedder=embedder, now=now)
-    await index.close()
+    texts = [build_document(title, text) for title, text in _RULES]
+    async with open_small_index(tmp_path, [(_BELLS_SCHEMA, rows), (_RULES_SCHEMA, texts)]) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What a reply offers where it does not know a word, and what it may say of words that no document has."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,28 +10,20 @@ from agent.context import AgentContext
 from agent.english.gradable_adjectives import compares_all
 from agent.loop import answer, resume
 from agent.outcome import Answer, ChoiceKind, Clarify, OutcomeKind
-from agent.rules.reasoner import RuleReasoner
-from storage.embedded.index import EmbeddedIndex
-from storage.embedder import WordLlamaEmbedder
-from storage.search.documents import Document, Passage
-from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.ids import BucketId, FieldName
 from storage.search.refinement import UseForm, apply_to_plan
 from storage.search.schema import FieldType, Schema, SchemaField
-from storage.search.scope import Scope
-from storage.text.snowball_analyser import analyser_for
+from tests.agent.review.small_index import build_document, open_small_index
 
-TENANT, KAYAKS, NOTES = TenantId("t"), BucketId("kayaks"), BucketId("notes")
-_SCHEMAS = (
-    Schema(
-        bucket=KAYAKS,
-        synonyms=("kayak", "kayaks"),
-        fields=(
-            SchemaField(name=FieldName("colour"), type=FieldType.CATEGORY),
-            SchemaField(name=FieldName("length"), type=FieldType.NUMBER, unit="m"),
-        ),
+_KAYAKS_SCHEMA = Schema(
+    bucket=BucketId("kayaks"),
+    synonyms=("kayak", "kayaks"),
+    fields=(
+        SchemaField(name=FieldName("colour"), type=FieldType.CATEGORY),
+        SchemaField(name=FieldName("length"), type=FieldType.NUMBER, unit="m"),
     ),
-    Schema(bucket=NOTES, synonyms=("note", "notes"), fields=()),
 )
+_NOTES_SCHEMA = Schema(bucket=BucketId("notes"), synonyms=("note", "notes"), fields=())
 _KAYAKS = (("Heron", "red", 4.0), ("Teal", "red", 5.0), ("Grebe", "blue", 5.0))
 _NOTES = (
     ("Boat shed rules", "The boat shed opens at seven. Members hang the paddles on the north wall."),
@@ -40,29 +31,12 @@ _NOTES = (
 )
 
 
-def _document(title: str, text: str, **values: str | float) -> Document:
-    return Document(
-        doc_id=DocId(title.casefold().replace(" ", "-")),
-        title=title,
-        text=text,
-        values={FieldName(name): value for name, value in values.items()},
-        passages=(Passage(start=0, end=len(text)),),
-    )
-
-
 @pytest_asyncio.fixture
 async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
-    embedder = WordLlamaEmbedder()
-    index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=analyser_for, embedder=embedder)
-    for schema in _SCHEMAS:
-        await index.set_schema(schema)
-    await index.put(KAYAKS, [_document(name, f"{name} is {c}.", colour=c, length=size) for name, c, size in _KAYAKS])
-    await index.put(NOTES, [_document(title, text) for title, text in _NOTES])
-    scope = Scope(tenant=TENANT, buckets=frozenset({KAYAKS, NOTES}), ignores_readers=True)
-    now = datetime(2031, 5, 9, tzinfo=UTC)
-    reasoner = RuleReasoner(embedder)
-    yield AgentContext(index=index.within_scope(scope), reasoner=reasoner, embedder=embedder, now=now)
-    await index.close()
+    rows = [build_document(name, f"{name} is {c}.", colour=c, length=size) for name, c, size in _KAYAKS]
+    texts = [build_document(title, text) for title, text in _NOTES]
+    async with open_small_index(tmp_path, [(_KAYAKS_SCHEMA, rows), (_NOTES_SCHEMA, texts)]) as opened:
+        yield opened
 
 
 async def _ask(context: AgentContext, question: str) -> Answer | Clarify:
