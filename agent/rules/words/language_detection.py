@@ -6,7 +6,7 @@ A question in a language without a pack is searched by its words.
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from agent.english.function_words import COURTESY_WORDS, REQUEST_VERBS, STOP_WORDS
 from agent.languages.command_phrases import find_foreign_command
@@ -39,6 +39,7 @@ _MIN_CLOSED_LETTERS = 4  # of a word of a closed class that tells a language
 _MIN_SCORE = 1.0  # from which a message may be in a language
 _MIN_LEAD = 0.5  # before English
 _WORDS_OF_ONE_LETTER = frozenset("aàeéioóuy")  # others are codes or the rest of an elision: "N-channel"
+_MAX_CACHED_WORDS = 10_000  # whose languages are known; a turn detects the language of its message several times
 _DOCUMENT_WEIGHT = 0.5  # of the only language of the documents
 _LETTERS_OF_LANGUAGES = {"ß": "de", "ñ": "es", "¿": "es", "¡": "es", "œ": "fr"}
 _LETTERS_OF_WORDS = {frozenset("äöü"): "de", frozenset("èêçûôî"): "fr"}
@@ -87,7 +88,7 @@ def _words_outside_names(question: str) -> Sequence[str]:
     """
     words = _LETTER_RUN.findall(question)
     is_name = [word[0].isupper() and not word.isupper() and index > 0 for index, word in enumerate(words)]
-    if not any(word.casefold() in _ENGLISH_FUNCTION_WORDS - _ambiguous_words() for word in words):
+    if _certain_english_words().isdisjoint(word.casefold() for word in words):
         functional = frozenset[str]().union(*_function_words().values())
         return [
             word.casefold()
@@ -102,11 +103,12 @@ def _words_outside_names(question: str) -> Sequence[str]:
 
 
 @cache
-def _ambiguous_words() -> frozenset[str]:
-    """Function words of English that other languages have too."""
-    return _ENGLISH_FUNCTION_WORDS & frozenset[str]().union(*_function_words().values())
+def _certain_english_words() -> frozenset[str]:
+    """Function words of English that no other language has."""
+    return _ENGLISH_FUNCTION_WORDS - frozenset[str]().union(*_function_words().values())
 
 
+@lru_cache(maxsize=_MAX_CACHED_WORDS)
 def _score_word(word: str) -> Mapping[str, float]:
     """What a word adds to the score of each language."""
     folded = fold_letters(word)
@@ -176,7 +178,7 @@ def detect_language(question: str, document_languages: Collection[str] = ()) -> 
     if foreign is not None:
         return None if foreign == UNDETERMINED_LANGUAGE else foreign
     words = _words_of(question)
-    english_count = sum(word in _ENGLISH_FUNCTION_WORDS - _ambiguous_words() for word in words)
+    english_count = sum(word in _certain_english_words() for word in words)
     return "en" if english_count >= _MIN_FUNCTION_WORDS else None
 
 
