@@ -303,6 +303,16 @@ def _create_home(folder: Path, **settings: str) -> Path:
     return folder
 
 
+async def _wait_for_background_process(metrics_url: str) -> None:
+    """Wait for the last of the processes, whose start would count as work on the messages."""
+    async with asyncio.timeout(60), aiohttp.ClientSession() as session:
+        while True:
+            async with session.get(metrics_url) as answer:
+                if 'parley_answerers{state="background"} 1.0' in await answer.text():
+                    return
+            await asyncio.sleep(0.1)
+
+
 @asynccontextmanager
 async def _serve_parley(home: Path, stand_in: SlackServer, **settings: str) -> AsyncGenerator[int]:
     """Run `parley serve` and yield its process id."""
@@ -321,6 +331,7 @@ async def _serve_parley(home: Path, stand_in: SlackServer, **settings: str) -> A
     try:
         if process.stderr is None or b"listening" not in await process.stderr.readline():
             raise RuntimeError("parley serve did not start")
+        await _wait_for_background_process(f"http://127.0.0.1:{port}/metrics")
         yield process.pid
     finally:
         process.terminate()

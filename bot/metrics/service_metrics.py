@@ -77,6 +77,10 @@ class ServiceMetrics:
         self._worker_gauge.labels("ready").set(ready)
         self._slot_gauge.set(ready * self._turn_slots)
 
+    def set_background_workers(self, ready: int) -> None:
+        """The number of processes that are ready to answer background turns; they do not count in the others."""
+        self._worker_gauge.labels("background").set(ready)
+
     def set_configured_workers(self, configured: int) -> None:
         """The number of worker processes that there should be."""
         self._worker_gauge.labels("configured").set(configured)

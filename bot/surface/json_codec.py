@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any as Json
-from typing import assert_never, cast
+from typing import Final, assert_never, cast
 
 from pydantic import TypeAdapter
 
@@ -31,6 +31,7 @@ from storage.search.ids import Subject
 from storage.sql.stores.turns import NewTurn
 
 JsonObject = dict[str, Json]
+_MAX_SHORT_CHARS: Final = 250  # code points of a text that is read in some ten milliseconds
 
 
 def audience_to_json(audience: Audience) -> JsonObject:
@@ -150,6 +151,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
         received_at=inbound.received_at,
         is_question=isinstance(inbound.body, TextMessage),
         revises=inbound.revises,
+        is_long=isinstance(inbound.body, TextMessage) and len(inbound.body.text) > _MAX_SHORT_CHARS,
     )
 
 

@@ -17,6 +17,7 @@ from bot.task_groups import lone_error
 from bot.turns.stopping import DEFAULT_STOP_TIMEOUTS
 from bot.turns.worker_protocol import (
     ApplyChangeCommand,
+    BackgroundTurnsCommand,
     ChangeAppliedReport,
     EndWorkerCommand,
     ModelCallsReport,
@@ -57,9 +58,14 @@ class WorkerProcessPool:
     """The running worker processes; made by `open_worker_pool`."""
 
     def __init__(
-        self, workers: "Sequence[_WorkerProcess]", stop: asyncio.Event, change_timeouts: "ChangeTimeouts"
+        self,
+        workers: "Sequence[_WorkerProcess]",
+        background_workers: "Sequence[_WorkerProcess]",
+        stop: asyncio.Event,
+        change_timeouts: "ChangeTimeouts",
     ) -> None:
-        self._workers, self._stop, self._change_timeouts = workers, stop, change_timeouts
+        self._prompt_workers, self._workers = workers, (*workers, *background_workers)
+        self._stop, self._change_timeouts = stop, change_timeouts
 
     async def end_workers(self) -> None:
         """Ends the processes, which finish their current turns first. They are not restarted."""
@@ -69,7 +75,8 @@ class WorkerProcessPool:
 
     @property
     def has_ready_worker(self) -> bool:
-        return any(worker.is_ready for worker in self._workers)
+        """Whether a process takes every turn, or every turn but the background turns."""
+        return any(worker.is_ready for worker in self._prompt_workers)
 
     def wake_workers(self) -> None:
         """Tells the workers that a turn was stored."""
@@ -105,44 +112,67 @@ async def open_worker_pool(
     on_model_calls: "CallsObserver",
     on_operation: "OperationObserver",
     on_ready_count: Callable[[int], None],
+    on_background_count: Callable[[int], None] = lambda _: None,
     awaits_ready: bool = True,
     change_timeouts: ChangeTimeouts = ChangeTimeouts(),
     end_timeout: timedelta = DEFAULT_STOP_TIMEOUTS.worker_processes,
+    background_command: Sequence[str] | None = None,
 ) -> AsyncGenerator[WorkerProcessPool]:
     """Starts `count` processes; with `awaits_ready`, waits a short time until they are ready. `on_turn_ended` is called
     for each of their turns, `on_model_calls` with the calls of each, `on_operation` for each operation, and
     `on_ready_count` with the number of ready processes. A turn that is stored before they are ready waits in the inbox.
 
+    `background_command`: of one more process, which starts when the others have loaded, and answers the background
+    turns. While it is not ready, the others answer these too. `on_background_count` is called with 1 when it is ready,
+    with 0 when it has ended; `on_ready_count` does not count it.
+
     They end after `stop` is set, or with the block; they finish their current turns first, or give them back. A process
     that has not ended after `end_timeout` is killed.
     """
-    ready_workers: set[_WorkerProcess] = set()
 
-    def update_ready_count(worker: _WorkerProcess, is_ready: bool) -> None:
-        (ready_workers.add if is_ready else ready_workers.discard)(worker)
-        on_ready_count(len(ready_workers))
-
-    workers = [
-        _WorkerProcess(
+    def build_worker(
+        command: Sequence[str], log: "FilteringBoundLogger", on_ready_changed: Callable[[_WorkerProcess, bool], None]
+    ) -> _WorkerProcess:
+        return _WorkerProcess(
             command,
             environ,
             log=log,
             on_turn_ended=on_turn_ended,
             on_model_calls=on_model_calls,
             on_operation=on_operation,
-            on_ready_changed=update_ready_count,
+            on_ready_changed=on_ready_changed,
         )
-        for _ in range(count)
-    ]
+
+    def handle_ready_change(worker: _WorkerProcess, is_ready: bool) -> None:
+        on_ready_count(sum(worker.is_ready for worker in workers))
+        if is_ready:
+            share_turns_with(worker)
+
+    def share_turns_with(worker: _WorkerProcess) -> None:
+        for background_worker in background_workers:
+            worker.send_command(BackgroundTurnsCommand(are_taken=background_worker.is_ready))
+
+    def share_turns(_: _WorkerProcess, is_ready: bool) -> None:
+        on_background_count(int(is_ready))
+        for worker in workers:
+            share_turns_with(worker)
+
+    workers = [build_worker(command, log, handle_ready_change) for _ in range(count)]
+    background_workers = (
+        [build_worker(background_command, log.bind(background=True), share_turns)] if background_command else []
+    )
     on_ready_count(0)
     with lone_error():
         async with asyncio.TaskGroup() as group:
             for worker_process in workers:
                 group.create_task(worker_process.supervise_process())
-            ending = group.create_task(_end_workers(workers, stop, end_timeout))
+            for worker_process in background_workers:
+                start_after = [worker.first_start for worker in workers]
+                group.create_task(worker_process.supervise_process(start_after=start_after))
+            ending = group.create_task(_end_workers([*workers, *background_workers], stop, end_timeout))
             try:
                 await _wait_for([worker.first_start if awaits_ready else worker.first_spawn for worker in workers])
-                yield WorkerProcessPool(workers, stop, change_timeouts)
+                yield WorkerProcessPool(workers, background_workers, stop, change_timeouts)
             finally:
                 stop.set()
                 await ending
@@ -256,11 +286,14 @@ class _WorkerProcess:
 
     # -- supervision
 
-    async def supervise_process(self) -> None:
+    async def supervise_process(self, *, start_after: "Sequence[asyncio.Event]" = ()) -> None:
         """Restarts the process until the pool ends. The pause before a restart grows with each early death."""
         try:
+            for event in start_after:
+                await event.wait()
             await self._restart_process()
         finally:
+            self.first_start.set()
             self.last_end.set()
 
     async def _restart_process(self) -> None:

@@ -35,6 +35,13 @@ class ApplyChangeCommand(BaseModel):
     change: dict[str, str]
 
 
+class BackgroundTurnsCommand(BaseModel):
+    """Whether another process takes the background turns from now on (`TurnShare`)."""
+
+    kind: Literal["background_turns"] = "background_turns"
+    are_taken: bool
+
+
 class EndWorkerCommand(BaseModel):
     """Take no more turns, and finish the current ones. If a pipe closes without this command, the receiving process is
     dead.
@@ -73,7 +80,9 @@ class OperationReport(BaseModel):
     operation: OperationMeasurement
 
 
-WorkerCommand: TypeAlias = TurnStoredCommand | StopTurnCommand | ApplyChangeCommand | EndWorkerCommand  # to the workers
+WorkerCommand: TypeAlias = (  # to the workers
+    TurnStoredCommand | StopTurnCommand | ApplyChangeCommand | BackgroundTurnsCommand | EndWorkerCommand
+)
 WorkerReport: TypeAlias = (  # from the workers
     WorkerReadyReport | ChangeAppliedReport | TurnEndedReport | ModelCallsReport | OperationReport
 )

@@ -16,7 +16,7 @@ from bot.turns.stopping import DEFAULT_STOP_TIMEOUTS
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
 from bot.turns.worker_protocol import MAX_CONCURRENT_TURNS
 from storage.sql.errors import SqlError
-from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
+from storage.sql.stores.inbox import ClaimedTurn, TurnInbox, TurnShare
 
 _POLL_INTERVAL_S: Final = 0.5  # pauses and leases end without notice, and on SQLite other processes add turns so
 _RECHECK_INTERVAL_S: Final = 0.05
@@ -44,6 +44,7 @@ class TurnWorkers:
             log,
             max_concurrent,
         )
+        self._share = TurnShare.ALL
         self._wake = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
 
@@ -58,6 +59,15 @@ class TurnWorkers:
             return
         for notify_listener in self._listeners:
             notify_listener()
+
+    def take_background_turns(self) -> None:
+        """From now on claims the background turns alone."""
+        self._share = TurnShare.BACKGROUND
+
+    def leave_background_turns(self, are_taken: bool) -> None:
+        """Whether another process takes the background turns from now on."""
+        self._share = TurnShare.PROMPT if are_taken else TurnShare.ALL
+        self._wake.set()
 
     def check_inbox(self) -> None:
         """Looks for due turns now."""
@@ -116,6 +126,7 @@ class TurnWorkers:
                 limit=max_turns,
                 surfaces=surfaces,
                 limit_per_person=max(self._max_concurrent // 4, 1),
+                share=self._share,
             )
         except SqlError as exc:
             self._log.warning("no turns claimed", error=type(exc).__name__)

@@ -55,8 +55,12 @@ class ServedSlackChat:
                 await asyncio.sleep(0.05)
 
     def worker_pids(self) -> list[int]:
-        """The ids of all worker processes, including ended ones."""
-        return [line["pid"] for line in self.log_lines("answering process started")]
+        """The ids of the worker processes for all turns, including ended ones."""
+        return [line["pid"] for line in self.log_lines("answering process started") if "background" not in line]
+
+    def background_pids(self) -> list[int]:
+        """The ids of the worker processes for background turns, including ended ones."""
+        return [line["pid"] for line in self.log_lines("answering process started") if "background" in line]
 
     def log_lines(self, event: str) -> list[dict[str, Any]]:
         lines = (self.home / "logs" / "parley.log").read_text(encoding="utf-8").splitlines()
@@ -132,6 +136,21 @@ async def test_a_killed_worker_is_replaced(slack: SlackServer, tmp_path: Path) -
     assert "40" in answer.text
     assert [line["status"] for line in chat.log_lines("answering process ended")] == [-signal.SIGKILL]
     assert not is_running(second_pid)
+
+
+async def test_a_long_question_is_answered_by_a_process_of_lower_priority(slack: SlackServer, tmp_path: Path) -> None:
+    async with serve_parley(build_home(tmp_path), slack_settings(slack)) as address:
+        chat = chat_at(slack, tmp_path, address)
+        await chat.wait_for_metric('parley_answerers{state="background"} 1.0')
+        long_answer = await chat.ask("How many receipts from Kestrel? " + "Please tell me soon. " * 20)
+        answer = await chat.ask("How many receipts from Kestrel?")
+        [pid], [background_pid] = chat.worker_pids(), chat.background_pids()
+        assert niceness_of(background_pid) > niceness_of(pid)
+
+    assert "40" in long_answer.text
+    assert "40" in answer.text
+    assert [line["process"] for line in chat.log_lines("turn")] == [background_pid, pid]
+    assert not is_running(background_pid)
 
 
 async def test_workers_end_when_the_receiving_process_is_killed(slack: SlackServer, tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ import stat
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Final, assert_never
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final, assert_never
+
+import typer
 
 from bot.cli.failures import CommandFailed
 from bot.cli.options import DebugOption, HomeOption
@@ -26,22 +29,30 @@ if TYPE_CHECKING:
 
 # The receiving process has priority, because the chat product repeats a message that is not acknowledged in time.
 _NICENESS: Final = 10
+_BACKGROUND_NICENESS: Final = 19  # the lowest priority: nobody else waits for these turns
 # How long a thread that reads a long question or searches may keep the others waiting; Python's default is 5 ms, and a
 # short question changes between threads many times.
 _SWITCH_INTERVAL_S: Final = 0.001
 
 
-def answer(home: HomeOption = None, debug: DebugOption = False) -> None:
+def answer(
+    home: HomeOption = None,
+    debug: DebugOption = False,
+    background: Annotated[bool, typer.Option("--background", help="Only long questions, and the like.")] = False,
+) -> None:
     """Work on turns for `parley serve`, which starts this and ends it."""
-    os.nice(_NICENESS)
+    os.nice(_BACKGROUND_NICENESS if background else _NICENESS)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    run_with_bot(_process_turns, home=home, debug=debug, tolerates_damage=True)
+    process_turns = partial(_process_turns, is_background=background)
+    run_with_bot(process_turns, home=home, debug=debug, tolerates_damage=True)
 
 
-async def _process_turns(bot: "Application") -> None:
+async def _process_turns(bot: "Application", *, is_background: bool) -> None:
     from bot.turns.worker_protocol import WorkerReadyReport
 
     stop = asyncio.Event()
+    if is_background:
+        bot.turn_workers.take_background_turns()
     pause_garbage_collection()  # until the surfaces are loaded
     async with AsyncExitStack() as stack:
         command_pipe, reports = await stack.enter_async_context(_open_pipes())
@@ -51,7 +62,7 @@ async def _process_turns(bot: "Application") -> None:
         freeze_startup_objects()
         _write_report(reports, WorkerReadyReport())
         async with asyncio.TaskGroup() as group:
-            work_task = group.create_task(bot.run_until_stopped(stop, warm_up=True))
+            work_task = group.create_task(bot.run_until_stopped(stop, warm_up=True, maintenance=not is_background))
             listen_task = group.create_task(
                 _ParentListener(bot, worker_support, reports, stop, group).listen_to_pipe(command_pipe)
             )
@@ -94,6 +105,7 @@ class _ParentListener:
         from bot.ids import TurnId
         from bot.turns.worker_protocol import (
             ApplyChangeCommand,
+            BackgroundTurnsCommand,
             EndWorkerCommand,
             StopTurnCommand,
             TurnStoredCommand,
@@ -108,6 +120,8 @@ class _ParentListener:
                     self._bot.stop_requests.wake_turn(TurnId(turn))
                 case ApplyChangeCommand():
                     self._task_group.create_task(self._apply_change(command))
+                case BackgroundTurnsCommand(are_taken=are_taken):
+                    self._bot.turn_workers.leave_background_turns(are_taken)
                 case EndWorkerCommand():
                     self._stop.set()
                 case _:

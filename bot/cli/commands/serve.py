@@ -146,8 +146,10 @@ def _open_answer_workers(
         on_model_calls=metrics.record_calls,
         on_operation=metrics.record_operation,
         on_ready_count=metrics.set_ready_workers,
+        on_background_count=metrics.set_background_workers,
         awaits_ready=False,
         end_timeout=stop_timeouts_within(settings.stop_timeout).worker_processes,
+        background_command=(*worker_command, "--background"),
     )
 
 

@@ -10,6 +10,7 @@ clock is ahead takes a turn over early, but only the fencing token decides who m
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -70,6 +71,14 @@ class ClaimLost:
 FailureOutcome: TypeAlias = RetryScheduled | AttemptsExhausted | ClaimLost
 
 
+class TurnShare(StrEnum):
+    """Which turns a process claims. A background turn is long, or not the first open turn of its person."""
+
+    ALL = "all"
+    PROMPT = "prompt"  # all but the background turns
+    BACKGROUND = "background"
+
+
 class TurnInbox:
     """Accepts, claims and finishes turns. After `max_attempts` failed claims a turn is exhausted."""
 
@@ -102,12 +111,14 @@ class TurnInbox:
         surfaces: Sequence[str] | None = None,
         up_to_turn: str | None = None,
         limit_per_person: int | None = None,
+        share: TurnShare = TurnShare.ALL,
     ) -> list[ClaimedTurn]:
         """Claim up to `limit` due turns and return them, oldest first.
 
         `surfaces` restricts the claim to these surfaces. `up_to_turn` restricts it to that turn and the earlier turns
         of its conversation. `limit_per_person`: a turn waits while so many earlier turns of its person are due or in
-        progress, in whatever conversation, so that those of other people come first.
+        progress, in whatever conversation, so that those of other people come first. `share` restricts the claim to
+        the background turns, or to the others.
 
         A turn is never claimed while an earlier turn of its conversation is open, so two turns of one conversation are
         never claimed together. An exhausted turn whose error message could not be posted does not block its
@@ -124,7 +135,7 @@ class TurnInbox:
             **({} if surfaces is None else {"surfaces": list(surfaces)}),
             **({} if up_to_turn is None else {"up_to_turn": up_to_turn}),
         }
-        claim_statement = _claim_statement_for(surfaces is not None, up_to_turn is not None, limit_per_person)
+        claim_statement = _claim_statement_for(surfaces is not None, up_to_turn is not None, limit_per_person, share)
         rows = await self._database.run_write(
             lambda connection: connection.execute(claim_statement, values).all(),
             durable=False,
@@ -333,13 +344,18 @@ _earlier, _later = turns.alias("earlier"), turns.alias("later")
 
 
 @cache
-def _claim_statement_for(by_surface: bool, by_last_turn: bool, limit_per_person: int | None) -> Executable:
+def _claim_statement_for(
+    by_surface: bool, by_last_turn: bool, limit_per_person: int | None, share: TurnShare
+) -> Executable:
     conditions = [turns.c.finished_at.is_(None), turns.c.due_at <= bindparam("now"), ~_waits_for_earlier_turn()]
     conditions += [~_is_exhausted_and_revised(), ~_is_predecessor_posting()]
     if by_surface:
         conditions.append(turns.c.surface.in_(bindparam("surfaces", expanding=True)))
     if limit_per_person is not None:
         conditions.append(~_has_earlier_of_person(limit_per_person))
+    if share is not TurnShare.ALL:
+        is_background = or_(turns.c.is_long, _has_earlier_of_person(1))
+        conditions.append(is_background if share is TurnShare.BACKGROUND else ~is_background)
     if by_last_turn:
         conditions += [
             turns.c.conversation == _up_to_column(_earlier.c.conversation),

@@ -31,6 +31,7 @@ class NewTurn:
     received_at: tables.UtcColumn
     is_question: bool = True  # else a click
     revises: str | None = None  # the id of the original message, whose turns this one replaces or deletes
+    is_long: bool = False  # its text takes long to read
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,13 +75,18 @@ class PoolObserver:
 
     diary: Path
     ready_counts: list[int] = field(default_factory=list[int])
+    background_counts: list[int] = field(default_factory=list[int])
     ended_turns: list[TurnMeasurement] = field(default_factory=list[TurnMeasurement])
     model_calls: list[MeasuredCall] = field(default_factory=list[MeasuredCall])
     operations: list[OperationMeasurement] = field(default_factory=list[OperationMeasurement])
     log_lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
 
-    def received_commands(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.diary.read_text().splitlines()] if self.diary.exists() else []
+    def received_commands(self, diary: Path | None = None) -> list[dict[str, Any]]:
+        diary = diary or self.diary
+        return [json.loads(line) for line in diary.read_text().splitlines()] if diary.exists() else []
+
+    def background_commands(self) -> list[dict[str, Any]]:
+        return self.received_commands(Path(f"{self.diary}-background"))
 
     @property
     def log(self) -> FilteringBoundLogger:
@@ -101,6 +106,7 @@ async def open_test_pool(
     *,
     awaits_ready: bool = True,
     change_timeouts: ChangeTimeouts = PATIENT,
+    has_background: bool = False,
 ) -> AsyncGenerator[WorkerProcessPool]:
     measurement, calls = (TypeAdapter(object).dump_json(value).decode() for value in (MEASUREMENT, [CALL]))
     command = (sys.executable, "-c", script, str(seen.diary), measurement, calls, OPERATION.model_dump_json())
@@ -116,6 +122,10 @@ async def open_test_pool(
         on_ready_count=seen.ready_counts.append,
         awaits_ready=awaits_ready,
         change_timeouts=change_timeouts,
+        on_background_count=seen.background_counts.append,
+        background_command=(sys.executable, "-c", script, f"{seen.diary}-background", measurement, calls)
+        if has_background
+        else None,
     ) as pool:
         yield pool
 
@@ -222,6 +232,38 @@ async def test_a_worker_that_cannot_start_blocks_nothing(tmp_path: Path) -> None
 
     assert set(observer.ready_counts) == {0}
     assert observer.received_commands() == observer.ended_turns == []
+
+
+async def test_the_others_leave_the_background_turns_to_their_own_process_as_long_as_it_is_ready(
+    tmp_path: Path,
+) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(observer, has_background=True) as pool:
+        await wait_until(lambda: observer.background_counts == [1])
+        pool.stop_turn(TurnId("t1"))  # ends both processes
+        await wait_until(lambda: observer.background_counts == [1, 0, 1] and observer.ready_counts == [0, 1, 0, 1])
+        pool.wake_workers()
+        await wait_until(lambda: observer.background_commands()[-1] == {"kind": "turn_stored"})
+
+    shared = [command["are_taken"] for command in observer.received_commands() if command["kind"] == "background_turns"]
+    assert shared[:2] == [False, True]
+    assert shared[-1] is True
+    assert observer.ready_counts == [0, 1, 0, 1, 0]
+    assert observer.background_commands()[-1] == {"kind": "end"}
+    background_starts = [line.get("background") for line in observer.log_lines if "pid" in line]
+    assert background_starts == [None, True, *background_starts[2:]]
+
+
+async def test_a_pool_ends_while_its_background_process_waits_for_the_others(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(
+        observer, "import time\ntime.sleep(600)", awaits_ready=False, has_background=True
+    ) as pool:
+        await pool.end_workers()
+
+    assert observer.background_counts == []
 
 
 async def test_no_worker_is_left_when_the_block_fails(tmp_path: Path) -> None:

@@ -14,7 +14,15 @@ from storage.sql.database import SqlDatabase
 from storage.sql.errors import DatabaseUnavailable, ValueRefused
 from storage.sql.group_commit import AcceptedTurn, DuplicateTurn, NothingToRevise
 from storage.sql.stores.conversations import ConversationState, ConversationStore
-from storage.sql.stores.inbox import AttemptsExhausted, ClaimedTurn, ClaimLost, RetryScheduled, StoredAttempt, TurnInbox
+from storage.sql.stores.inbox import (
+    AttemptsExhausted,
+    ClaimedTurn,
+    ClaimLost,
+    RetryScheduled,
+    StoredAttempt,
+    TurnInbox,
+    TurnShare,
+)
 from storage.sql.stores.turns import NewTurn
 from tests.contracts.sql.databases import SetClock
 
@@ -112,6 +120,30 @@ async def test_a_turn_that_pauses_after_a_failure_does_not_count_against_its_per
     await inbox.fail_attempt(await claim_one_turn(inbox), "test", PAUSE)
 
     assert question_texts(await inbox.claim_due_turns("w1", LEASE, limit=8, limit_per_person=1)) == ["question 2"]
+
+
+async def test_long_turns_and_further_turns_of_a_person_are_claimed_apart_from_the_others(inbox: TurnInbox) -> None:
+    for number, person, is_long in ((1, "U1", False), (2, "U1", False), (3, "U2", True), (4, "U3", False)):
+        conversation = f"slack:T1:C{number}:1"
+        await accept_new_turn(inbox, a_turn(number, conversation, person=f"slack:T1:{person}", is_long=is_long))
+
+    background = await inbox.claim_due_turns("w1", LEASE, limit=8, share=TurnShare.BACKGROUND)
+    prompt = await inbox.claim_due_turns("w2", LEASE, limit=8, share=TurnShare.PROMPT)
+
+    assert question_texts(background) == ["question 2", "question 3"]
+    assert question_texts(prompt) == ["question 1", "question 4"]
+
+
+async def test_a_further_turn_of_a_person_is_no_background_turn_once_the_earlier_ones_have_ended(
+    inbox: TurnInbox,
+) -> None:
+    for number in (1, 2):
+        await accept_new_turn(inbox, a_turn(number, f"slack:T1:C{number}:1"))
+    [claimed] = await inbox.claim_due_turns("w1", LEASE, limit=8, share=TurnShare.PROMPT)
+    assert await inbox.finish_turn(claimed, {})
+
+    assert await inbox.claim_due_turns("w2", LEASE, limit=8, share=TurnShare.BACKGROUND) == []
+    assert question_texts(await inbox.claim_due_turns("w1", LEASE, limit=8, share=TurnShare.PROMPT)) == ["question 2"]
 
 
 async def test_an_accepted_turn_outlives_the_process(inbox: TurnInbox, database_url: str, clock: SetClock) -> None:
