@@ -308,7 +308,7 @@ async def _wait_for_background_process(metrics_url: str) -> None:
     async with asyncio.timeout(60), aiohttp.ClientSession() as session:
         while True:
             async with session.get(metrics_url) as answer:
-                if 'parley_answerers{state="background"} 1.0' in await answer.text():
+                if 'parley_worker_processes{state="background"} 1.0' in await answer.text():
                     return
             await asyncio.sleep(0.1)
 

@@ -141,7 +141,7 @@ async def test_a_killed_worker_is_replaced(slack: SlackServer, tmp_path: Path) -
 async def test_a_long_question_is_answered_by_a_process_of_lower_priority(slack: SlackServer, tmp_path: Path) -> None:
     async with serve_parley(build_home(tmp_path), slack_settings(slack)) as address:
         chat = chat_at(slack, tmp_path, address)
-        await chat.wait_for_metric('parley_answerers{state="background"} 1.0')
+        await chat.wait_for_metric('parley_worker_processes{state="background"} 1.0')
         long_answer = await chat.ask("How many receipts from Kestrel? " + "Please tell me soon. " * 20)
         answer = await chat.ask("How many receipts from Kestrel?")
         [pid], [background_pid] = chat.worker_pids(), chat.background_pids()

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 # The receiving process has priority, because the chat product repeats a message that is not acknowledged in time.
 _NICENESS: Final = 10
-_BACKGROUND_NICENESS: Final = 19  # the lowest priority: nobody else waits for these turns
+# Of background turns, beside the others. The lowest (19) would hardly get any time on a busy machine.
+_BACKGROUND_NICENESS: Final = 15
 # How long a thread that reads a long question or searches may keep the others waiting; Python's default is 5 ms, and a
 # short question changes between threads many times.
 _SWITCH_INTERVAL_S: Final = 0.001
@@ -41,7 +42,7 @@ def answer(
     background: Annotated[bool, typer.Option("--background", help="Only long questions, and the like.")] = False,
 ) -> None:
     """Work on turns for `parley serve`, which starts this and ends it."""
-    os.nice(_BACKGROUND_NICENESS if background else _NICENESS)
+    os.nice(_NICENESS)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     process_turns = partial(_process_turns, is_background=background)
     run_with_bot(process_turns, home=home, debug=debug, tolerates_damage=True)
@@ -60,6 +61,8 @@ async def _process_turns(bot: "Application", *, is_background: bool) -> None:
         _report_measurements(bot, reports)
         stack.enter_context(StopSignals(stop))
         freeze_startup_objects()
+        if is_background:
+            os.nice(_BACKGROUND_NICENESS - _NICENESS)
         _write_report(reports, WorkerReadyReport())
         async with asyncio.TaskGroup() as group:
             work_task = group.create_task(bot.run_until_stopped(stop, warm_up=True, maintenance=not is_background))
