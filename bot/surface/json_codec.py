@@ -157,6 +157,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
 
 def inbound_to_json(inbound: Inbound) -> JsonObject:
     row = asdict(inbound_to_row(inbound))
+    del row["is_long"]  # follows from the text; a process of an older version does not know it
     return {**row, "received_at": inbound.received_at.isoformat()}
 
 
