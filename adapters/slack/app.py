@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from aiohttp import web
 from structlog.typing import FilteringBoundLogger
@@ -13,14 +14,12 @@ from adapters.slack.actions.overflow_menu import OverflowMenuListener
 from adapters.slack.actions.steps import StepsListener
 from adapters.slack.actions.stop import StopListener
 from adapters.slack.events.commands import CommandListener
+from adapters.slack.events.delivery_listener import DeliveryListener
 from adapters.slack.events.directory_events import DirectoryChangeListener
-from adapters.slack.events.dispatch import DeliveryDispatcher, DeliveryListener, build_bolt_app
 from adapters.slack.events.edits import EditListener
-from adapters.slack.events.http_endpoint import EVENTS_PATH, HttpEndpoint
 from adapters.slack.events.messages import SURFACE, DeliveryReader
 from adapters.slack.events.peer_processes import PeerProcesses
 from adapters.slack.events.questions import AcceptInbound, HasAnswered, QuestionListener
-from adapters.slack.events.socket_mode import SocketModeReceiver
 from adapters.slack.home.listener import HomeTabListener
 from adapters.slack.home.messages_tab import MessagesTabListener
 from adapters.slack.posting.api import SlackApi
@@ -41,6 +40,9 @@ from bot.ids import ConversationId, TurnId
 from bot.surface.inbound import Inbound
 from bot.surface.outbox import Outbox
 from bot.turns.turn_actions import TurnActionHandler
+
+if TYPE_CHECKING:
+    from adapters.slack.events.receivers import DeliveryReceivers
 
 
 class SlackBot(ConnectionBot, Protocol):
@@ -138,12 +140,23 @@ class SlackSurface:
             DirectoryChangeListener(workspaces, peers),
             UninstallListener(workspaces, peers, log),
         )
-        dispatcher = DeliveryDispatcher(build_bolt_app(self.listeners, log), workspaces, log)
-        self._http_endpoint = (
-            HttpEndpoint(dispatcher, signing_secret=signing_secret, clock=clock) if signing_secret else None
-        )
-        self._socket = SocketModeReceiver(app_api, dispatcher, log) if app_api else None
+        self._signing_secret, self._app_api, self._clock = signing_secret, app_api, clock
+        self._started_receivers: DeliveryReceivers | None = None
         self._oauth_routes = oauth_routes
+
+    @cached_property
+    def _receivers(self) -> "DeliveryReceivers":
+        """A worker process has none, and does not import Bolt."""
+        from adapters.slack.events.receivers import DeliveryReceivers
+
+        return DeliveryReceivers(
+            self.listeners,
+            self._workspaces,
+            signing_secret=self._signing_secret,
+            app_api=self._app_api,
+            clock=self._clock,
+            log=self._log,
+        )
 
     @property
     def outbox(self) -> Outbox:
@@ -166,17 +179,19 @@ class SlackSurface:
         return self._reply_only
 
     def http_routes(self) -> Sequence[web.RouteDef]:
-        delivery_routes = [web.post(EVENTS_PATH, self._http_endpoint.receive_delivery)] if self._http_endpoint else []
-        return [*delivery_routes, *(self._oauth_routes.installation_routes() if self._oauth_routes else [])]
+        return [
+            *self._receivers.http_routes(),
+            *(self._oauth_routes.installation_routes() if self._oauth_routes else []),
+        ]
 
     async def start(self) -> None:
         """Raises `InvalidSettings` when Slack refuses a token; retries later when Slack is down."""
         await self._reply_only.start()
-        if self._socket is not None:
-            await self._socket.start()
+        self._started_receivers = self._receivers
+        await self._started_receivers.start()
 
     async def close(self) -> None:
         """Acknowledge the deliveries already received, then closes the connections."""
-        if self._socket is not None:
-            await self._socket.close()
+        if self._started_receivers is not None:
+            await self._started_receivers.close()
         await self._workspaces.close()

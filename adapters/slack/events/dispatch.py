@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.authorization import AuthorizeResult
@@ -11,25 +11,10 @@ from slack_bolt.response import BoltResponse
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
+from adapters.slack.events.delivery_listener import DeliveryListener
 from adapters.slack.payloads.deliveries import UnreadableDelivery, parse_delivery
 from adapters.slack.workspaces.workspace_registry import NO_INSTALLATION, WorkspaceRegistry, installation_key_of
 from bot.http.quiet_log import quiet_log_for
-
-
-class DeliveryListener(Protocol):
-    """Handles the deliveries of one feature.
-
-    An exception leaves the delivery unacknowledged, so that Slack repeats the event.
-    """
-
-    @property
-    def events(self) -> tuple[str, ...]:
-        """The handled event types, as the manifest subscribes to them, without the kind of channel."""
-        ...
-
-    def register_bolt_handlers(self, app: Any) -> None:
-        """Register the handlers with Bolt's `AsyncApp`, whose decorators have no types."""
-        ...
 
 
 def build_bolt_app(listeners: Iterable[DeliveryListener], log: FilteringBoundLogger) -> AsyncApp:

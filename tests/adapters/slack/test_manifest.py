@@ -17,7 +17,7 @@ from jsonschema import Draft7Validator, validate
 from pydantic import ValidationError
 
 import adapters.slack.app
-from adapters.slack.events.dispatch import DeliveryListener
+from adapters.slack.events.delivery_listener import DeliveryListener
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from adapters.slack.home.listener import HomeTabListener
 from adapters.slack.home.messages_tab import MessagesTabListener
