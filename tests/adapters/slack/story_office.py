@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from adapters.slack.app import EVENTS_PATH
 from adapters.slack.app import surface as slack_surface
+from adapters.slack.events.http_endpoint import EVENTS_PATH
 from bot.application import Application
 from bot.ids import Subject, TurnId
 from tests.bot.conftest import running_workers, wait_until_finished
