@@ -350,6 +350,37 @@ async def _check_language_model(settings: Settings, name: str) -> CheckupFinding
         return await check_model(gateway, name, settings.model)
 
 
+async def run_index_checkup(settings: Settings) -> Sequence[CheckupFinding]:
+    """The findings about the index: a cluster's version, plugins, rights, disks, blocks, shards and aliases; or where
+    the file is.
+    """
+    from storage.opensearch.cluster_check import ClusterCheck
+    from storage.opensearch.connection import ClusterConnection
+    from storage.opensearch.mapping import IndexNames
+
+    if settings.index_url == EMBEDDED_INDEX_URL:
+        return [CheckupFinding(what="file", found=f"the embedded index in {settings.index_path}")]
+    try:
+        connection = ClusterConnection(
+            [url.strip() for url in settings.index_url.split(",")],
+            user=settings.index_user,
+            password=settings.index_password.get_secret_value() if settings.index_password else None,
+            ca_file=str(settings.index_ca) if settings.index_ca else None,
+        )
+    except SearchError as exc:
+        return [CheckupFinding(what="address", fault=str(exc))]
+    try:
+        check = ClusterCheck(
+            connection=connection,
+            names=IndexNames(TenantId(settings.tenant)),
+            needs_vectors=settings.embedder != "none",
+        )
+        findings = await check.find()
+    finally:
+        await connection.close()
+    return [CheckupFinding(what=finding.what, found=finding.found, fault=finding.fault) for finding in findings]
+
+
 async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:
     """The findings of the chat product's checkup. Raises `SqlError`."""
     [entry_point] = entry_points(group="parley.checkups", name=product)

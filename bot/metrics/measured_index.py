@@ -12,12 +12,15 @@ from storage.search.index import (
     BucketSize,
     BucketState,
     DocumentRecord,
+    EarlierIndexes,
     IndexAnswers,
     IndexRequest,
     IndexSnapshot,
     IndexVocabulary,
     PassageVolume,
     PutResult,
+    RebuildPlan,
+    RebuildProgress,
     ScopedIndex,
     SearchIndex,
     VectorState,
@@ -87,6 +90,15 @@ class MeasuredIndex:
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
         with measured_index_request(self._observer, IndexOperation.EMBED):
             return await self._index.update_vectors(bucket, report_progress)
+
+    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+        return await self._index.plan_rebuild(bucket)
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+        return await self._index.rebuild_bucket(bucket, report_progress)
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        return await self._index.clean_up_bucket(bucket)
 
     async def ping(self, *, thorough: bool = False) -> None:
         await self._index.ping(thorough=thorough)

@@ -5,6 +5,7 @@ ids alone are enough to update what a process has in memory.
 """
 
 import os
+import shutil
 import sqlite3
 import threading
 import uuid
@@ -105,6 +106,13 @@ class EmbeddedDatabase:
         except BaseException:
             self.close()
             raise
+
+    def measure_free_bytes(self) -> int | None:
+        """Returns the free bytes of the disk with the file; None if the disk does not say."""
+        try:
+            return shutil.disk_usage(Path(self.location).parent).free
+        except OSError:
+            return None
 
     @contextmanager
     def read_transaction(self) -> Generator[sqlite3.Connection]:

@@ -31,6 +31,7 @@ from storage.embedder import EmbeddedQueries, Embedder, embed_passages, embed_qu
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.errors import (
+    DiskSpaceShort,
     EmbedderUnavailable,
     IndexTimedOut,
     IndexUnavailable,
@@ -47,12 +48,16 @@ from storage.search.index import (
     BucketSize,
     BucketState,
     DocumentRecord,
+    EarlierIndexes,
     IndexAnswers,
     IndexRequest,
     IndexVocabulary,
     PassageVolume,
     PutResult,
     PutStatus,
+    RebuildPlan,
+    RebuildProgress,
+    RebuildStage,
     SemanticPassageRequest,
     VectorState,
 )
@@ -68,6 +73,7 @@ _MAX_READ_ATTEMPTS = 50  # of a read whose snapshot is outdated by writes
 _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 200, 1_000_000  # of one write transaction; the characters approximately
 _CONTENT_CHECK_WAIT_S = 0.5  # of a ping, for a check of the whole file
 _EMBEDDED_DOCUMENTS = 50  # that one transaction gives new vectors
+_TERM_BYTES_PER_CHARACTER = 4  # of new term tables, with their log: about twice their size
 
 
 class EmbeddedIndex:
@@ -274,6 +280,48 @@ class EmbeddedIndex:
             if last_row:
                 await asyncio.shield(self._run_in_pool(lambda: self._run_write(end_update)))
         return embedded_count
+
+    # -- rebuilding
+
+    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+        document_count, character_count = await self._run_in_pool(
+            lambda: self._run_read(
+                lambda connection, state: writing.measure_texts(connection, _find_header(state, bucket).id)
+            )
+        )
+        free_bytes = await self._run_in_pool(self._database.measure_free_bytes)
+        needed_bytes = character_count * _TERM_BYTES_PER_CHARACTER
+        return RebuildPlan(document_count=document_count, needed_bytes=needed_bytes, free_bytes=free_bytes)
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+        """Other writers wait while the term tables are rebuilt, which is one transaction."""
+        plan, loop = await self.plan_rebuild(bucket), asyncio.get_running_loop()
+        if plan.free_bytes is not None and plan.free_bytes < plan.needed_bytes:
+            raise DiskSpaceShort(bucket, plan.needed_bytes, plan.free_bytes)
+        outdated_count = (await self.measure_outdated_passages(bucket)).passage_count
+        if outdated_count:
+            await self.update_vectors(
+                bucket,
+                lambda done: report_progress(
+                    RebuildProgress(stage=RebuildStage.EMBEDDING, done=done, total=outdated_count)
+                ),
+            )
+
+        def report_copied(done: int) -> None:
+            progress = RebuildProgress(stage=RebuildStage.COPYING, done=done, total=max(done, plan.document_count))
+            loop.call_soon_threadsafe(report_progress, progress)
+
+        def rebuild_terms(connection: sqlite3.Connection, state: IndexState) -> int:
+            header = _find_header(state, bucket)
+            writing.rebuild_terms(connection, header.id, self._analysers(header.schema.language), report_copied)
+            writing.raise_generation(connection, header.id)
+            return writing.measure_texts(connection, header.id)[0]
+
+        return await self._run_in_pool(lambda: self._run_write(rebuild_terms))
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        await self._run_in_pool(lambda: self._run_read(lambda _, state: _find_header(state, bucket)))
+        return EarlierIndexes(index_count=0, size_bytes=0)
 
     async def _identify_embedder(self) -> EmbedderIdentity | None:
         if self._embedder is None:

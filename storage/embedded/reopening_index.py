@@ -11,8 +11,11 @@ from storage.search.index import (
     BucketSize,
     BucketState,
     DocumentRecord,
+    EarlierIndexes,
     PassageVolume,
     PutResult,
+    RebuildPlan,
+    RebuildProgress,
     ScopedIndex,
     VectorState,
 )
@@ -81,6 +84,15 @@ class ReopeningIndex:
 
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
         return await (await self._open_current()).update_vectors(bucket, report_progress)
+
+    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+        return await (await self._open_current()).plan_rebuild(bucket)
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+        return await (await self._open_current()).rebuild_bucket(bucket, report_progress)
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        return await (await self._open_current()).clean_up_bucket(bucket)
 
     async def ping(self, *, thorough: bool = False) -> None:
         await (await self._open_current()).ping(thorough=thorough)

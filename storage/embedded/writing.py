@@ -201,18 +201,35 @@ def _value_shape_of(fields: Sequence[SchemaField]) -> object:
     return {field.name: (field.type, _value_shape_of(field.columns)) for field in fields}
 
 
-def rebuild_terms(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:
-    """Rebuild the bucket's term tables, after a change of its language or of the analyser's version."""
+def ignore_count(count: int) -> None:
+    """Reports to nobody."""
+
+
+def rebuild_terms(
+    connection: sqlite3.Connection,
+    bucket: int,
+    analyser: Analyser,
+    report_count: Callable[[int], None] = ignore_count,
+) -> None:
+    """Rebuild the bucket's term tables from the stored texts. `report_count` gets the number of documents so far."""
     drop_term_tables(connection, bucket)
     create_term_tables(connection, bucket)
     connection.execute("UPDATE bucket SET analyser = ? WHERE id = ?", (analyser.version, bucket))
-    for document_number, title, text, summary in _iterate_documents(connection, bucket):
+    for count, (document_number, title, text, summary) in enumerate(_iterate_documents(connection, bucket), start=1):
         terms = analyse_document(
             title, text, read_passages(connection, document_number), analyser, outline_text_of(text, summary)
         )
         add_document(connection, bucket, document_number, terms)
         _write_outline(connection, bucket, document_number, terms, text, summary)
         add_passages(connection, bucket, _passage_numbers_of(connection, document_number), terms)
+        report_count(count)
+
+
+def measure_texts(connection: sqlite3.Connection, bucket: int) -> tuple[int, int]:
+    """Returns the number of the bucket's documents, and the code points of their titles and texts."""
+    query = "SELECT count(*), coalesce(sum(length(title) + length(text)), 0) FROM document WHERE bucket = ?"
+    document_count, character_count = connection.execute(query, (bucket,)).fetchone()
+    return document_count, character_count
 
 
 def build_outline_table(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:

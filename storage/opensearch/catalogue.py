@@ -3,7 +3,8 @@
 The state is stored in the mappings behind the buckets' aliases (`_meta`) and in the registry. Every round trip of a
 reader also reads the registry, so a changed layout shows by its digest. A generation is written in the same bulk as
 the change, and again when the change is visible. A reader may therefore see an old generation with new documents, but
-never a new generation with old documents.
+never a new generation with old documents. A late write of the registry for an earlier version of a bucket's index is
+refused, because the entries are versioned by the creation of that index.
 """
 
 import uuid
@@ -21,7 +22,8 @@ from storage.search.errors import IndexTooNew, IndexUnavailable, UnknownBucket
 from storage.search.ids import BucketId, Generation
 
 BUCKET_KIND, DOCUMENT_ID_KIND = "bucket", "doc"  # kinds of registry entries
-_MIN_MAJOR_VERSION = 3
+MIN_MAJOR_VERSION = 3
+_DEFINITION_PARTS = {"filter_path": "*.aliases,*.mappings._meta,*.settings.index.creation_date"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,14 @@ class BucketRegistryEntry:
 
     generation: Generation
     layout_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class BucketVersions:
+    """The versions of a bucket's index that writers write: the one in use, and the one that is being built, if any."""
+
+    current: IndexLayout
+    build: IndexLayout | None
 
 
 @dataclass(kw_only=True)
@@ -46,8 +56,8 @@ class BucketCatalogue:
         """
         version = cast(JsonObject, (await self.connection.send_request("GET", "/")).get("version") or {})
         number = str(version.get("number", ""))
-        if version.get("distribution") != "opensearch" or int(number.partition(".")[0] or 0) < _MIN_MAJOR_VERSION:
-            raise IndexUnavailable(self.connection.location, f"it is not OpenSearch {_MIN_MAJOR_VERSION} or later")
+        if version.get("distribution") != "opensearch" or int(number.partition(".")[0] or 0) < MIN_MAJOR_VERSION:
+            raise IndexUnavailable(self.connection.location, f"it is not OpenSearch {MIN_MAJOR_VERSION} or later")
         try:
             await self.connection.send_request("PUT", f"/{self.names.registry_index_name}", REGISTRY_INDEX_BODY)
         except RequestRefused as exc:
@@ -56,9 +66,39 @@ class BucketCatalogue:
         await self.reload_layouts()
 
     async def reload_layouts(self) -> None:
-        response = await self.connection.send_request("GET", f"/{self.names.bucket_alias_pattern}/_mapping")
-        layouts = [self._parse_index_layout(index, definition["mappings"]) for index, definition in response.items()]
+        definitions = await self._load_definitions(self.names.bucket_alias_pattern)
+        layouts = [self._parse_index_layout(index, definition) for index, definition in definitions.items()]
         self.layouts = {layout.bucket: layout for layout in sorted(layouts, key=lambda layout: layout.bucket)}
+
+    async def load_versions(self, bucket: BucketId) -> BucketVersions | None:
+        """Returns the versions of the bucket at this moment; None if there is no such bucket.
+
+        Both are of one state of the cluster: at a swap of the alias, the version built becomes the version in use.
+        """
+        aliases = self.names.bucket_alias_for(bucket), self.names.build_alias_for(bucket)
+        definitions = await self._load_definitions(*(f"{alias}*" for alias in aliases))  # a pattern may match nothing
+        current, build = (
+            next(
+                (
+                    self._parse_index_layout(name, found)
+                    for name, found in definitions.items()
+                    if alias in found["aliases"]
+                ),
+                None,
+            )
+            for alias in aliases
+        )
+        return None if current is None else BucketVersions(current, build)
+
+    async def load_version_aliases(self, bucket: BucketId) -> dict[str, set[str]]:
+        """Returns the aliases of each version of the bucket's index by its name, also of those no longer in use."""
+        definitions = await self._load_definitions(self.names.version_pattern_for(bucket))
+        return {index: set(definition["aliases"]) for index, definition in definitions.items()}
+
+    async def _load_definitions(self, *patterns: str) -> JsonObject:
+        """Returns the definitions of the matching indexes by name; each has `aliases`, `mappings`, `settings`."""
+        response = await self.connection.send_request("GET", f"/{','.join(patterns)}", params=_DEFINITION_PARTS)
+        return {index: {"aliases": {}, **definition} for index, definition in response.items()}
 
     async def reload_bucket_layout(self, bucket: BucketId) -> IndexLayout:
         """Reload all layouts and return this bucket's. Raises `UnknownBucket`."""
@@ -67,8 +107,8 @@ class BucketCatalogue:
             raise UnknownBucket(bucket)
         return self.layouts[bucket]
 
-    def _parse_index_layout(self, index: str, mapping: JsonObject) -> IndexLayout:
-        meta = cast(JsonObject, mapping.get("_meta") or {})
+    def _parse_index_layout(self, index: str, definition: JsonObject) -> IndexLayout:
+        meta = cast(JsonObject, definition["mappings"]["_meta"])
         if int(meta.get("format", 0)) > FORMAT_VERSION:
             raise IndexTooNew(self.connection.location)
         schema = schema_from_json(meta["schema"])
@@ -82,6 +122,7 @@ class BucketCatalogue:
             dimensions=meta["dimensions"],
             has_outlines=meta.get("outlined", False),
             has_title_labels=meta.get("titled", False),
+            created_ms=int(definition["settings"]["index"]["creation_date"]),
         )
 
     async def run_multi_search(self, searches: Sequence[OpenSearchRequest]) -> list[OpenSearchResponse]:
@@ -120,7 +161,12 @@ class BucketCatalogue:
     def registry_entry_lines(self, layout: IndexLayout) -> list[JsonObject]:
         """Returns the lines of a bulk that give the bucket a new generation."""
         entry = {"bucket": layout.bucket, "generation": uuid.uuid4().hex, "layout": layout.layout_digest}
-        target = {"_index": self.names.registry_index_name, "_id": f"{BUCKET_KIND}:{digest_of(layout.bucket)}"}
+        target = {
+            "_index": self.names.registry_index_name,
+            "_id": f"{BUCKET_KIND}:{digest_of(layout.bucket)}",
+            "version": layout.created_ms,
+            "version_type": "external_gte",
+        }
         return [{"index": target}, {"kind": BUCKET_KIND, "bucket": digest_of(layout.bucket), "stored": entry}]
 
     async def refresh_indexes(self, layouts: Sequence[IndexLayout]) -> None:
@@ -130,6 +176,11 @@ class BucketCatalogue:
             return
         await self.connection.send_request("POST", f"/{names}/_refresh")
         await self.publish_generations(layouts)
+
+    async def refresh_version(self, layout: IndexLayout) -> None:
+        """Make the writes to a version visible that is not in use. Nothing happens if it is gone."""
+        params = {"ignore_unavailable": "true"}
+        await self.connection.send_request("POST", f"/{layout.index}/_refresh", params=params)
 
     async def publish_generations(self, layouts: Sequence[IndexLayout]) -> None:
         """Give the buckets new generations, which are visible on return."""

@@ -55,7 +55,7 @@ def translate_client_error(error: Exception, location: str) -> IndexUnavailable:
             return IndexUnavailable(location, f"its certificate is not trusted ({error.error})")
         case library.ConnectionError():
             return NoConnection(location, f"no connection ({error.error})")
-        case library.AuthenticationException() | library.AuthorizationException():
+        case library.AuthenticationException():
             return IndexUnavailable(location, "it refuses this user or password")
         case library.TransportError():
             return _refusal_from_error(error, location)

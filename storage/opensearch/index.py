@@ -30,8 +30,11 @@ from storage.search.index import (
     BucketSize,
     BucketState,
     DocumentRecord,
+    EarlierIndexes,
     PassageVolume,
     PutResult,
+    RebuildPlan,
+    RebuildProgress,
     RecordPageRequest,
     VectorState,
 )
@@ -133,6 +136,22 @@ class OpenSearchIndex:
         )
         report_progress(passage_count)
         return passage_count
+
+    # -- rebuilding
+
+    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+        needed_bytes, free_bytes = await self._versions.plan_rebuild(bucket)
+        size = await self._load_bucket_size(bucket)
+        document_count = 0 if size is None else size.document_count
+        return RebuildPlan(document_count=document_count, needed_bytes=needed_bytes, free_bytes=free_bytes)
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+        await self._versions.rebuild_bucket(bucket, report_progress)
+        size = await self._load_bucket_size(bucket)
+        return 0 if size is None else size.document_count
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        return await self._versions.clean_up_bucket(bucket)
 
     # -- bucket states
 

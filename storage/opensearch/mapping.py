@@ -7,8 +7,8 @@ become visible in the same refresh.
 
 Names are hashes of ids, so that the rules for index names never apply to a bucket's name. A field's code holds its type
 and its position in the schema. Whenever types or positions change, a new version of the index is built and the alias is
-swapped. A writer addresses the version it knows by that version's own alias (`require_alias`), so that a write to a
-deleted version fails instead of creating an index.
+swapped. A writer addresses a version by that version's own alias (`require_alias`), so that a write to a version that
+is deleted or no longer in use fails instead of creating an index.
 """
 
 import hashlib
@@ -72,12 +72,24 @@ class IndexNames:
         """Returns the alias of the version in use."""
         return f"{self.name_prefix}-bucket-{digest_of(bucket)}"
 
+    def build_alias_for(self, bucket: BucketId) -> str:
+        """Returns the alias of the version that is being built, if any."""
+        return f"{self.name_prefix}-build-{digest_of(bucket)}"
+
+    def version_pattern_for(self, bucket: BucketId) -> str:
+        """Returns the pattern that matches all versions of the bucket: in use, being built, and earlier ones."""
+        return f"{self.name_prefix}-{digest_of(bucket)}-v*"
+
     def version_index_name(self, bucket: BucketId, version_number: int) -> str:
         return f"{self.name_prefix}-{digest_of(bucket)}-v{version_number}"
 
     def write_alias_for(self, index: str) -> str:
-        """Returns the alias through which writers address one version."""
+        """Returns the alias through which writers address a version that is in use."""
         return f"{index}-w"
+
+    def copy_alias_for(self, index: str) -> str:
+        """Returns the alias through which writers address a version that is being built."""
+        return f"{index}-c"
 
 
 @dataclass(frozen=True)
@@ -146,6 +158,7 @@ class IndexLayout:
     dimensions: int
     has_outlines: bool = True  # documents can be ranked by outlines; False for indexes of an earlier Parley
     has_title_labels: bool = True  # the titles are in the vocabulary; False for indexes of an earlier Parley
+    created_ms: int = 0  # when the index was created, in ms since 1970, by the clock of the cluster
 
     @cached_property
     def indexed_fields(self) -> Mapping[FieldName, IndexedField]:

@@ -24,6 +24,9 @@ class _HitTotal(BaseModel):
 
 class OpenSearchHit(BaseModel):
     index: str = Field(alias="_index")
+    entry_id: str = Field(default="", alias="_id")
+    version: int = Field(default=0, alias="_version")  # where the search asks for it, as for `seq_no`
+    seq_no: int = Field(default=0, alias="_seq_no")
     score: float | None = Field(default=None, alias="_score")
     source: JsonObject = Field(default_factory=dict[str, Json], alias="_source")
     fields: dict[str, list[Json]] = Field(default_factory=dict[str, list[Json]])  # values as they are indexed

@@ -10,6 +10,7 @@ SearchError
 ├── DocumentTaken        the document id belongs to another bucket
 ├── UnknownBucket        the bucket does not exist
 ├── EmbedderUnavailable  the embedding model does not answer
+├── DiskSpaceShort       the disk has no room to build a bucket's index anew
 ├── SnapshotGone         the snapshot's state of the index no longer exists
 └── IndexUnavailable     the index cannot be reached, or gave an incomplete answer
     ├── IndexDamaged     what the index has stored cannot be read
@@ -113,6 +114,22 @@ class IndexTimedOut(IndexUnavailable):
 
     def __init__(self, location: str) -> None:
         super().__init__(location, "it did not answer in time")
+
+
+class DiskSpaceShort(SearchError):
+    """The disk has no room to build the bucket's index anew beside the one in use. Nothing was changed."""
+
+    def __init__(self, bucket: BucketId, needed_bytes: int, free_bytes: int) -> None:
+        super().__init__(
+            f"to build the index of {bucket!r} anew takes some {_megabytes_of(needed_bytes)} of disk, and"
+            f" {_megabytes_of(free_bytes)} are free below the limit; free some space first"
+            " (parley bucket cleanup deletes earlier indexes)",
+        )
+        self.bucket, self.needed_bytes, self.free_bytes = bucket, needed_bytes, free_bytes
+
+
+def _megabytes_of(size_bytes: int) -> str:
+    return f"{size_bytes / 1_000_000:,.1f} MB"
 
 
 class IndexTooNew(IndexUnavailable):

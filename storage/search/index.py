@@ -526,6 +526,42 @@ class PassageVolume:
     character_count: int
 
 
+class RebuildStage(StrEnum):
+    """What `rebuild_bucket` is doing, in this order. Some engines have fewer stages."""
+
+    EMBEDDING = "embedding"  # counts passages, the others count documents
+    COPYING = "copying"
+    COMPARING = "comparing"
+    SWITCHING = "switching"  # searches get the new index
+    PUBLISHING = "publishing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildProgress:
+    """How far a stage is. `total` is an estimate, since documents may be written meanwhile."""
+
+    stage: RebuildStage
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildPlan:
+    """What it takes to build a bucket's index anew. `free_bytes` of disk may be used; None: unknown."""
+
+    document_count: int
+    needed_bytes: int
+    free_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierIndexes:
+    """Indexes of a bucket that searches no longer use."""
+
+    index_count: int
+    size_bytes: int
+
+
 class SearchIndex(Protocol):
     """The index of one tenant, for writing. Safe to use from several tasks and several processes."""
 
@@ -596,6 +632,27 @@ class SearchIndex(Protocol):
         Searches go on meanwhile, by words, and so do writes. `report_progress` gets the number of passages embedded so
         far. After a call that failed or was killed, the next call embeds only the rest, with a metered embedder.
         Raises `UnknownBucket`, `EmbedderUnavailable`.
+        """
+        ...
+
+    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+        """Return what `rebuild_bucket` takes. Changes nothing. Raises `UnknownBucket`."""
+        ...
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+        """Build the bucket's index anew from the documents that it stores; return their number.
+
+        Passages get the vectors of the index's embedder. Searches and writes go on meanwhile; a search sees the old or
+        the new index. After a call that was killed at any point, searches and writes are right as before, and the next
+        call goes on with what was done. A call that fails or is cancelled leaves the old index as it was. Raises
+        `UnknownBucket`, `DiskSpaceShort`, `EmbedderUnavailable`.
+        """
+        ...
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        """Delete what earlier indexes of the bucket have left behind, and unfinished ones; return what was deleted.
+
+        Waits for a rebuild that is running. Raises `UnknownBucket`.
         """
         ...
 

@@ -69,3 +69,20 @@ def test_an_unreachable_microsoft_is_reported_without_secrets(tmp_path: Path) ->
     assert ended.status == 1
     assert [fault.partition(" ")[0] for fault in faults] == ["127.0.0.1:9", "127.0.0.1:9", "PARLEY_PUBLIC_URL"]
     assert "hush" not in ended.stdout + ended.stderr
+
+
+def test_an_unreachable_index_is_checked_in_one_sentence(tmp_path: Path) -> None:
+    ended = run_parley(tmp_path, "doctor", "--index", "--json", PARLEY_INDEX_URL="http://127.0.0.1:9")
+
+    [finding] = ended.json["index"]
+    assert ended.status == 1
+    assert finding["what"] == "version"
+    assert "no connection" in finding["fault"]
+    assert "PARLEY_INDEX_URL" in finding["fault"]
+
+
+def test_the_embedded_index_is_checked_by_its_file(tmp_path: Path) -> None:
+    ended = run_parley(tmp_path, "doctor", "--index")
+
+    assert ended.status == 0
+    assert f"Index: file: the embedded index in {tmp_path}" in ended.stdout

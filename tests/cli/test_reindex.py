@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
@@ -65,11 +66,13 @@ async def test_with_consent_every_passage_is_embedded_once(tmp_path: Path, serve
     home = a_home_without_vectors(tmp_path, 70)
 
     first = await run_with_model(home, server, "bucket", "reindex", "--all", "--yes")
-    second = await run_with_model(home, server, "bucket", "reindex", "notes")
+    second = await run_with_model(home, server, "bucket", "reindex", "--all")
+    by_name = await run_with_model(home, server, "bucket", "reindex", "notes")
     doctor = await run_with_model(home, server, "doctor")
 
     assert (first.status, first.stdout) == (0, "notes: embedded 70 passages\n")
     assert (second.status, second.stdout) == (0, "notes: every passage has its vector\n")
+    assert (by_name.status, by_name.stdout.startswith("notes: indexed 70 documents anew, ")) == (0, True)
     assert len(embedded_texts(server)) == 70
     assert doctor.status == 0
 
@@ -112,7 +115,33 @@ def test_vectors_made_in_this_process_need_no_consent(tmp_path: Path) -> None:
 
     ended = run_parley(home, "bucket", "reindex", "notes", PARLEY_EMBEDDER="wordllama")
 
-    assert (ended.status, ended.stdout) == (0, "notes: embedded 3 passages\n")
+    embedded, indexed = ended.stdout.splitlines()
+    assert (ended.status, embedded) == (0, "notes: embedded 3 passages")
+    assert re.fullmatch(r"notes: indexed 3 documents anew, [\d,]+ a second", indexed)
+    assert re.search(
+        r"notes: to index 3 documents anew takes some [\d.]+ MB of disk; [\d,.]+ MB are free", ended.stderr
+    )
+
+
+def test_a_bucket_is_indexed_anew_from_its_stored_texts_without_its_files(tmp_path: Path) -> None:
+    home = a_home_without_vectors(tmp_path, 3)
+    (tmp_path / "notes.jsonl").unlink()
+
+    rebuilt = run_parley(home, "bucket", "reindex", "notes")
+    asked = run_parley(home, "ask", "how many notes are there?", "--json")
+
+    assert (rebuilt.status, rebuilt.stdout.startswith("notes: indexed 3 documents anew")) == (0, True)
+    assert "3" in asked.json["text"]
+
+
+def test_the_embedded_index_has_nothing_to_clean_up(tmp_path: Path) -> None:
+    home = a_home_without_vectors(tmp_path, 3)
+
+    ended = run_parley(home, "bucket", "cleanup", "--all")
+
+    assert (ended.status, ended.stdout) == (0, "notes: nothing to clean up\n")
+    assert run_parley(home, "bucket", "cleanup").status == 2
+    assert run_parley(home, "bucket", "cleanup", "none").status == 1
 
 
 def test_reindex_wants_names_or_all(tmp_path: Path) -> None:

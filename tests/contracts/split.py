@@ -11,8 +11,11 @@ from storage.search.index import (
     BucketState,
     DocumentRecord,
     DocumentRequest,
+    EarlierIndexes,
     PassageVolume,
     PutResult,
+    RebuildPlan,
+    RebuildProgress,
     ScopedIndex,
     SearchIndex,
     VectorState,
@@ -93,6 +96,15 @@ class SplitIndex:
 
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
         return await self._index_with(bucket).update_vectors(bucket, report_progress)
+
+    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+        return await self._index_with(bucket).plan_rebuild(bucket)
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+        return await self._index_with(bucket).rebuild_bucket(bucket, report_progress)
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        return await self._index_with(bucket).clean_up_bucket(bucket)
 
     def within_scope(self, scope: Scope) -> ScopedIndex:
         secondary_buckets = scope.buckets & (self._secondary_buckets - self._shared_buckets)

@@ -19,6 +19,8 @@ from storage.search.index import (
     CountRequest,
     KeywordPassageRequest,
     PassageVolume,
+    RebuildProgress,
+    RebuildStage,
     SearchIndex,
     SemanticPassageRequest,
     VectorState,
@@ -214,3 +216,33 @@ async def test_an_unknown_bucket_has_no_vectors_to_update(open_index: IndexWithE
         await index.update_vectors(BucketId("unknown"), ignore_progress)
     with pytest.raises(UnknownBucket):
         await index.measure_outdated_passages(BucketId("unknown"))
+
+
+async def test_a_rebuild_keeps_documents_and_gives_them_the_vectors_of_the_embedder(
+    open_index: IndexWithEmbedder,
+) -> None:
+    await filled_index(open_index, ChecksumEmbedder("old"))
+    index, progress = await open_index(ChecksumEmbedder("new", is_metered=True)), list[RebuildProgress]()
+    plan = await index.plan_rebuild(RECEIPTS)
+
+    document_count = await index.rebuild_bucket(RECEIPTS, progress.append)
+
+    assert (document_count, plan.document_count, plan.needed_bytes > 0) == (120, 120, True)
+    assert progress[0].stage is RebuildStage.EMBEDDING
+    assert max(step.done for step in progress if step.stage is RebuildStage.COPYING) == 120
+    assert await index.load_vector_states() == {RECEIPTS: VectorState(embedder="new", is_current=True)}
+    assert "d7" in await find_by_meaning(index)
+    assert len(await index.load_digests(RECEIPTS)) == 120
+    await index.clean_up_bucket(RECEIPTS)
+    assert (await index.clean_up_bucket(RECEIPTS)).index_count == 0
+
+
+async def test_an_unknown_bucket_is_neither_rebuilt_nor_cleaned_up(open_index: IndexWithEmbedder) -> None:
+    index, unknown = await filled_index(open_index, None), BucketId("unknown")
+
+    with pytest.raises(UnknownBucket):
+        await index.plan_rebuild(unknown)
+    with pytest.raises(UnknownBucket):
+        await index.rebuild_bucket(unknown, lambda progress: None)
+    with pytest.raises(UnknownBucket):
+        await index.clean_up_bucket(unknown)

@@ -10,12 +10,15 @@ from storage.search.index import (
     BucketSize,
     BucketState,
     DocumentRecord,
+    EarlierIndexes,
     IndexAnswers,
     IndexRequest,
     IndexSnapshot,
     IndexVocabulary,
     PassageVolume,
     PutResult,
+    RebuildPlan,
+    RebuildProgress,
     ScopedIndex,
     SearchIndex,
     VectorState,
@@ -69,6 +72,15 @@ class WrappedIndex:
 
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
         return await self.wrapped.update_vectors(bucket, report_progress)
+
+    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+        return await self.wrapped.plan_rebuild(bucket)
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+        return await self.wrapped.rebuild_bucket(bucket, report_progress)
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        return await self.wrapped.clean_up_bucket(bucket)
 
     async def ping(self, *, thorough: bool = False) -> None:
         await self.wrapped.ping(thorough=thorough)

@@ -1,23 +1,23 @@
-"""`parley bucket`: lists, shows, creates, reindexes and deletes buckets, and reads or sets their schemas."""
+"""`parley bucket`: lists, shows, creates, reindexes, cleans up and deletes buckets, and reads or sets their schemas."""
 
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.cli.bucket_rebuilds import clean_up_bucket, embed_bucket, rebuild_bucket
 from bot.cli.commands.review import review
 from bot.cli.failures import CommandFailed
-from bot.cli.model_runs import ConsentOption, ask_for_consent, open_count_bar
+from bot.cli.model_runs import ConsentOption, ask_for_consent
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
 
 if TYPE_CHECKING:
     from bot.application import Application
-    from storage.search.ids import BucketId
     from storage.search.index import BucketState, PassageVolume
     from storage.search.schema import Schema
 
@@ -137,42 +137,51 @@ def reindex(
     home: HomeOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Embed what has no vector of the current embedder, after a change of PARLEY_EMBEDDER or a failure of its model.
+    """Index the stored documents of these buckets anew, and embed what has no vector of the current embedder.
 
-    Questions are answered meanwhile. A run that was stopped goes on where it stopped when it is started again.
+    With --all only buckets with passages to embed, after a change of PARLEY_EMBEDDER or a failure of its model.
+    Questions are answered meanwhile, from the index as it was. A run that was killed goes on where it stopped when it
+    is started again.
     """
 
-    async def update_vectors(bot: "Application") -> None:
+    async def reindex_buckets(bot: "Application") -> None:
         if bool(names) == all_:
             raise CommandFailed("name the buckets, or give --all", exit_status=2)
         buckets = [(await bucket_state_of(bot, name)).schema.bucket for name in names or ()] or list(
             await bot.index.load_vector_states()
         )
         volumes = {bucket: await bot.index.measure_outdated_passages(bucket) for bucket in buckets}
-        for bucket in (bucket for bucket, volume in volumes.items() if not volume.passage_count):
-            print_line(f"{bucket}: every passage has its vector")
-        volumes = {bucket: volume for bucket, volume in volumes.items() if volume.passage_count}
-        if volumes and (estimate := await bot.models.describe_embedding_cost(_sum_volumes(volumes.values()))):
-            ask_for_consent(f"to embed {', '.join(volumes)}: {estimate}", yes=yes)
-        for bucket, volume in volumes.items():
-            with open_count_bar(f"Embedding {bucket}", volume.passage_count) as report_progress:
-                count = await _update_bucket_vectors(bot, bucket, report_progress)
-            print_line(f"{bucket}: embedded {count_phrase_for(count, 'passage')}")
+        outdated = {bucket: volume for bucket, volume in volumes.items() if volume.passage_count}
+        if all_:
+            for bucket in sorted(volumes.keys() - outdated.keys()):
+                print_line(f"{bucket}: every passage has its vector")
+        if outdated and (estimate := await bot.models.describe_embedding_cost(_sum_volumes(outdated.values()))):
+            ask_for_consent(f"to embed {', '.join(outdated)}: {estimate}", yes=yes)
+        for bucket, volume in (outdated if all_ else volumes).items():
+            await (embed_bucket(bot, bucket, volume) if all_ else rebuild_bucket(bot, bucket, volume))
         if all(state.is_current for state in (await bot.index.load_vector_states()).values()):
             await bot.models.forget_earlier_vectors()
 
-    run_with_bot(update_vectors, home=home, debug=debug)
+    run_with_bot(reindex_buckets, home=home, debug=debug)
 
 
-async def _update_bucket_vectors(
-    bot: "Application", bucket: "BucketId", report_progress: "Callable[[int], None]"
-) -> int:
-    from storage.search.errors import EmbedderUnavailable
+@app.command()
+def cleanup(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[BUCKET]…")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every bucket.")] = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Delete the indexes that a bucket no longer uses: the one before the last change, and an unfinished one."""
 
-    try:
-        return await bot.index.update_vectors(bucket, report_progress)
-    except EmbedderUnavailable as exc:
-        raise CommandFailed(f"{exc}; what was embedded is kept, so run the command again") from exc
+    async def clean_up_buckets(bot: "Application") -> None:
+        if bool(names) == all_:
+            raise CommandFailed("name the buckets, or give --all", exit_status=2)
+        buckets = [(await bucket_state_of(bot, name)).schema.bucket for name in names or ()]
+        for bucket in buckets or await bot.index.load_vector_states():
+            await clean_up_bucket(bot, bucket)
+
+    run_with_bot(clean_up_buckets, home=home, debug=debug)
 
 
 def _sum_volumes(volumes: "Iterable[PassageVolume]") -> "PassageVolume":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bot.surface.checkup import CheckupFinding
 
 _MODEL = "model"  # the heading of the findings about language models
+_INDEX = "index"
 _PASSWORD_IN_URL = re.compile(r"(://[^/:@\s]*:)[^@\s,]+@")
 
 
@@ -45,6 +46,10 @@ def doctor(
     ] = None,
     slack: Annotated[bool, typer.Option("--slack", help="The same as --surface slack.")] = False,
     teams: Annotated[bool, typer.Option("--teams", help="The same as --surface teams.")] = False,
+    index: Annotated[
+        bool,
+        typer.Option("--index", help="Check OpenSearch: its version, plugins, rights, disks, blocks, shards, aliases."),
+    ] = False,
     json_: JsonOption = False,
     home: HomeOption = None,
     debug: DebugOption = False,
@@ -57,6 +62,8 @@ def doctor(
             problems += asyncio.run(_find_unreachable_services(loaded.settings))
         products = [*(surface or ()), *(["slack"] if slack else []), *(["teams"] if teams else [])]
         findings = asyncio.run(_run_checkups(loaded, products))
+        if index and not loaded.errors:
+            findings = {_INDEX: asyncio.run(_check_index(loaded.settings)), **findings}
         if model_findings := asyncio.run(_check_models(loaded)):
             findings = {_MODEL: model_findings} | findings
         faults = [finding.fault for found in findings.values() for finding in found if finding.fault]
@@ -151,6 +158,12 @@ async def _check_models(loaded: "LoadedSettings") -> "Sequence[CheckupFinding]":
     from bot.bootstrap import run_model_checkup
 
     return () if loaded.errors else await run_model_checkup(loaded.settings)
+
+
+async def _check_index(settings: "Settings") -> "Sequence[CheckupFinding]":
+    from bot.bootstrap import run_index_checkup
+
+    return await run_index_checkup(settings)
 
 
 async def _run_checkup(settings: "Settings", product: str) -> "Sequence[CheckupFinding]":

@@ -30,7 +30,7 @@ class BulkAction:
 def index_entry_action(
     write_alias: str, entry_id: str, source: JsonObject, *, routing: str, **conditions: object
 ) -> BulkAction:
-    """Returns a write of an entry. `conditions`: `if_seq_no` with `if_primary_term`."""
+    """Returns a write of an entry. `conditions`: `if_seq_no` and `if_primary_term`, or `version` and `version_type`."""
     meta = {"_index": write_alias, "_id": entry_id, "routing": routing, "require_alias": True, **conditions}
     return BulkAction("index", json_lines_of([{"index": meta}, source]))
 
@@ -46,8 +46,10 @@ def claim_registry_entry_action(registry_index: str, entry_id: str, source: Json
     return BulkAction("create", json_lines_of([{"create": {"_index": registry_index, "_id": entry_id}}, source]))
 
 
-def delete_entry_action(index_name: str, entry_id: str, *, routing: str | None = None) -> BulkAction:
-    meta = {"_index": index_name, "_id": entry_id} | ({"routing": routing} if routing else {})
+def delete_entry_action(
+    index_name: str, entry_id: str, *, routing: str | None = None, **conditions: object
+) -> BulkAction:
+    meta = {"_index": index_name, "_id": entry_id, **conditions} | ({"routing": routing} if routing else {})
     return BulkAction("delete", json_lines_of([{"delete": meta}]))
 
 

@@ -4,24 +4,36 @@ A document has one main entry, one entry for its text and one entry per passage.
 together with the deletion of passages that no longer exist. The main entry is written only if it is unchanged since it
 was read. Of two concurrent writers the later one therefore starts again, and leaves no passage of the other behind. An
 entry of the registry decides which bucket a document id belongs to; only one writer can create that entry.
+
+While a new version of the index is being built, a change is made in the version in use and then mirrored into the new
+one. A writer looks for a version being built after its change: either the copy sees the change, or the writer sees the
+copy. It looks again at the end. If the new version has come into use meanwhile, it makes the change there too.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from storage.embedder import Embedder, embed_passages
+from storage.embedder import Embedder
 from storage.opensearch.catalogue import DOCUMENT_ID_KIND, BucketCatalogue
 from storage.opensearch.connection import JsonObject, RequestRefused, json_lines_of
 from storage.opensearch.mapping import IndexLayout, digest_of
 from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
 from storage.opensearch.writing.encode import document_entry_id, encode_index_entries
+from storage.opensearch.writing.passage_vectors import LayoutVectors, VectorPolicy
+from storage.opensearch.writing.refusals import (
+    VersionSuperseded,
+    is_conflict,
+    look_up_entries,
+    raise_first_refusal,
+)
+from storage.opensearch.writing.version_mirror import VersionMirror
 from storage.search.documents import Document
 from storage.search.errors import EmbedderUnavailable, IndexTimedOut, IndexUnavailable
 from storage.search.evaluation.value_validation import is_valid_unicode, validate_values
-from storage.search.ids import DocId
+from storage.search.ids import BucketId, DocId
 from storage.search.index import WRITTEN_STATUSES, PutStatus
 
 if TYPE_CHECKING:
@@ -29,13 +41,15 @@ if TYPE_CHECKING:
 
 _BATCH_SIZE = 200
 _MAX_TRIES = 8  # for documents that other writers change at the same time
-_MAX_WAITS, _WAIT_S = 120, 0.25  # for a bucket that is being reindexed
-# The errors of a write to a version that is closed to writes or deleted.
-_SUPERSEDED_ERRORS = frozenset({"cluster_block_exception", "index_not_found_exception"})
+_MAX_WAITS, _WAIT_S = 120, 0.25  # for a version that is just coming into use
 
 
-class VersionSuperseded(Exception):
-    """The version that was written to is no longer in use."""
+@dataclass(kw_only=True)
+class _PutOutcome:
+    """What became of the documents so far. The first status of a document counts: it may be written to two versions."""
+
+    statuses: dict[DocId, PutStatus] = field(default_factory=dict[DocId, PutStatus])
+    without_vectors: set[DocId] = field(default_factory=set[DocId])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +67,14 @@ class DocumentWriter:
     catalogue: BucketCatalogue
     embedder: Embedder | None
 
+    @property
+    def vectors(self) -> LayoutVectors:
+        return LayoutVectors(catalogue=self.catalogue, embedder=self.embedder)
+
+    @property
+    def mirror(self) -> VersionMirror:
+        return VersionMirror(catalogue=self.catalogue, vectors=self.vectors)
+
     async def put(
         self, layout: IndexLayout, documents: Sequence[Document]
     ) -> tuple[dict[DocId, PutStatus], set[DocId]]:
@@ -64,48 +86,78 @@ class DocumentWriter:
         latest = list({document.doc_id: document for document in documents}.values())
         for document in latest:
             validate_values(document, layout.schema)
-        statuses, without_vectors = dict[DocId, PutStatus](), set[DocId]()
+        outcome = _PutOutcome()
         for start in range(0, len(latest), _BATCH_SIZE):
-            statuses |= await self._put_across_versions(layout, latest[start : start + _BATCH_SIZE], without_vectors)
-        return statuses, without_vectors
+            await self._put_across_versions(layout, latest[start : start + _BATCH_SIZE], outcome)
+        return outcome.statuses, outcome.without_vectors
 
     async def _put_across_versions(
-        self, layout: IndexLayout, documents: Sequence[Document], without_vectors: set[DocId]
-    ) -> dict[DocId, PutStatus]:
-        """Put documents into the version in use; waits while a new version is being built.
+        self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome
+    ) -> None:
+        """Put documents into the version in use; again if another version comes into use meanwhile.
 
-        Extends `without_vectors`.
+        Extends `outcome`.
         """
         for _ in range(_MAX_WAITS):
             try:
-                return await self._put_batch(layout, documents, without_vectors)
+                return await self._put_batch(layout, documents, outcome)
             except VersionSuperseded:
-                await self.catalogue.connection.pause_with_jitter(_WAIT_S)
                 layout = await self.catalogue.reload_bucket_layout(layout.bucket)
+                await self.catalogue.connection.pause_with_jitter(_WAIT_S)
         raise IndexUnavailable(self.catalogue.connection.location, "the bucket is being indexed anew")
 
-    async def _put_batch(
-        self, layout: IndexLayout, documents: Sequence[Document], without_vectors: set[DocId]
-    ) -> dict[DocId, PutStatus]:
-        statuses = dict[DocId, PutStatus]()
+    async def _put_batch(self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome) -> None:
+        put_ids, has_written = list[DocId](), False
         pending = [replace(document, values=validate_values(document, layout.schema)) for document in documents]
         for _ in range(_MAX_TRIES):
             decisions = await self._decide_put_statuses(layout, pending)
             writable = [document for document in pending if decisions[document.doc_id][0] in WRITTEN_STATUSES]
             overtaken = await self._write_unless_overtaken(
-                layout, writable, {doc_id: indexed for doc_id, (_, indexed) in decisions.items()}, without_vectors
+                layout,
+                writable,
+                {doc_id: indexed for doc_id, (_, indexed) in decisions.items()},
+                outcome.without_vectors,
             )
             for document in pending:
                 if document.doc_id not in overtaken:
-                    statuses.setdefault(document.doc_id, decisions[document.doc_id][0])
+                    status = outcome.statuses.setdefault(document.doc_id, decisions[document.doc_id][0])
+                    put_ids += [document.doc_id] if status is not PutStatus.TAKEN else []
+                    has_written |= decisions[document.doc_id][0] in WRITTEN_STATUSES
             pending = [document for document in pending if document.doc_id in overtaken]
             if not pending:
                 break
         else:
             raise IndexTimedOut(self.catalogue.connection.location)
-        if any(status in WRITTEN_STATUSES for status in statuses.values()):
+        # Also documents that were skipped: their last writer may have died before it mirrored them.
+        await self._mirror_changes(layout, put_ids)
+        if has_written:
             await self.catalogue.refresh_indexes([layout])
-        return statuses
+
+    async def _mirror_changes(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> None:
+        """Bring the documents of a version that is being built to the state of the version in use, visible on return.
+
+        Raises `VersionSuperseded` if another version is in use than that of `layout`.
+        """
+        if not doc_ids:
+            return
+        mirrored_index = ""
+        for _ in range(_MAX_WAITS):
+            versions = await self.catalogue.load_versions(layout.bucket)
+            if versions is None or versions.current.index != layout.index:
+                raise VersionSuperseded
+            if versions.build is None or versions.build.index == mirrored_index:
+                return
+            try:
+                await self.mirror.mirror_documents(layout, versions.build, doc_ids, VectorPolicy.FILL)
+            except (VersionSuperseded, RequestRefused) as exc:
+                if isinstance(exc, RequestRefused) and not exc.is_transient:
+                    raise
+                # The version has just been created, or is gone; the next look tells.
+                await self.catalogue.connection.pause_with_jitter(_WAIT_S)
+                continue
+            await self.catalogue.refresh_version(versions.build)
+            mirrored_index = versions.build.index
+        raise IndexTimedOut(self.catalogue.connection.location)
 
     # -- deciding what to write
 
@@ -151,7 +203,7 @@ class DocumentWriter:
             {"_index": self.catalogue.names.registry_index_name, "_id": _registry_entry_id(doc_id)}
             for doc_id in doc_ids
         ]
-        entries = await self._get_index_entries(lookups)
+        entries = await look_up_entries(self.catalogue.connection, lookups)
         return {
             doc_id: entry["_source"]["bucket"] for doc_id, entry in zip(doc_ids, entries, strict=True) if entry["found"]
         }
@@ -166,8 +218,8 @@ class DocumentWriter:
             for doc_id in doc_ids
         ]
         refusals = await bulk.write_bulk_actions(self.catalogue.connection, claims)
-        lost_ids = [doc_id for doc_id, refusal in zip(doc_ids, refusals, strict=True) if _is_conflict(refusal)]
-        _raise_first_refusal([refusal for refusal in refusals if not _is_conflict(refusal)])
+        lost_ids = [doc_id for doc_id, refusal in zip(doc_ids, refusals, strict=True) if is_conflict(refusal)]
+        raise_first_refusal([refusal for refusal in refusals if not is_conflict(refusal)])
         return dict.fromkeys(doc_ids, bucket_digest) | (await self._load_owning_buckets(lost_ids) if lost_ids else {})
 
     async def _load_indexed_documents(
@@ -183,27 +235,12 @@ class DocumentWriter:
             }
             for doc_id in doc_ids
         ]
-        entries = await self._get_index_entries(lookups)
+        entries = await look_up_entries(self.catalogue.connection, lookups)
         return {
             doc_id: _parse_indexed_document(entry)
             for doc_id, entry in zip(doc_ids, entries, strict=True)
             if entry["found"]
         }
-
-    async def _get_index_entries(self, lookups: Sequence[JsonObject]) -> list[JsonObject]:
-        if not lookups:
-            return []
-        response = await self.catalogue.connection.send_request("POST", "/_mget", {"docs": list(lookups)})
-        entries = cast(list[JsonObject], response["docs"])
-        for entry in entries:
-            if "error" in entry:
-                error_type = str(entry["error"].get("type", ""))
-                raise (
-                    VersionSuperseded
-                    if error_type in _SUPERSEDED_ERRORS
-                    else IndexUnavailable(self.catalogue.connection.location, error_type)
-                )
-        return entries
 
     # -- writing
 
@@ -218,7 +255,7 @@ class DocumentWriter:
         if not documents:
             return set()
         try:
-            vectors = await self.embed_for_layout(layout, documents)
+            vectors = await self.vectors.embed_for_layout(layout, documents)
         except EmbedderUnavailable:
             vectors = None
         if self.embedder is not None and vectors is None:
@@ -248,39 +285,6 @@ class DocumentWriter:
         refusals = await bulk.write_bulk_actions(self.catalogue.connection, all_actions)
         return _find_conflicting_ids(documents, actions_by_document, refusals)
 
-    async def embed_for_layout(self, layout: IndexLayout, documents: Sequence[Document]) -> "list[Vectors] | None":
-        """Returns, for each document, the vectors of its passages.
-
-        Returns None without an embedder, or if the layout has another embedder's vectors. Raises
-        `EmbedderUnavailable`.
-        """
-        if self.embedder is None or not self.can_embed_for(layout):
-            return None
-        return await embed_passages(self.embedder, documents)
-
-    def can_embed_for(self, layout: IndexLayout) -> bool:
-        """Whether the vectors of the layout are those of the embedder."""
-        return self.embedder is not None and self.embedder.name == layout.embedder_name
-
-    async def copy_documents(
-        self, layout: IndexLayout, documents: Sequence[Document], revisions: Sequence[str]
-    ) -> None:
-        """Write documents into a version that no other process writes. Raises `IndexUnavailable`."""
-        vectors = await self.embed_for_layout(layout, documents)
-
-        def build_bulk_actions() -> list[BulkAction]:
-            target = self.catalogue.names.write_alias_for(layout.index)
-            return [
-                action
-                for position, document in enumerate(documents)
-                for action in _actions_for_document(
-                    target, document, revisions[position], layout, None if vectors is None else vectors[position], None
-                )
-            ]
-
-        refusals = await bulk.write_bulk_actions(self.catalogue.connection, await asyncio.to_thread(build_bulk_actions))
-        _raise_first_refusal(refusals)
-
     # -- deleting
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
@@ -292,33 +296,39 @@ class DocumentWriter:
         return deleted
 
     async def _delete_across_versions(self, doc_ids: Sequence[DocId]) -> int:
+        deleted_ids = set[DocId]()
         for _ in range(_MAX_WAITS):
             await self.catalogue.reload_layouts()
             try:
-                return await self._delete_batch(doc_ids)
+                await self._delete_batch(doc_ids, deleted_ids)
             except VersionSuperseded:
                 await self.catalogue.connection.pause_with_jitter(_WAIT_S)
+            else:
+                return len(deleted_ids)
         raise IndexUnavailable(self.catalogue.connection.location, "a bucket is being indexed anew")
 
-    async def _delete_batch(self, doc_ids: Sequence[DocId]) -> int:
+    async def _delete_batch(self, doc_ids: Sequence[DocId], deleted_ids: set[DocId]) -> None:
+        """Extends `deleted_ids` by the documents that existed."""
         owners = await self._load_owning_buckets(doc_ids)
-        touched_layouts, actions = list[IndexLayout](), list[BulkAction]()
-        deleted = 0
-        for layout in self.catalogue.layouts.values():
-            owned_ids = [doc_id for doc_id in doc_ids if owners.get(doc_id) == digest_of(layout.bucket)]
-            indexed_documents = await self._load_indexed_documents(layout, owned_ids)
+        touched_layouts, actions = dict[BucketId, IndexLayout](), list[BulkAction]()
+        owned_ids = dict[BucketId, list[DocId]]()
+        for bucket, layout in self.catalogue.layouts.items():
+            owned_ids[bucket] = [doc_id for doc_id in doc_ids if owners.get(doc_id) == digest_of(bucket)]
+            indexed_documents = await self._load_indexed_documents(layout, owned_ids[bucket])
             for doc_id, indexed in indexed_documents.items():
                 actions += _actions_for_removal(self.catalogue.names.write_alias_for(layout.index), doc_id, indexed)
-            touched_layouts += [layout] if indexed_documents else []
-            deleted += len(indexed_documents)
-        _raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, actions), ignore_missing=True)
+            deleted_ids.update(indexed_documents)
+            if deleted_ids.intersection(owned_ids[bucket]):
+                touched_layouts[bucket] = layout
+        raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, actions), ignore_missing=True)
+        for bucket, layout in self.catalogue.layouts.items():
+            await self._mirror_changes(layout, owned_ids[bucket])
         releases = [
             bulk.delete_entry_action(self.catalogue.names.registry_index_name, _registry_entry_id(doc_id))
             for doc_id in owners
         ]
-        _raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, releases), ignore_missing=True)
-        await self.catalogue.refresh_indexes(touched_layouts)
-        return deleted
+        raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, releases), ignore_missing=True)
+        await self.catalogue.refresh_indexes(list(touched_layouts.values()))
 
 
 def _actions_for_document(
@@ -380,24 +390,8 @@ def _find_conflicting_ids(
     for document, document_actions in zip(documents, actions, strict=True):
         document_refusals = refusals[start : start + len(document_actions)]
         start += len(document_actions)
-        if _is_conflict(document_refusals[0]):
+        if is_conflict(document_refusals[0]):
             overtaken.add(document.doc_id)
-        _raise_first_refusal(
-            [refusal for refusal in document_refusals if not _is_conflict(refusal)], ignore_missing=True
-        )
-    _raise_first_refusal(refusals[start:])
+        raise_first_refusal([refusal for refusal in document_refusals if not is_conflict(refusal)], ignore_missing=True)
+    raise_first_refusal([refusal for refusal in refusals[start:] if not is_conflict(refusal)])  # of the registry
     return overtaken
-
-
-def _is_conflict(refused: RequestRefused | None) -> bool:
-    return refused is not None and refused.status == 409
-
-
-def _raise_first_refusal(refusals: Sequence[RequestRefused | None], *, ignore_missing: bool = False) -> None:
-    """Raises `VersionSuperseded` where the version is closed or gone, else the first refusal."""
-    for refusal in refusals:
-        if refusal is None or (
-            ignore_missing and refusal.status == 404 and refusal.error_type not in _SUPERSEDED_ERRORS
-        ):
-            continue
-        raise VersionSuperseded if refusal.error_type in _SUPERSEDED_ERRORS else refusal

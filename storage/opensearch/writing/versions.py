@@ -1,12 +1,15 @@
-"""Creates, changes and drops buckets.
+"""Creates, changes, rebuilds and drops buckets.
 
 A schema change that does not affect the indexed values (titles, synonyms) is written into the mapping. Any other change
-builds the next version of the index from the documents as they were put, and then swaps the alias. While the new
-version is built, the old one refuses writes and the writers wait, because a copy under concurrent writes loses them.
+builds the next version of the index from the documents as they were put, beside the version in use, which searches and
+writers go on to use. Then the alias is swapped. The version before stays until it is cleaned up, or until the next one
+comes into use. Of several processes, the holder of the bucket's lease builds; a version that a dead process has left
+unfinished is finished by the next one that wants the same, and deleted by one that wants another.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from storage.embedder import Embedder, embed_passages
@@ -16,17 +19,23 @@ from storage.opensearch.mapping import BODY, DOCUMENT, IndexLayout, digest_of
 from storage.opensearch.reading.compile import all_of, any_term_query
 from storage.opensearch.reading.query_steps import build_search_request
 from storage.opensearch.terms import keyword_term_of
+from storage.opensearch.writing.build_lease import BuildLease
+from storage.opensearch.writing.disk_space import estimate_space, require_disk_space
 from storage.opensearch.writing.documents import DocumentWriter
 from storage.opensearch.writing.encode import decode_unvalidated_document
+from storage.opensearch.writing.passage_vectors import VectorPolicy
+from storage.opensearch.writing.refusals import INDEX_GONE, VersionSuperseded
+from storage.opensearch.writing.version_build import ProgressReporter, VersionBuild, ignore_progress
 from storage.search.documents import Document
-from storage.search.errors import EmbedderUnavailable
+from storage.search.errors import EmbedderUnavailable, IndexUnavailable
 from storage.search.ids import BucketId
+from storage.search.index import EarlierIndexes, RebuildProgress, RebuildStage
 from storage.search.schema import Schema
 
 _PAGE_SIZE = 200
-_POLL_S = 1.0
-_MAX_STALLED_POLLS = 15  # of a version that another process builds, without progress
 _ALREADY_EXISTS = "resource_already_exists_exception"
+_MAX_BUILDS = 10  # that others overtake
+_TOMBSTONE_LIFETIME = "10m"  # how long a version being built remembers deletions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,46 +54,200 @@ class IndexVersions:
             if current is not None and current.is_compatible_with(target):
                 await self._update_mapping_metadata(target)
                 return
-            if current is not None and target.embedder_name and not self.writer.can_embed_for(target):
-                target = replace(target, embedder_name="", dimensions=0)  # vectors cannot be copied
-            if await self._build_version(current, target):
-                return
+            if current is None:
+                if await self._create_bucket(target):
+                    return
+            else:
+                await self._build_version(current, target, VectorPolicy.KEEP, ignore_progress)
 
     async def update_vectors(
         self, bucket: BucketId, embedder: Embedder, report_progress: Callable[[int], None]
     ) -> None:
         """Build a version with the vectors of the embedder.
 
-        A metered embedder embeds all passages before the version is built, while the bucket still takes writes; the
-        version then gets the vectors that the embedder keeps. Raises `UnknownBucket`, `EmbedderUnavailable`.
+        A metered embedder embeds all passages before the version is built; the version then gets the vectors that the
+        embedder keeps. Raises `UnknownBucket`, `EmbedderUnavailable`, `DiskSpaceShort`.
         """
         current = await self.catalogue.reload_bucket_layout(bucket)
         if embedder.is_metered:
             await self._embed_all_documents(current, embedder, report_progress)
-        dimensions, first_number = await embedder.load_dimensions(), current.version_number
-        while current.version_number == first_number:
-            target = replace(current, embedder_name=embedder.name, dimensions=dimensions)
-            await self._build_version(current, target)
-            current = await self.catalogue.reload_bucket_layout(bucket)
+        await self._build_next_version(current, ignore_progress)
+
+    async def rebuild_bucket(self, bucket: BucketId, report_progress: ProgressReporter) -> None:
+        """Raises what `update_vectors` raises."""
+        current, embedder = await self.catalogue.reload_bucket_layout(bucket), self.writer.embedder
+        if embedder is not None and embedder.is_metered and current.embedder_name != embedder.name:
+            await self._embed_all_documents(
+                current,
+                embedder,
+                lambda count: report_progress(RebuildProgress(stage=RebuildStage.EMBEDDING, done=count, total=count)),
+            )
+        await self._build_next_version(current, report_progress)
+
+    async def _build_next_version(self, first: IndexLayout, report_progress: ProgressReporter) -> None:
+        """Build versions until one that began after this call is in use."""
+        current = first
+        for _ in range(_MAX_BUILDS):
+            target = await self._next_layout_for(current)
+            await self._build_version(current, target, VectorPolicy.REQUIRE, report_progress)
+            current = await self.catalogue.reload_bucket_layout(first.bucket)
+            has_vectors = (current.embedder_name, current.dimensions) == (target.embedder_name, target.dimensions)
+            if current.index != first.index and has_vectors:
+                return
+        raise IndexUnavailable(self.catalogue.connection.location, f"{first.bucket!r} is changed all the time")
+
+    async def _next_layout_for(self, current: IndexLayout) -> IndexLayout:
+        """Returns the layout of a rebuild of `current` with its number. Raises `EmbedderUnavailable`."""
+        embedder, analyser = self.writer.embedder, self.catalogue.analysers(current.schema.language)
+        target = replace(
+            current, analyser=analyser, analyser_version=analyser.version, has_outlines=True, has_title_labels=True
+        )
+        if embedder is None:
+            return target
+        return replace(target, embedder_name=embedder.name, dimensions=await embedder.load_dimensions())
+
+    async def plan_rebuild(self, bucket: BucketId) -> tuple[int, int | None]:
+        """Returns the bytes that a rebuild takes on a node and those that are free. Raises `UnknownBucket`."""
+        current = await self.catalogue.reload_bucket_layout(bucket)
+        return await estimate_space(self.catalogue, current, await self._next_layout_for(current))
 
     async def _embed_all_documents(
         self, layout: IndexLayout, embedder: Embedder, report_progress: Callable[[int], None]
     ) -> None:
         embedded_count = 0
-        async for documents, _ in self._read_stored_documents(layout):
+        async for documents in self._read_stored_documents(layout):
             embedded_count += sum(map(len, await embed_passages(embedder, documents)))
             report_progress(embedded_count)
 
-    async def _build_version(self, current: IndexLayout | None, target: IndexLayout) -> bool:
-        """Build the version after `current`; False if another process was faster or still builds it: then waits."""
-        number = target.version_number + 1
+    async def _build_version(
+        self, current: IndexLayout, target: IndexLayout, policy: VectorPolicy, report_progress: ProgressReporter
+    ) -> None:
+        """Build the version after `current`, or wait until another process has built one.
+
+        Raises `DiskSpaceShort` before anything is changed.
+        """
+        number = current.version_number + 1
         index = self.catalogue.names.version_index_name(target.bucket, number)
         target = replace(target, version_number=number, index=index)
-        if await self._create_index_version(target, in_use=current is None):
-            await self._fill_index_version(current, target)
-            return True
-        await self._wait_for_version(target)
-        return False
+        versions = await self.catalogue.load_versions(target.bucket)
+        if versions is None or versions.current.index != current.index:
+            return
+        if versions.build is None:
+            await require_disk_space(self.catalogue, current, target)
+            await self._create_index_version(target, is_first=False)
+
+        async def is_wanted() -> bool:
+            versions = await self.catalogue.load_versions(target.bucket)
+            return versions is not None and versions.build is not None and versions.current.index == current.index
+
+        async def build_or_discard() -> None:
+            versions = await self.catalogue.load_versions(target.bucket)
+            if versions is None or versions.build is None or versions.current.index != current.index:
+                return
+            if versions.build.mapping_meta == target.mapping_meta:
+                await self._run_build(versions.current, versions.build, policy, report_progress)
+            else:
+                await self._discard_build(versions.build)
+
+        with suppress(VersionSuperseded):  # the caller looks what is there now
+            await BuildLease(catalogue=self.catalogue, bucket=target.bucket).run_holding(is_wanted, build_or_discard)
+
+    async def _run_build(
+        self, source: IndexLayout, target: IndexLayout, policy: VectorPolicy, report_progress: ProgressReporter
+    ) -> None:
+        build = VersionBuild(
+            catalogue=self.catalogue,
+            mirror=self.writer.mirror,
+            source=source,
+            target=target,
+            policy=policy,
+            report_progress=report_progress,
+        )
+        is_switched = False
+        try:
+            await build.build_and_switch()
+            is_switched = True
+        except RequestRefused as exc:
+            if exc.error_type == INDEX_GONE:
+                raise VersionSuperseded from exc
+            raise
+        finally:
+            if not is_switched:
+                with suppress(IndexUnavailable):  # then the next process discards it
+                    await asyncio.shield(self._discard_build(target))
+        await self._delete_versions(await self._list_earlier_versions(target, keeps=source))
+
+    async def _discard_build(self, build: IndexLayout) -> None:
+        """Delete a version that is being built. Nothing happens if it has come into use."""
+        names = self.catalogue.names
+        removals = [
+            {"remove": {"index": build.index, "alias": alias, "must_exist": True}}
+            for alias in (names.build_alias_for(build.bucket), names.copy_alias_for(build.index))
+        ]
+        try:
+            await self.catalogue.connection.send_request("POST", "/_aliases", {"actions": removals})
+        except RequestRefused as exc:
+            if exc.status != 404:
+                raise
+            return
+        await self._delete_versions([build.index])
+
+    async def _list_earlier_versions(self, current: IndexLayout, keeps: IndexLayout | None = None) -> list[str]:
+        """Returns the versions that are neither in use nor being built, without `keeps` if that has documents.
+
+        There is one with a higher number only if a process died while it deleted a build.
+        """
+        versions = await self.catalogue.load_version_aliases(current.bucket)
+        names = self.catalogue.names
+        used = {names.bucket_alias_for(current.bucket), names.build_alias_for(current.bucket)}
+        unused = [index for index, aliases in versions.items() if not aliases & used]
+        if keeps is not None and keeps.index in unused and await self._has_documents(keeps):
+            unused.remove(keeps.index)
+        return unused
+
+    async def _has_documents(self, layout: IndexLayout) -> bool:
+        request = build_search_request(layout.index, {"term": {"kind": DOCUMENT}})
+        (response,) = await self.catalogue.run_multi_search([request])
+        return response.total > 0
+
+    async def _delete_versions(self, indexes: list[str]) -> None:
+        """Delete the indexes in one request, as far as they exist."""
+        if indexes:
+            path, params = f"/{','.join(indexes)}", {"ignore_unavailable": "true"}
+            await self.catalogue.connection.send_request("DELETE", path, params=params, timeout_s=WRITE_TIMEOUT_S)
+
+    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
+        """Raises `UnknownBucket`."""
+        current = await self.catalogue.reload_bucket_layout(bucket)
+        deleted, size_bytes = list[str](), 0
+
+        async def is_building() -> bool:
+            versions = await self.catalogue.load_versions(bucket)
+            return versions is not None and versions.build is not None
+
+        async def discard_build() -> None:
+            nonlocal size_bytes
+            versions = await self.catalogue.load_versions(bucket)
+            if versions is not None and versions.build is not None:
+                size_bytes += await self._measure_versions([versions.build.index])
+                deleted.append(versions.build.index)
+                await self._discard_build(versions.build)
+
+        await BuildLease(catalogue=self.catalogue, bucket=bucket).run_holding(is_building, discard_build)
+        current = await self.catalogue.reload_bucket_layout(bucket)
+        earlier = await self._list_earlier_versions(current)
+        size_bytes += await self._measure_versions(earlier)
+        await self._delete_versions(earlier)
+        return EarlierIndexes(index_count=len(deleted) + len(earlier), size_bytes=size_bytes)
+
+    async def _measure_versions(self, indexes: list[str]) -> int:
+        """Returns the bytes that the indexes take, with their replicas."""
+        if not indexes:
+            return 0
+        params = {"filter_path": "_all.total.store.size_in_bytes"}
+        path = f"/{','.join(indexes)}/_stats/store"
+        response = await self.catalogue.connection.send_request("GET", path, params=params)
+        return int(response["_all"]["total"]["store"]["size_in_bytes"])
 
     async def ensure_current_embedder(self, bucket: BucketId) -> IndexLayout:
         """Returns the bucket's layout; reindexes the bucket first if its vectors are not this embedder's.
@@ -110,6 +273,7 @@ class IndexVersions:
             analyser_version=analyser.version,
             embedder_name=embedder_name,
             dimensions=dimensions,
+            created_ms=0 if current is None else current.created_ms,
         )
 
     async def _target_vectors_for(self, current: IndexLayout | None) -> tuple[str, int]:
@@ -131,11 +295,30 @@ class IndexVersions:
         await self.catalogue.publish_generations([layout])
         await self.catalogue.reload_layouts()
 
-    async def _create_index_version(self, layout: IndexLayout, *, in_use: bool) -> bool:
-        """Create the index of a version; False if another process has created it."""
-        aliases: JsonObject = {self.catalogue.names.write_alias_for(layout.index): {}}
-        aliases |= {self.catalogue.names.bucket_alias_for(layout.bucket): {}} if in_use else {}
-        body = {"settings": layout.index_settings, "mappings": layout.index_mapping, "aliases": aliases}
+    async def _create_bucket(self, layout: IndexLayout) -> bool:
+        """Create a bucket; False if another process has created it."""
+        index = self.catalogue.names.version_index_name(layout.bucket, layout.version_number + 1)
+        first = replace(layout, index=index, version_number=layout.version_number + 1)
+        if not await self._create_index_version(first, is_first=True):
+            return False
+        await self.catalogue.publish_generations([await self.catalogue.reload_bucket_layout(layout.bucket)])
+        return True
+
+    async def _create_index_version(self, layout: IndexLayout, *, is_first: bool) -> bool:
+        """Create the index of a version, in use or being built; False if it exists already."""
+        names = self.catalogue.names
+        aliases = (
+            (names.bucket_alias_for(layout.bucket), names.write_alias_for(layout.index))
+            if is_first
+            else (names.build_alias_for(layout.bucket), names.copy_alias_for(layout.index))
+        )
+        no_options = dict[str, str]()
+        settings = layout.index_settings | ({} if is_first else {"index.gc_deletes": _TOMBSTONE_LIFETIME})
+        body = {
+            "settings": settings,
+            "mappings": layout.index_mapping,
+            "aliases": dict.fromkeys(aliases, no_options),
+        }
         try:
             await self.catalogue.connection.send_without_retry(
                 "PUT", f"/{layout.index}", body, timeout_s=WRITE_TIMEOUT_S
@@ -143,79 +326,20 @@ class IndexVersions:
         except RequestRefused as exc:
             if exc.error_type != _ALREADY_EXISTS:
                 raise
+            await self._delete_unused_version(layout)
             return False
         return True
 
-    async def _fill_index_version(self, old: IndexLayout | None, new: IndexLayout) -> None:
-        try:
-            if old is not None:
-                await self._set_write_block(old, is_blocked=True)
-                await self._copy_all_documents(old, new)
-                await self._swap_bucket_alias(old, new)
-        except BaseException:
-            await asyncio.shield(self._abandon_index_version(old, new))
-            raise
-        await self.catalogue.publish_generations([new])
-        await self.catalogue.reload_layouts()
+    async def _delete_unused_version(self, layout: IndexLayout) -> None:
+        """Delete the version of this name if a process died while it deleted a build."""
+        versions = await self.catalogue.load_versions(layout.bucket)
+        if versions is not None and layout.index in await self._list_earlier_versions(versions.current):
+            await self._delete_versions([layout.index])
 
-    async def _swap_bucket_alias(self, old: IndexLayout, new: IndexLayout) -> None:
-        new_alias = {"index": new.index, "alias": self.catalogue.names.bucket_alias_for(new.bucket)}
-        actions: list[JsonObject] = [{"remove_index": {"index": old.index}}, {"add": new_alias}]
-        await self.catalogue.connection.send_request(
-            "POST", "/_aliases", {"actions": actions}, timeout_s=WRITE_TIMEOUT_S
-        )
+    # -- reading
 
-    async def _abandon_index_version(self, old: IndexLayout | None, new: IndexLayout) -> None:
-        await self._delete_index(new.index)
-        if old is not None:
-            await self._set_write_block(old, is_blocked=False)
-
-    async def _set_write_block(self, layout: IndexLayout, *, is_blocked: bool) -> None:
-        settings = {"index.blocks.write": True if is_blocked else None}
-        await self.catalogue.connection.send_request("PUT", f"/{layout.index}/_settings", settings)
-
-    async def _delete_index(self, index: str) -> None:
-        try:
-            await self.catalogue.connection.send_request("DELETE", f"/{index}", timeout_s=WRITE_TIMEOUT_S)
-        except RequestRefused as exc:
-            if exc.status != 404:
-                raise
-
-    async def _wait_for_version(self, version: IndexLayout) -> None:
-        """Wait until another process has built the version; remove the version if that process died."""
-        earlier_count, stalled_polls = -1, 0
-        while stalled_polls < _MAX_STALLED_POLLS:
-            if (count := await self._count_written_entries(version)) is None or await self._is_in_use(version):
-                return
-            earlier_count, stalled_polls = count, 0 if count != earlier_count else stalled_polls + 1
-            await self.catalogue.connection.pause_with_jitter(_POLL_S)
-        await self._abandon_index_version(self.catalogue.layouts.get(version.bucket), version)
-
-    async def _is_in_use(self, version: IndexLayout) -> bool:
-        await self.catalogue.reload_layouts()
-        current = self.catalogue.layouts.get(version.bucket)
-        return current is not None and current.version_number >= version.version_number
-
-    async def _count_written_entries(self, version: IndexLayout) -> int | None:
-        """Returns how many entries were written to the version so far; None if it does not exist."""
-        try:
-            response = await self.catalogue.connection.send_request("GET", f"/{version.index}/_stats/indexing")
-        except RequestRefused as exc:
-            if exc.status != 404:
-                raise
-            return None
-        return int(response["_all"]["primaries"]["indexing"]["index_total"])
-
-    # -- copying
-
-    async def _copy_all_documents(self, old: IndexLayout, new: IndexLayout) -> None:
-        await self.catalogue.connection.send_request("POST", f"/{old.index}/_refresh")
-        async for documents, revisions in self._read_stored_documents(old):
-            await self.writer.copy_documents(new, documents, revisions)
-        await self.catalogue.connection.send_request("POST", f"/{new.index}/_refresh")
-
-    async def _read_stored_documents(self, layout: IndexLayout) -> AsyncIterator[tuple[list[Document], list[str]]]:
-        """Yields pages of documents in order of id, with the revision of each document."""
+    async def _read_stored_documents(self, layout: IndexLayout) -> AsyncIterator[list[Document]]:
+        """Yields pages of documents in order of id."""
         after = ""
         while True:
             later_ids: JsonObject = {"range": {"doc_id": {"gt": after}}}
@@ -227,8 +351,7 @@ class IndexVersions:
                 body["doc_id"]: body["text"]
                 for body in await self._read_stored_entries(layout, BODY, any_term_query("doc_id", id_terms))
             }
-            documents = [decode_unvalidated_document(entry, texts[entry["doc_id"]]) for entry in entries]
-            yield documents, [entry["revision"] for entry in entries]
+            yield [decode_unvalidated_document(entry, texts[entry["doc_id"]]) for entry in entries]
             after = id_terms[-1]
 
     async def _read_stored_entries(self, layout: IndexLayout, kind: str, condition: JsonObject) -> list[JsonObject]:
@@ -244,7 +367,7 @@ class IndexVersions:
     async def drop_bucket(self, bucket: BucketId) -> None:
         """Raises `UnknownBucket`."""
         layout = await self.catalogue.reload_bucket_layout(bucket)
-        await self._delete_index(layout.index)
+        await self._delete_versions(sorted({layout.index, *await self.catalogue.load_version_aliases(bucket)}))
         registry = self.catalogue.names.registry_index_name
         connection = self.catalogue.connection
         await connection.send_request("POST", f"/{registry}/_refresh")

@@ -183,7 +183,10 @@ async def test_a_bucket_without_outlines_is_reindexed_on_opening(open_index: Ind
 
     assert ([hit.doc_id for hit in answers[pumps]], answers[all_documents]) == (["a"], 2)
     async with aiohttp.request("HEAD", f"{opensearch_url}/{version}") as response:
-        assert response.status == 404  # its documents are in the next version
+        assert response.status == 200  # it stays until it is cleaned up
+    assert (await later.clean_up_bucket(RECEIPTS)).index_count == 1
+    async with aiohttp.request("HEAD", f"{opensearch_url}/{version}") as response:
+        assert response.status == 404
 
 
 async def _forget_outlines(server: str, version: str) -> None:

@@ -1,0 +1,313 @@
+"""Checks a cluster for what Parley needs of it, and says what to do about what is missing.
+
+Each check stands on its own: a request that is refused is a finding, and the other checks go on.
+"""
+
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import cast
+
+from storage.opensearch.catalogue import MIN_MAJOR_VERSION
+from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, json_lines_of
+from storage.opensearch.mapping import IndexNames
+from storage.opensearch.writing.disk_space import DiskWatermarks, NodeSpace, load_node_spaces, load_watermarks
+from storage.search.errors import IndexUnavailable
+from storage.search.ids import BucketId
+
+_FORBIDDEN = 403
+_KNN_PLUGIN = "opensearch-knn"
+_MODULES = ("parent-join", "lang-painless")  # of every distribution, unless somebody has removed them
+_BLOCKS = {
+    "read_only_allow_delete": "a disk was over the flood-stage watermark; free some space, then send",
+    "read_only": "somebody has closed it to writes; send",
+    "write": "somebody has closed it to writes; send",
+    "read": "somebody has closed it to searches; send",
+    "metadata": "somebody has closed its mapping; send",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFinding:
+    """One checked item: what was found, or what is wrong and how to mend it."""
+
+    what: str
+    found: str = ""
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ProbeStep:
+    """A request that Parley makes, tried on an index of its own. `permission`: what it needs on a secured cluster."""
+
+    name: str
+    permission: str
+    method: str
+    path: str
+    body: JsonObject | str | None = None
+    params: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterCheck:
+    """`needs_vectors`: passages are embedded."""
+
+    connection: ClusterConnection
+    names: IndexNames
+    needs_vectors: bool
+
+    async def find(self) -> list[ClusterFinding]:
+        """Returns the findings, in the order in which a person would mend them.
+
+        A cluster that cannot be reached, or is none of OpenSearch, is one finding. Changes no index but one of its own.
+        """
+        version = await self._check("version", self._check_version)
+        if any(finding.fault for finding in version):
+            return version
+        return [
+            *version,
+            *await self._check("plugins", self._check_plugins),
+            *await self._check_rights(),
+            *await self._check("disk", self._check_disks),
+            *await self._check("blocks", self._check_blocks),
+            *await self._check("shards", self._check_shards),
+            *await self._check("buckets", self._check_buckets),
+        ]
+
+    async def _check(self, what: str, check: Callable[[], Awaitable[Sequence[ClusterFinding]]]) -> list[ClusterFinding]:
+        """Returns the findings of a check; one finding if it is refused."""
+        try:
+            return list(await check())
+        except RequestRefused as exc:
+            return [ClusterFinding(what=what, fault=f"it could not be checked: {exc.reason}{_advice_for(exc)}")]
+        except IndexUnavailable as exc:
+            return [
+                ClusterFinding(what=what, fault=f"{exc}; check that it runs, PARLEY_INDEX_URL and PARLEY_INDEX_USER")
+            ]
+
+    async def _check_version(self) -> list[ClusterFinding]:
+        version = cast(JsonObject, (await self.connection.send_request("GET", "/")).get("version") or {})
+        name, number = str(version.get("distribution", "no OpenSearch")), str(version.get("number", ""))
+        major = int(number.partition(".")[0]) if number.partition(".")[0].isdigit() else 0
+        found = f"{name} {number}".strip()
+        if name != "opensearch" or major < MIN_MAJOR_VERSION:
+            fault = f"{found}: set PARLEY_INDEX_URL to an OpenSearch {MIN_MAJOR_VERSION} or later"
+            return [ClusterFinding(what="version", fault=fault)]
+        return [ClusterFinding(what="version", found=found)]
+
+    async def _check_plugins(self) -> list[ClusterFinding]:
+        params = {"filter_path": "nodes.*.name,nodes.*.plugins.name,nodes.*.modules.name"}
+        response = await self.connection.send_request("GET", "/_nodes/plugins", params=params)
+        needed = [*_MODULES, *([_KNN_PLUGIN] if self.needs_vectors else [])]
+        findings = list[ClusterFinding]()
+        for node in cast(list[JsonObject], list(response.get("nodes", {}).values())):
+            present = {part["name"] for kind in ("plugins", "modules") for part in node.get(kind, [])}
+            for name in (name for name in needed if name not in present):
+                where = f"the node {node['name']}" if node.get("name") else "a node"
+                fault = f"{where} lacks {name}: bin/opensearch-plugin install {name}, and start the node again"
+                if name == _KNN_PLUGIN:
+                    fault += "; or set PARLEY_EMBEDDER=none to search by words alone"
+                findings.append(ClusterFinding(what="plugins", fault=fault))
+        return findings or [ClusterFinding(what="plugins", found=f"{', '.join(needed)} on each node")]
+
+    # -- rights
+
+    async def _check_rights(self) -> list[ClusterFinding]:
+        """Make each kind of request on an index of its own, and delete that."""
+        index = f"{self.names.name_prefix}-check-{uuid.uuid4().hex[:12]}"
+        findings = list[ClusterFinding]()
+        try:
+            for step in self._probe_steps_for(index):
+                finding = await self._try_step(step)
+                findings += [finding] if finding is not None else []
+                if finding is not None and step.method == "PUT" and step.path == f"/{index}":
+                    return findings  # nothing else can be tried
+            findings += await self._try_point_in_time(index)
+        finally:
+            deletion = _ProbeStep(
+                name="delete indexes", permission="indices:admin/delete", method="DELETE", path=f"/{index}"
+            )
+            refused = await self._try_step(deletion)
+        if refused is not None:
+            findings.append(ClusterFinding(what="rights", fault=f"{refused.fault}; and delete {index} by hand"))
+        return findings or [ClusterFinding(what="rights", found="creates, writes, reads, switches and deletes indexes")]
+
+    def _probe_steps_for(self, index: str) -> list[_ProbeStep]:
+        vector: JsonObject = {"vector": {"type": "knn_vector", "dimension": 2}} if self.needs_vectors else {}
+        relations: JsonObject = {"link": {"type": "join", "relations": {"document": "passage"}}}
+        settings: JsonObject = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
+        settings |= {"index.knn": False} if self.needs_vectors else {}
+        body: JsonObject = {"settings": settings, "mappings": {"properties": vector | relations}}
+        entry = json_lines_of([{"index": {"_index": index, "_id": "1"}}, {"link": "document"}])
+        search = json_lines_of([{"index": [index]}, {"query": {"match_all": {}}}])
+        alias: JsonObject = {"actions": [{"add": {"index": index, "alias": f"{index}-w"}}]}
+        later_deletion: JsonObject = {"index.gc_deletes": "1m"}
+        look_up: JsonObject = {"docs": [{"_index": index, "_id": "1"}]}
+        steps = [
+            ("create indexes", "indices:admin/create", "PUT", f"/{index}", body),
+            ("write", "indices:data/write/*", "POST", "/_bulk", entry),
+            ("refresh", "indices:admin/refresh", "POST", f"/{index}/_refresh", None),
+            ("search", "indices:data/read/*", "POST", "/_msearch", search),
+            ("read entries", "indices:data/read/mget", "POST", "/_mget", look_up),
+            ("change aliases", "indices:admin/aliases", "POST", "/_aliases", alias),
+            ("read the definitions of indexes", "indices:admin/get", "GET", f"/{index}", None),
+            ("change mappings", "indices:admin/mapping/put", "PUT", f"/{index}/_mapping", {"_meta": {"checked": True}}),
+            ("change settings", "indices:admin/settings/update", "PUT", f"/{index}/_settings", later_deletion),
+            ("read the sizes of indexes", "indices:monitor/stats", "GET", f"/{index}/_stats/store", None),
+        ]  # fmt: skip
+        return [
+            _ProbeStep(name=name, permission=permission, method=method, path=path, body=step_body)
+            for name, permission, method, path, step_body in steps
+        ]
+
+    async def _try_point_in_time(self, index: str) -> list[ClusterFinding]:
+        path, permission = f"/{index}/_search/point_in_time", "indices:data/read/point_in_time/*"
+        name = "keep a point in time, which exports read"
+        try:
+            response = await self.connection.send_request("POST", path, params={"keep_alive": "10s"})
+            await self.connection.send_request("DELETE", "/_search/point_in_time", {"pit_id": [response["pit_id"]]})
+        except IndexUnavailable as exc:
+            return [self._fault_of_step(name, permission, exc)]
+        return []
+
+    async def _try_step(self, step: _ProbeStep) -> ClusterFinding | None:
+        try:
+            response = await self.connection.send_request(step.method, step.path, step.body, step.params)
+        except IndexUnavailable as exc:
+            return self._fault_of_step(step.name, step.permission, exc)
+        items = cast(list[JsonObject], response.get("items") or response.get("responses") or response.get("docs") or [])
+        for item in items:
+            detail = cast(JsonObject, item.get("index", item) if isinstance(item.get("index"), dict) else item)
+            if "error" in detail:
+                reason = json.dumps(detail["error"])[:200]
+                refused = RequestRefused(self.connection.location, int(detail.get("status", _FORBIDDEN)), "", reason)
+                return self._fault_of_step(step.name, step.permission, refused)
+        return None
+
+    def _fault_of_step(self, name: str, permission: str, error: IndexUnavailable) -> ClusterFinding:
+        advice = ""
+        if isinstance(error, RequestRefused) and error.status == _FORBIDDEN and "block" not in error.error_type:
+            advice = f"; give the user {permission} on {self.names.name_prefix}-*"
+        return ClusterFinding(what="rights", fault=f"it cannot {name}: {error.reason or error}{advice}")
+
+    # -- the state of the cluster
+
+    async def _check_disks(self) -> list[ClusterFinding]:
+        watermarks, spaces = await load_watermarks(self.connection), await load_node_spaces(self.connection)
+        return [_finding_of_disk(space, watermarks, len(spaces)) for space in spaces]
+
+    async def _check_blocks(self) -> list[ClusterFinding]:
+        findings = list[ClusterFinding]()
+        cluster = await self.connection.send_request(
+            "GET", "/_cluster/settings", params={"filter_path": "*.cluster.blocks"}
+        )
+        for layer in ("persistent", "transient"):
+            for name, value in cluster.get(layer, {}).get("cluster", {}).get("blocks", {}).items():
+                if str(value) == "true":
+                    mend = json.dumps({layer: {f"cluster.blocks.{name}": None}})
+                    fault = f"the whole cluster has the block {name}: PUT /_cluster/settings {mend}"
+                    findings.append(ClusterFinding(what="blocks", fault=fault))
+        path, params = f"/{self.names.name_prefix}-*/_settings", {"filter_path": "*.settings.index.blocks"}
+        for index, definition in (await self.connection.send_request("GET", path, params=params)).items():
+            for name, value in definition["settings"]["index"]["blocks"].items():
+                if str(value) == "true":
+                    mend = json.dumps({f"index.blocks.{name}": None})
+                    reason = _BLOCKS.get(name, "send")
+                    fault = f"{index} has the block {name}: {reason} PUT /{index}/_settings {mend}"
+                    findings.append(ClusterFinding(what="blocks", fault=fault))
+        return findings or [ClusterFinding(what="blocks", found="no index is closed to writes")]
+
+    async def _check_shards(self) -> list[ClusterFinding]:
+        path, params = f"/_cluster/health/{self.names.name_prefix}-*", {"level": "indices"}
+        health = await self.connection.send_request("GET", path, params=params)
+        indices = cast(Mapping[str, JsonObject], health.get("indices") or {})
+        lost = [name for name, index in sorted(indices.items()) if index["status"] == "red"]
+        faults = [
+            f"{name} has lost a shard: GET /_cluster/allocation/explain says why; start the node that had it, restore a"
+            " snapshot, or delete the index and run parley index rebuild"
+            for name in lost
+        ]
+        if faults:
+            return [ClusterFinding(what="shards", fault=fault) for fault in faults]
+        replicas = sum(index.get("unassigned_shards", 0) for index in indices.values())
+        note = f"; {replicas} replicas are not assigned to a node" if replicas else ""
+        return [ClusterFinding(what="shards", found=f"each of {len(indices)} indexes is complete{note}")]
+
+    async def _check_buckets(self) -> list[ClusterFinding]:
+        params = {"filter_path": "*.aliases,*.mappings._meta"}
+        path = f"/{self.names.name_prefix}-*"
+        definitions = await self.connection.send_request("GET", path, params=params)
+        versions = dict[str, dict[str, JsonObject]]()
+        for index, definition in definitions.items():
+            meta = cast(JsonObject, definition.get("mappings", {}).get("_meta") or {})
+            if "schema" in meta:
+                versions.setdefault(meta["schema"]["bucket"], {})[index] = {"aliases": {}, **definition}
+        findings = [self._finding_of_bucket(bucket, indexes) for bucket, indexes in sorted(versions.items())]
+        if versions and not await self._has_registry():
+            findings.append(
+                ClusterFinding(what="buckets", fault=f"{self.names.registry_index_name} is gone: parley index rebuild")
+            )
+        return findings or [ClusterFinding(what="buckets", found="there are none yet")]
+
+    async def _has_registry(self) -> bool:
+        with suppress(RequestRefused):
+            await self.connection.send_request("GET", f"/{self.names.registry_index_name}/_settings")
+            return True
+        return False
+
+    def _finding_of_bucket(self, bucket: str, indexes: Mapping[str, JsonObject]) -> ClusterFinding:
+        """`indexes`: the definitions of the bucket's versions by name."""
+        alias = self.names.bucket_alias_for(BucketId(bucket))
+        build_alias = self.names.build_alias_for(BucketId(bucket))
+        in_use = [index for index, definition in indexes.items() if alias in definition["aliases"]]
+        builds = [index for index, definition in indexes.items() if build_alias in definition["aliases"]]
+        what = f"bucket {bucket}"
+        complete = {index: version for index, version in indexes.items() if index not in builds}
+        if not in_use:
+            newest = max(complete or indexes, key=lambda index: int(indexes[index]["mappings"]["_meta"]["number"]))
+            return ClusterFinding(what=what, fault=f"its alias is lost: {self._addition_of(newest, alias)}")
+        if len(in_use) > 1:
+            return ClusterFinding(
+                what=what, fault=f"its alias has several indexes ({', '.join(in_use)}): delete all but one"
+            )
+        write_alias = self.names.write_alias_for(in_use[0])
+        if write_alias not in indexes[in_use[0]]["aliases"]:
+            fault = f"its alias for writers is lost: {self._addition_of(in_use[0], write_alias)}"
+            return ClusterFinding(what=what, fault=fault)
+        notes = [f"{in_use[0]} is in use"]
+        if builds:
+            notes.append(
+                f"{builds[0]} is being built or was left unfinished (parley bucket cleanup {bucket} deletes it)"
+            )
+        if earlier := len(indexes) - len(in_use) - len(builds):
+            notes.append(f"{earlier} from before the last change (parley bucket cleanup {bucket})")
+        return ClusterFinding(what=what, found="; ".join(notes))
+
+    def _addition_of(self, index: str, bucket_alias: str) -> str:
+        aliases = dict.fromkeys([bucket_alias, self.names.write_alias_for(index)])
+        actions = [{"add": {"index": index, "alias": alias}} for alias in aliases]
+        return f"POST /_aliases {json.dumps({'actions': actions})}"
+
+
+def _finding_of_disk(space: NodeSpace, watermarks: DiskWatermarks, node_count: int) -> ClusterFinding:
+    gigabytes = f"{space.available / 1e9:,.1f} of {space.total / 1e9:,.1f} GB free"
+    node = f"the node {space.name}" if space.name else "the node"
+    if not watermarks.is_enabled:
+        return ClusterFinding(what="disk", found=f"{node}: {gigabytes}; the cluster heeds no watermark")
+    limits = [
+        ("flood-stage", watermarks.flood, "its indexes become read-only"),
+        ("high", watermarks.high, "its shards leave it"),
+        ("low", watermarks.low, "no new index is put there"),
+    ]
+    for name, limit, effect in limits:
+        is_heeded = name == "flood-stage" or node_count > 1 or watermarks.binds_single_node
+        if is_heeded and not space.free_below(limit):
+            fault = f"{node}: {gigabytes}, over the {name} watermark {limit}, so {effect}: free some space"
+            return ClusterFinding(what="disk", fault=f"{fault}, or parley bucket cleanup --all")
+    return ClusterFinding(what="disk", found=f"{node}: {gigabytes}, below the watermarks")
+
+
+def _advice_for(error: RequestRefused) -> str:
+    return "; give the user cluster:monitor/*" if error.status == _FORBIDDEN else ""
