@@ -1,6 +1,7 @@
 """The sentences of all documents in scope that may answer a question, or a part of it, best first."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -34,6 +35,7 @@ _READ_CHARACTERS = 40_000  # code points of them
 _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
 _MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
 _MIN_OWN_PART_SHARE = 0.5  # of what a part of a message asks, for a sentence that is found by an earlier part too
+_CODE = re.compile(r"\b([a-z]{1,8})(\d{1,3})\b")  # "p2", "sev1"
 _MIN_OWN_WORDS = 2  # content words of a part of a message, from which it says itself what it is about
 _POINTING_WORDS = PRONOUNS_OF_PERSONS | frozenset("it its this that they them their there those these same".split())
 
@@ -161,6 +163,7 @@ async def find_sentence_evidence(
             for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
             if (not own or _holds_own_part(sentence, own, question, is_followup=is_followup))
             and not _is_greeting(sentence.line.quote.text)
+            and not _is_of_other_code(sentence.line, part if len(parts) > 1 else own_question)
         ]
         evidence.append(
             RankedEvidence(
@@ -235,6 +238,15 @@ def _mentions_identifiers(hit: PassageHit, question: str) -> bool:
     text = fold_text(f"{hit.title} {hit.doc_id}\n{hit.text}")
     words = (word.strip(".,;:!?()\"'“”’") for word in question.split())
     return all(fold_text(word) in text for word in words if is_identifier(word))
+
+
+def _is_of_other_code(line: TextLine, question: str) -> bool:
+    """Whether a sentence is about another class than the question: "P1 within an hour" says nothing about P2."""
+    asked = set(_CODE.findall(fold_text(question)))
+    if not asked:
+        return False
+    held = set(_CODE.findall(fold_text(f"{line.heading}\n{line.quote.text}")))
+    return asked.isdisjoint(held) and not {letters for letters, _ in asked}.isdisjoint({letters for letters, _ in held})
 
 
 def _is_record(review: LegReview, hit: PassageHit) -> bool:

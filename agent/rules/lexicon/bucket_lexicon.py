@@ -33,7 +33,7 @@ from agent.rules.lexicon.question_phrases import PhraseMatch, choose_matches
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
 from agent.rules.lexicon.spelling_correction import KnownWords, schema_names_of
 from agent.rules.lexicon.value_phrase_index import FieldKey, ValueStyle
-from agent.rules.literals.uncapitalised_names import is_uncapitalised_name
+from agent.rules.literals.uncapitalised_names import find_partners, is_uncapitalised_name
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import TITLE_FIELD
@@ -343,7 +343,11 @@ class BucketLexicon(PhraseMeanings):
             return  # a number alone does not identify a name
         if self._value_index.style_of(field_key) is ValueStyle.NAMES and not any(token.is_name for token in words):
             is_known = any(self._meanings_of((token.stem,)) for token in words)
-            if is_known or len(values) > _MAX_UNCAPITALISED_VALUES or not is_uncapitalised_name(tokens, first, last):
+            partners = find_partners(tokens, first, last)
+            has_partner = any(field_key in self._postings_for(token) for token in partners)
+            if is_known or len(values) > _MAX_UNCAPITALISED_VALUES:
+                return
+            if not is_uncapitalised_name(tokens, first, last, has_partner=has_partner):
                 return
         if self._value_index.style_of(field_key) is ValueStyle.PLAIN:
             return  # the last words of a category are phrases of their own in the index

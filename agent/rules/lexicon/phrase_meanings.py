@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 
-from agent.english.function_words import AGGREGATE_WORDS, COMPARATORS, FILLER_WORDS, STOP_WORDS
+from agent.english.function_words import AGGREGATE_WORDS, COMPARATORS, FILLER_WORDS, NEGATIONS, STOP_WORDS
 from agent.rules.lexicon.bucket_fields import BucketFields
 from agent.rules.lexicon.question_phrases import QuestionPhraseIndex
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, ValueMatch
@@ -234,10 +234,14 @@ class PhraseMeanings(BucketFields):
 
     @cached_property
     def _meanings_by_stem_set(self) -> Mapping[frozenset[str], Sequence[LinkMeaning]]:
-        """Maps the stems of each phrase of a field or category, without order, to its meanings."""
+        """Maps the stems of each phrase of a field or category, without order, to its meanings.
+
+        A phrase with a negation keeps its order: "closed yet" is the contrary of "not yet closed".
+        """
         meanings_by_stems: dict[frozenset[str], dict[LinkMeaning, None]] = defaultdict(dict)
         for phrase, meaning in self._reorderable_phrases():
-            stems = frozenset(phrase) - self._stop_word_stems if len(phrase) > 1 else frozenset[str]()
+            is_orderless = len(phrase) > 1 and NEGATIONS.isdisjoint(phrase)
+            stems = frozenset(phrase) - self._stop_word_stems if is_orderless else frozenset[str]()
             if 1 < len(stems) <= MAX_REORDERED_WORDS:
                 meanings_by_stems[stems][meaning] = None
         return {

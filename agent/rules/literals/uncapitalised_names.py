@@ -16,18 +16,26 @@ _TITLES = frozenset("mr mrs ms miss dr prof mister".split())
 _WORDS_BEFORE_NAMES = frozenset("by from of for with to".split())
 _AUXILIARIES = frozenset("did does".split())
 _VERBS_OF_HAVING = frozenset("have own do need get".split())
+_WORDS_OF_FRAGMENTS = frozenset("and or what about how for ok then with by from".split())  # "what about bas?"
+_CONJUNCTIONS = frozenset({"or", "and", "vs", "versus"})
 _TIME_WORDS = frozenset("this last next since today yesterday tomorrow pls please thx thanks too".split())
 _NO_NAME = re.compile(r"\w+(?:ing|ed|ly)")
 _MIN_LETTERS = 3
 
 
-def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int) -> bool:
-    """Whether `tokens[first:last]` stand where a name would, in a question that is typed without capitals."""
+def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int, *, has_partner: bool) -> bool:
+    """Whether `tokens[first:last]` stand where a name would, in a question that is typed without capitals.
+
+    `has_partner`: it stands beside "or" with a part of another name of the same field: "priya or daan".
+    """
     if any(token.is_name and token.word.isalpha() and not token.begins_sentence for token in tokens):
         return False  # whoever writes capitals would have written this one
     words = [token.word for token in tokens[first:last]]
     if not all(map(_may_be_name, words)) or max(map(len, words)) < _MIN_LETTERS:
         return False
+    outside = {token.word for token in (*tokens[:first], *tokens[last:])}
+    if has_partner or (outside and outside <= _WORDS_OF_FRAGMENTS):
+        return True
     while first and len(tokens[first - 1].word) == 1:
         first -= 1  # "o'brien" is two tokens
     before = tokens[first - 1].word if first else ""
@@ -40,6 +48,13 @@ def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int
     if before in _WORDS_BEFORE_NAMES:
         return ends_phrase or (following is not None and following.begins_sentence)
     return before in _AUXILIARIES and following is not None and following.word not in STOP_WORDS - _VERBS_OF_HAVING
+
+
+def find_partners(tokens: Sequence[QuestionToken], first: int, last: int) -> Sequence[QuestionToken]:
+    """Returns the words on the other side of an "or" or "and" beside `tokens[first:last]`, that may be names too."""
+    after = tokens[last + 1 : last + 2] if last < len(tokens) and tokens[last].word in _CONJUNCTIONS else ()
+    before = tokens[first - 2 : first - 1] if first > 1 and tokens[first - 1].word in _CONJUNCTIONS else ()
+    return [token for token in (*before, *after) if _may_be_name(token.word)]
 
 
 def _may_be_name(word: str) -> bool:

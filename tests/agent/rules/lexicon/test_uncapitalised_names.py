@@ -42,6 +42,9 @@ def owners_in(lexicon: BucketLexicon, question: str) -> set[str]:
         ("boats of o’brien", {"Sean O'Brien"}),
         ("boats that belong to st clair since march", {"Mary St. Clair"}),
         ("anything from strand?", {"Strand Electrical"}),
+        ("who has more boats, kerr or obrien?", {"Paul Kerr", "Sean O'Brien"}),
+        ("and kerr?", {"Paul Kerr"}),
+        ("what about st clair", {"Mary St. Clair"}),
         ("boats owned by lund", {"Anders Lund", "Eva Lund"}),
     ],
 )
@@ -59,6 +62,7 @@ def test_a_part_of_a_name_stands_for_it_where_a_name_would_stand(
         "boats for long",
         "Boats of kerr with Tansy",
         "strand boats",
+        "strand or sell",
         "boats by strand",
     ],
 )

@@ -1,0 +1,42 @@
+"""A question about one class of things is not answered with what a text says of another."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from agent.context import AgentContext
+from agent.loop import answer
+from agent.outcome import Answer, Clarify
+from storage.search.ids import BucketId
+from storage.search.schema import Schema
+from tests.agent.review.small_index import build_document, open_small_index
+
+_SCHEMA = Schema(bucket=BucketId("rules"), synonyms=("rule", "rules"), fields=())
+_RULES = (
+    ("Support", "A P1 fault is answered by the help desk within 30 minutes. A P3 fault waits for the next morning."),
+    ("Clock", "Ursula Thorne winds the tower clock every Friday."),
+)
+
+
+@pytest_asyncio.fixture
+async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
+    async with open_small_index(tmp_path, [(_SCHEMA, [build_document(*rule) for rule in _RULES])]) as opened:
+        yield opened
+
+
+@pytest.mark.asyncio
+async def test_the_class_that_is_asked_is_quoted(context: AgentContext) -> None:
+    outcome = await answer("how fast is a P1 fault answered by the help desk?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert "30 minutes" in outcome.text
+
+
+@pytest.mark.asyncio
+async def test_no_other_class_is_quoted(context: AgentContext) -> None:
+    outcome = await answer("how fast is a P2 fault answered by the help desk?", context)
+
+    assert isinstance(outcome, Clarify), outcome
+    assert "30 minutes" not in outcome.text
