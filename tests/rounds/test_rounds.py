@@ -35,6 +35,8 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r23_hospice": (0.32, 0.16),
     "r24_orchestra": (0.32, 0.05),
     "r25_genossenschaft": (0.3, 0.05),
+    "r26_harbour": (0.48, 0.12),
+    "r27_softwarehouse": (0.32, 0.12),
 }
 
 
