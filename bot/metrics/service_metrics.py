@@ -236,9 +236,6 @@ class _ServiceStateCollector:
         export_counts = {"queued": 0, "running": 0} | dict(state.export_counts)
         yield _gauge_of("parley_export_jobs", "Exports that are not finished.", "state", export_counts)
         yield _gauge_of("parley_sources", "Sources by the outcome of their last run.", "outcome", state.source_counts)
-        yield GaugeMetricFamily(
-            "parley_index_documents", "Documents of the index, as it was last known to be right.", state.documents
-        )
 
 
 def _gauge_of(name: str, description: str, label: str, counts: Mapping[str, int]) -> GaugeMetricFamily:

@@ -7,7 +7,6 @@ from typing import Final
 from sqlalchemy import Connection, Executable, and_, bindparam, case, func, select
 
 from storage.sql.database import SqlDatabase
-from storage.sql.health_store import recorded_buckets
 from storage.sql.stores.exports import ExportStatus, exports
 from storage.sql.stores.sources import sources
 from storage.sql.stores.turns import turns
@@ -19,7 +18,6 @@ class ServiceState:
 
     `oldest_waiting_s`: since the oldest of the waiting turns was received; 0 without any. `export_counts`: exports that
     are not finished, by status. `source_counts`: sources by the outcome of their last run, `never` before the first.
-    `documents`: of all buckets, as they are known to be right.
     """
 
     waiting_turns: int
@@ -28,7 +26,6 @@ class ServiceState:
     oldest_waiting_s: float
     export_counts: Mapping[str, int]
     source_counts: Mapping[str, int]
-    documents: int
 
 
 class ServiceStateStore:
@@ -49,7 +46,6 @@ class ServiceStateStore:
                 oldest_waiting_s=0.0 if oldest is None else max((now - oldest).total_seconds(), 0.0),
                 export_counts=_counts_of(connection, _OPEN_EXPORTS),
                 source_counts=_counts_of(connection, _SOURCES),
-                documents=connection.execute(_DOCUMENTS).scalar_one(),
             )
 
         return await self._database.run_read(measure)
@@ -74,4 +70,3 @@ _OPEN_EXPORTS: Final = (
 _SOURCES: Final = select(
     func.coalesce(sources.c.outcome, "never").label("name"), func.count().label("number")
 ).group_by(sources.c.outcome)
-_DOCUMENTS: Final = select(func.coalesce(func.sum(recorded_buckets.c.documents), 0))

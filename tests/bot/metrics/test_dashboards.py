@@ -80,7 +80,6 @@ def labels_by_sample() -> Mapping[str, frozenset[str]]:
         oldest_waiting_s=0.0,
         export_counts={},
         source_counts={"done": 1},
-        documents=1,
     )
     metrics.set_service_state(state, is_ready=True)
     labels: dict[str, set[str]] = {}

@@ -142,7 +142,6 @@ def test_the_state_of_all_processes_is_shown_while_it_is_known() -> None:
         oldest_waiting_s=12.5,
         export_counts={"running": 1},
         source_counts={"done": 4, "failed": 1},
-        documents=6000,
     )
 
     metrics.set_service_state(state, is_ready=True)
@@ -158,7 +157,6 @@ def test_the_state_of_all_processes_is_shown_while_it_is_known() -> None:
         ("parley_export_jobs", "running"): 1,
         ("parley_sources", "done"): 4,
         ("parley_sources", "failed"): 1,
-        ("parley_index_documents",): 6000,
     }
     assert samples_of(metrics) == {}, "the last known state would look like the present one"
 

@@ -2,9 +2,8 @@
 
 from datetime import timedelta
 
-from storage.search.ids import BucketId, Generation
+from storage.search.ids import BucketId
 from storage.sql.database import SqlDatabase
-from storage.sql.health_store import HealthStore, RecordedBucket
 from storage.sql.service_state import ServiceState, ServiceStateStore
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.sources import NewSource, SourceStore
@@ -18,7 +17,6 @@ NOTHING = ServiceState(
     oldest_waiting_s=0.0,
     export_counts={},
     source_counts={},
-    documents=0,
 )
 
 
@@ -46,20 +44,15 @@ async def test_open_turns_are_counted_by_what_they_wait_for(database: SqlDatabas
     assert (state_after_the_lease.waiting_turns, state_after_the_lease.running_turns) == (2, 0)
 
 
-async def test_sources_and_documents_are_counted(database: SqlDatabase) -> None:
-    sources, health = SourceStore(database), HealthStore(database)
+async def test_sources_are_counted(database: SqlDatabase) -> None:
+    sources = SourceStore(database)
     for name in ("a", "b"):
         source = NewSource(id=name, kind="folder", location=f"/{name}", bucket=BucketId("b"), options={}, every=None)
         await sources.add_source(source)
     claimed = await sources.claim_due_source("w1", LEASE, source_id="a")
     assert claimed is not None
     await sources.finish_source_run(claimed, "failed", {}, failure="not there")
-    for name, documents in (("b", 40), ("c", 2)):
-        await health.record_bucket(
-            RecordedBucket(bucket=BucketId(name), documents=documents, generation=Generation("e-1"), field_schema=None)
-        )
 
     state = await ServiceStateStore(database).measure_state()
 
     assert state.source_counts == {"failed": 1, "never": 1}
-    assert state.documents == 42

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, text
 
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import DatabaseBusy, DatabaseUnavailable
+from storage.sql.migrations import HEAD
 from storage.sql.server_transactions import ServerTimeouts
 from storage.sql.stores.grants import LocalGroupStore
 from storage.sql.stores.inbox import TurnInbox
@@ -139,7 +140,7 @@ async def test_an_opener_waits_for_the_upgrade_of_another_process_longer_than_fo
     postgres_database: str, clock: SetClock, other_process: SqlDatabase
 ) -> None:
     set_earlier = text("UPDATE alembic_version SET version_num = '0015'")
-    set_current = text("UPDATE alembic_version SET version_num = '0016'")
+    set_current = text(f"UPDATE alembic_version SET version_num = '{HEAD}'")
     await other_process.run_write(lambda connection: connection.execute(set_earlier).rowcount)
 
     def upgrade_slowly(connection: Connection) -> None:
