@@ -10,7 +10,7 @@ import json
 import os
 import zlib
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -128,13 +128,17 @@ class BackupReader:
 def create_backup_file(path: Path) -> Generator[gzip.GzipFile]:
     """A new file that only its owner may read. It has its name only when the block has ended without an error.
 
-    Raises `BackupRefused` if the file exists, and `OSError`.
+    Raises `BackupRefused` if the file exists or cannot be created, and `OSError`.
     """
     if path.exists():
         raise BackupRefused(path, "it exists already; name another file, or move it away")
     partial_path = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with os.fdopen(os.open(partial_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as raw_file:
+        descriptor = os.open(partial_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as exc:
+        raise BackupRefused(path, f"it cannot be written ({exc.strerror}); name another file") from exc
+    try:
+        with os.fdopen(descriptor, "wb") as raw_file:
             with gzip.GzipFile(fileobj=raw_file, mode="wb", compresslevel=_COMPRESSION_LEVEL, filename="") as file:
                 yield file
             raw_file.flush()
@@ -148,8 +152,12 @@ def create_backup_file(path: Path) -> Generator[gzip.GzipFile]:
 
 @contextmanager
 def open_backup_file(path: Path) -> Generator[BackupReader]:
-    """Raises `OSError`."""
-    with gzip.open(path, "rb") as file:
+    """Raises `BackupRefused` if the file cannot be opened."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(gzip.open(path, "rb"))
+        except OSError as exc:
+            raise BackupRefused(path, f"it cannot be read ({exc.strerror}); name a file of `parley backup`") from exc
         yield BackupReader(path, iter(file))
 
 

@@ -177,6 +177,15 @@ async def test_a_database_with_rows_is_not_restored_into(
     assert [group.title for group in await LocalGroupStore(new_database).list_groups()] == ["Kept"]
 
 
+async def test_a_file_that_cannot_be_opened_is_named_and_not_the_database(
+    database: SqlDatabase, tmp_path: Path
+) -> None:
+    with pytest.raises(BackupRefused, match="missing: it cannot be read"):
+        await restore_backup(database, tmp_path / "missing")
+    with pytest.raises(BackupRefused, match="new: it cannot be written"):
+        await write_backup(database, tmp_path / "missing" / "new", {})
+
+
 async def test_an_existing_file_is_not_overwritten(database: SqlDatabase, tmp_path: Path) -> None:
     file = tmp_path / "notes"
     file.write_text("mine")
