@@ -70,6 +70,14 @@ def indexed_tokens_of(text: str, analyser: Analyser) -> list[str]:
     return [indexed_token_of(term.text) for term in analyser.extract_terms(text)]
 
 
+def indexed_terms_of(joined_terms: str) -> str:
+    """Returns analysed terms, joined by blanks, as the index stores them."""
+    terms = joined_terms.split(" ")
+    if max(map(len, terms)) <= _MAX_TOKEN_LENGTH:
+        return joined_terms
+    return " ".join(map(indexed_token_of, terms))
+
+
 def _sortable_number(number: int) -> str:
     """Returns five characters that sort like the numbers."""
     return "".join(chr(1 + (number >> shift & 7)) for shift in (12, 9, 6, 3, 0))

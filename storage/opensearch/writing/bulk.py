@@ -28,17 +28,20 @@ class BulkAction:
 
 
 def index_entry_action(
-    write_alias: str, entry_id: str, source: JsonObject, *, routing: str, **conditions: object
+    write_alias: str, entry_id: str, source: str, *, routing: str, **conditions: object
 ) -> BulkAction:
-    """Returns a write of an entry. `conditions`: `if_seq_no` and `if_primary_term`, or `version` and `version_type`."""
+    """Returns a write of an entry, whose `source` is JSON.
+
+    `conditions`: `if_seq_no` and `if_primary_term`, or `version` and `version_type`.
+    """
     meta = {"_index": write_alias, "_id": entry_id, "routing": routing, "require_alias": True, **conditions}
-    return BulkAction("index", json_lines_of([{"index": meta}, source]))
+    return BulkAction("index", f"{json_lines_of([{'index': meta}])}{source}\n")
 
 
-def create_entry_action(write_alias: str, entry_id: str, source: JsonObject, *, routing: str) -> BulkAction:
+def create_entry_action(write_alias: str, entry_id: str, source: str, *, routing: str) -> BulkAction:
     """Returns a write that is refused if the entry exists."""
     meta = {"_index": write_alias, "_id": entry_id, "routing": routing, "require_alias": True}
-    return BulkAction("create", json_lines_of([{"create": meta}, source]))
+    return BulkAction("create", f"{json_lines_of([{'create': meta}])}{source}\n")
 
 
 def claim_registry_entry_action(registry_index: str, entry_id: str, source: JsonObject) -> BulkAction:

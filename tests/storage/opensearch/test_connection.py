@@ -107,7 +107,7 @@ async def test_only_the_writes_with_a_transient_refusal_are_sent_again() -> None
     done, busy = {"index": {"status": 201}}, {"index": BUSY}
     handler, bodies = _scripted_handler(({"items": [done, busy, done]}, 200), ({"items": [done]}, 200))
     async with a_server(handler) as url, a_connection(url) as connection:
-        actions = [bulk.index_entry_action("i", f"entry{number}", {}, routing="r") for number in range(3)]
+        actions = [bulk.index_entry_action("i", f"entry{number}", "{}", routing="r") for number in range(3)]
         assert await bulk.write_bulk_actions(connection, actions) == [None, None, None]
 
     assert [body.count("entry") for body in bodies] == [3, 1]
@@ -118,7 +118,7 @@ async def test_a_permanent_refusal_of_a_write_is_returned() -> None:
     refused_item = {"index": {"status": 400, "error": {"type": "strict_dynamic_mapping_exception", "reason": "x"}}}
     handler, _ = _scripted_handler(({"items": [refused_item]}, 200))
     async with a_server(handler) as url, a_connection(url) as connection:
-        (refusal,) = await bulk.write_bulk_actions(connection, [bulk.index_entry_action("i", "e", {}, routing="r")])
+        (refusal,) = await bulk.write_bulk_actions(connection, [bulk.index_entry_action("i", "e", "{}", routing="r")])
 
     assert refusal is not None
     assert refusal.error_type == "strict_dynamic_mapping_exception"
