@@ -711,6 +711,7 @@ async def _open_index(
         user=settings.index_user,
         password=settings.index_password.get_secret_value() if settings.index_password else None,
         ca_file=str(settings.index_ca) if settings.index_ca else None,
+        shard_count=settings.index_shards,
     )
 
 

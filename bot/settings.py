@@ -26,6 +26,7 @@ from bot.settings_section import CommaSeparated, SectionT, SettingsSection, vali
 
 SETTINGS_FILE = "parley.toml"
 EMBEDDED_INDEX_URL = "embedded:"
+MAX_INDEX_SHARDS = 64  # of a bucket
 SECTIONS_GROUP = "parley.settings"  # the entry points of the adapters' sections
 _KEY_FILE = "secret.key"
 _FILE_SUFFIX = "_FILE"
@@ -95,6 +96,7 @@ class Settings(SettingsSection):
     index_user: str | None = None
     index_password: SecretStr | None = None
     index_ca: Path | None = None
+    index_shards: Annotated[int, Field(ge=1, le=MAX_INDEX_SHARDS)] = 1  # of the index of a new bucket
     embedder: Annotated[str, AfterValidator(_validate_embedder)] = "wordllama"
     embedder_dimensions: Annotated[int, Field(ge=1, le=16_000)] | None = None
     embedder_api_base: Annotated[str, AfterValidator(validate_web_url)] | None = None

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from storage.search.index import PassageVolume, RebuildProgress
 
 
-async def rebuild_bucket(bot: "Application", bucket: "BucketId", outdated: "PassageVolume") -> None:
+async def rebuild_bucket(
+    bot: "Application", bucket: "BucketId", outdated: "PassageVolume", shard_count: int | None
+) -> None:
     """Build the bucket's index anew; print what was done. `outdated`: the passages to embed.
 
-    Raises `CommandFailed` if the embedding model does not answer, and what the index raises.
+    `shard_count`: None keeps the number of shards. Raises `CommandFailed` if the embedding model does not answer or the
+    index has no shards, and what the index raises.
     """
-    plan = await bot.index.plan_rebuild(bucket)
+    plan = await bot.index.plan_rebuild(bucket, shard_count=shard_count)
+    if shard_count is not None and plan.shard_count is None:
+        raise CommandFailed("the embedded index has no shards; --shards is for OpenSearch", exit_status=2)
     free = "" if plan.free_bytes is None else f"; {format_size(plan.free_bytes)} are free"
     print_to_stderr(
         f"{bucket}: to index {count_phrase_for(plan.document_count, 'document')} anew takes some"
@@ -29,11 +34,12 @@ async def rebuild_bucket(bot: "Application", bucket: "BucketId", outdated: "Pass
     )
     start_s = time.monotonic()
     with _fail_without_embedder(), open_rebuild_bar(bucket) as report_progress:
-        document_count = await bot.index.rebuild_bucket(bucket, report_progress)
+        document_count = await bot.index.rebuild_bucket(bucket, report_progress, shard_count=shard_count)
     rate = document_count / max(time.monotonic() - start_s, 0.001)
     if outdated.passage_count:
         print_line(f"{bucket}: embedded {count_phrase_for(outdated.passage_count, 'passage')}")
-    print_line(f"{bucket}: indexed {count_phrase_for(document_count, 'document')} anew, {rate:,.0f} a second")
+    spread = "" if shard_count is None else f" in {count_phrase_for(shard_count, 'shard')}"
+    print_line(f"{bucket}: indexed {count_phrase_for(document_count, 'document')} anew{spread}, {rate:,.0f} a second")
 
 
 async def embed_bucket(bot: "Application", bucket: "BucketId", outdated: "PassageVolume") -> None:

@@ -91,11 +91,17 @@ class MeasuredIndex:
         with measured_index_request(self._observer, IndexOperation.EMBED):
             return await self._index.update_vectors(bucket, report_progress)
 
-    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
-        return await self._index.plan_rebuild(bucket)
+    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
+        return await self._index.plan_rebuild(bucket, shard_count=shard_count)
 
-    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
-        return await self._index.rebuild_bucket(bucket, report_progress)
+    async def rebuild_bucket(
+        self,
+        bucket: BucketId,
+        report_progress: Callable[[RebuildProgress], None],
+        *,
+        shard_count: int | None = None,
+    ) -> int:
+        return await self._index.rebuild_bucket(bucket, report_progress, shard_count=shard_count)
 
     async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
         return await self._index.clean_up_bucket(bucket)

@@ -283,7 +283,7 @@ class EmbeddedIndex:
 
     # -- rebuilding
 
-    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
         document_count, character_count = await self._run_in_pool(
             lambda: self._run_read(
                 lambda connection, state: writing.measure_texts(connection, _find_header(state, bucket).id)
@@ -293,8 +293,14 @@ class EmbeddedIndex:
         needed_bytes = character_count * _TERM_BYTES_PER_CHARACTER
         return RebuildPlan(document_count=document_count, needed_bytes=needed_bytes, free_bytes=free_bytes)
 
-    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
-        """Other writers wait while the term tables are rebuilt, which is one transaction."""
+    async def rebuild_bucket(
+        self,
+        bucket: BucketId,
+        report_progress: Callable[[RebuildProgress], None],
+        *,
+        shard_count: int | None = None,
+    ) -> int:
+        """Other writers wait while the term tables are rebuilt, which is one transaction. There are no shards."""
         plan, loop = await self.plan_rebuild(bucket), asyncio.get_running_loop()
         if plan.free_bytes is not None and plan.free_bytes < plan.needed_bytes:
             raise DiskSpaceShort(bucket, plan.needed_bytes, plan.free_bytes)

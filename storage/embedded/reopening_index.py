@@ -85,11 +85,17 @@ class ReopeningIndex:
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
         return await (await self._open_current()).update_vectors(bucket, report_progress)
 
-    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
-        return await (await self._open_current()).plan_rebuild(bucket)
+    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
+        return await (await self._open_current()).plan_rebuild(bucket, shard_count=shard_count)
 
-    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
-        return await (await self._open_current()).rebuild_bucket(bucket, report_progress)
+    async def rebuild_bucket(
+        self,
+        bucket: BucketId,
+        report_progress: Callable[[RebuildProgress], None],
+        *,
+        shard_count: int | None = None,
+    ) -> int:
+        return await (await self._open_current()).rebuild_bucket(bucket, report_progress, shard_count=shard_count)
 
     async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
         return await (await self._open_current()).clean_up_bucket(bucket)

@@ -122,6 +122,7 @@ class BucketCatalogue:
             dimensions=meta["dimensions"],
             has_outlines=meta.get("outlined", False),
             has_title_labels=meta.get("titled", False),
+            shard_count=meta.get("shards", 1),
             created_ms=int(definition["settings"]["index"]["creation_date"]),
         )
 
@@ -208,9 +209,11 @@ def combine_generations(entries: Mapping[BucketId, BucketRegistryEntry]) -> Gene
 
 
 def _multi_search_header(search: OpenSearchRequest) -> JsonObject:
-    if search.point_in_time is not None:  # it names its index itself
-        return {"allow_partial_search_results": False}
-    return {"index": list(search.indexes), "allow_partial_search_results": False}
+    header: JsonObject = {"allow_partial_search_results": False}
+    if search.weighs_whole_index:
+        header["search_type"] = "dfs_query_then_fetch"
+    # A point in time names its index itself.
+    return header if search.point_in_time is not None else {"index": list(search.indexes)} | header
 
 
 def _multi_search_body(search: OpenSearchRequest) -> JsonObject:

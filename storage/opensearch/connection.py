@@ -79,7 +79,8 @@ def parse_error_detail(location: str, status: int, detail: Json) -> RequestRefus
     if not isinstance(detail, dict):
         return RequestRefused(location, status, "", str(detail))
     error = cast(JsonObject, detail)
-    causes = cast(list[JsonObject], error.get("root_cause") or [error])
+    # A failure while the answers of several shards are put together has no root cause in any of them.
+    causes = cast(list[JsonObject], error.get("root_cause") or [error.get("caused_by") or error])
     cause = causes[0] if error.get("type") == "search_phase_execution_exception" else error
     return RequestRefused(location, status, str(cause.get("type", "")), str(cause.get("reason", "")))
 

@@ -50,10 +50,12 @@ _WRITE_CHECK_KIND = "check"  # of the registry's entries that `ping` writes
 class OpenSearchIndex:
     """Implements `SearchIndex`. Created by `open`; belongs to one event loop."""
 
-    def __init__(self, catalogue: BucketCatalogue, *, tenant: TenantId, embedder: Embedder | None) -> None:
+    def __init__(
+        self, catalogue: BucketCatalogue, *, tenant: TenantId, embedder: Embedder | None, shard_count: int = 1
+    ) -> None:
         self._catalogue, self._tenant = catalogue, tenant
         self._writer = DocumentWriter(catalogue=catalogue, embedder=embedder)
-        self._versions = IndexVersions(catalogue=catalogue, writer=self._writer)
+        self._versions = IndexVersions(catalogue=catalogue, writer=self._writer, shard_count=shard_count)
         self._reader = IndexReader(catalogue=catalogue, embedder=embedder)
 
     @classmethod
@@ -68,10 +70,12 @@ class OpenSearchIndex:
         password: str | None = None,
         ca_file: str | None = None,
         installation: str = "parley",
+        shard_count: int = 1,
     ) -> "OpenSearchIndex":
         """Open the tenant's index in the cluster at `urls`. `analysers` returns the analyser of a language.
 
         `installation` is the prefix of all index names: lower-case letters, digits and hyphens, a letter first.
+        `shard_count`: of the index of a new bucket.
         Without an embedder passages are stored without vectors. Buckets with terms of another analyser version, and
         buckets that an earlier Parley created without outlines, are reindexed. Raises `IndexUnavailable` (no response,
         not OpenSearch 3, user or certificate refused) and `IndexTooNew`.
@@ -80,7 +84,7 @@ class OpenSearchIndex:
         catalogue = BucketCatalogue(connection=connection, names=IndexNames(tenant, installation), analysers=analysers)
         try:
             await catalogue.open()
-            index = cls(catalogue, tenant=tenant, embedder=embedder)
+            index = cls(catalogue, tenant=tenant, embedder=embedder, shard_count=shard_count)
             await index._reindex_outdated_buckets()
         except BaseException:
             await connection.close()
@@ -139,14 +143,25 @@ class OpenSearchIndex:
 
     # -- rebuilding
 
-    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
-        needed_bytes, free_bytes = await self._versions.plan_rebuild(bucket)
+    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
+        needed_bytes, free_bytes, planned_shards = await self._versions.plan_rebuild(bucket, shard_count)
         size = await self._load_bucket_size(bucket)
         document_count = 0 if size is None else size.document_count
-        return RebuildPlan(document_count=document_count, needed_bytes=needed_bytes, free_bytes=free_bytes)
+        return RebuildPlan(
+            document_count=document_count,
+            needed_bytes=needed_bytes,
+            free_bytes=free_bytes,
+            shard_count=planned_shards,
+        )
 
-    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
-        await self._versions.rebuild_bucket(bucket, report_progress)
+    async def rebuild_bucket(
+        self,
+        bucket: BucketId,
+        report_progress: Callable[[RebuildProgress], None],
+        *,
+        shard_count: int | None = None,
+    ) -> int:
+        await self._versions.rebuild_bucket(bucket, report_progress, shard_count)
         size = await self._load_bucket_size(bucket)
         return 0 if size is None else size.document_count
 

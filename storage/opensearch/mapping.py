@@ -1,9 +1,9 @@
 """How a bucket is stored in OpenSearch: index names, field codes, mapping.
 
-A bucket is one strict index with one shard. It holds documents and, joined to them as children, their passages. There
-is one shard because facets over several shards are not exact. There is one index because conditions on whole documents
-(including phrases and absent words) then restrict a ranking in one round trip, and because documents and passages
-become visible in the same refresh.
+A bucket is one strict index. It holds documents and, joined to them as children, their passages, because conditions on
+whole documents (including phrases and absent words) then restrict a ranking in one round trip. An index has one shard
+or several. All entries of a document are routed to the same shard, where they become visible in the same refresh.
+Several shards give the same answers: counts fetch all values, and rankings weigh terms by the whole index.
 
 Names are hashes of ids, so that the rules for index names never apply to a bucket's name. A field's code holds its type
 and its position in the schema. Whenever types or positions change, a new version of the index is built and the alias is
@@ -24,7 +24,8 @@ from storage.search.ids import BucketId, FieldName, TenantId
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.term_weights import BM25_B, BM25_K1
 
-FORMAT_VERSION = 1  # of indexes; an index of a later version is refused
+FORMAT_VERSION = 2  # of indexes; an index of a later version is refused
+_ONE_SHARD_FORMAT = 1  # an index that an earlier Parley can read
 PASSAGE, DOCUMENT = "passage", "document"  # kinds of entries, and the two sides of the join
 TITLE_LABEL_PATH = "title_label"  # the title as written
 BODY = "body"  # the text of a document, stored separately so that reading its values does not load it
@@ -158,6 +159,7 @@ class IndexLayout:
     dimensions: int
     has_outlines: bool = True  # documents can be ranked by outlines; False for indexes of an earlier Parley
     has_title_labels: bool = True  # the titles are in the vocabulary; False for indexes of an earlier Parley
+    shard_count: int = 1
     created_ms: int = 0  # when the index was created, in ms since 1970, by the clock of the cluster
 
     @cached_property
@@ -172,7 +174,7 @@ class IndexLayout:
     def mapping_meta(self) -> JsonObject:
         """The layout as stored in the mapping's `_meta`."""
         return {
-            "format": FORMAT_VERSION,
+            "format": _ONE_SHARD_FORMAT if self.shard_count == 1 else FORMAT_VERSION,
             "number": self.version_number,
             "schema": schema_to_json(self.schema),
             "analyser": self.analyser_version,
@@ -180,6 +182,7 @@ class IndexLayout:
             "dimensions": self.dimensions,
             **({"outlined": True} if self.has_outlines else {}),
             **({"titled": True} if self.has_title_labels else {}),
+            **({"shards": self.shard_count} if self.shard_count > 1 else {}),
         }
 
     @cached_property
@@ -195,7 +198,7 @@ class IndexLayout:
     def _physical_layout(self) -> tuple[object, ...]:
         shapes = tuple(map(_indexing_shape_of, self.schema.fields))
         entries = (self.has_outlines, self.has_title_labels)
-        return (shapes, self.analyser_version, self.embedder_name, self.dimensions, *entries)
+        return (shapes, self.analyser_version, self.embedder_name, self.dimensions, self.shard_count, *entries)
 
     @property
     def index_mapping(self) -> JsonObject:
@@ -232,13 +235,14 @@ class IndexLayout:
             "dynamic": "strict",
             "_meta": self.mapping_meta,
             "_source": {"includes": ["stored"]},
+            **({"_routing": {"required": True}} if self.shard_count > 1 else {}),
             "properties": properties,
         }
 
     @property
     def index_settings(self) -> JsonObject:
         return {
-            "number_of_shards": 1,
+            "number_of_shards": self.shard_count,
             "auto_expand_replicas": "0-1",
             "refresh_interval": "-1",
             "index.knn": False,  # vectors are scanned, which is exact

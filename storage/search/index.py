@@ -547,11 +547,16 @@ class RebuildProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildPlan:
-    """What it takes to build a bucket's index anew. `free_bytes` of disk may be used; None: unknown."""
+    """What it takes to build a bucket's index anew. `free_bytes` of disk may be used; None: unknown.
+
+    `shard_count`: the parts that the new index has, which a cluster spreads over its machines; None: this engine has
+    none.
+    """
 
     document_count: int
     needed_bytes: int
     free_bytes: int | None
+    shard_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -635,17 +640,24 @@ class SearchIndex(Protocol):
         """
         ...
 
-    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
+    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
         """Return what `rebuild_bucket` takes. Changes nothing. Raises `UnknownBucket`."""
         ...
 
-    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
+    async def rebuild_bucket(
+        self,
+        bucket: BucketId,
+        report_progress: Callable[[RebuildProgress], None],
+        *,
+        shard_count: int | None = None,
+    ) -> int:
         """Build the bucket's index anew from the documents that it stores; return their number.
 
         Passages get the vectors of the index's embedder. Searches and writes go on meanwhile; a search sees the old or
         the new index. After a call that was killed at any point, searches and writes are right as before, and the next
-        call goes on with what was done. A call that fails or is cancelled leaves the old index as it was. Raises
-        `UnknownBucket`, `DiskSpaceShort`, `EmbedderUnavailable`.
+        call goes on with what was done. A call that fails or is cancelled leaves the old index as it was.
+        `shard_count`: the parts that the new index has, in an engine with shards; None: as many as the old index. All
+        answers stay the same. Raises `UnknownBucket`, `DiskSpaceShort`, `EmbedderUnavailable`.
         """
         ...
 

@@ -148,3 +148,4 @@ def test_reindex_wants_names_or_all(tmp_path: Path) -> None:
     assert run_parley(tmp_path, "bucket", "reindex").status == 2
     assert run_parley(tmp_path, "bucket", "reindex", "notes", "--all").status == 2
     assert run_parley(tmp_path, "bucket", "reindex", "notes").status == 1
+    assert run_parley(tmp_path, "bucket", "reindex", "--all", "--shards", "3").status == 2

@@ -1,6 +1,7 @@
 """Fixtures for the contract tests: every implementation of `SearchIndex`, empty at the start of each test."""
 
 import asyncio
+import os
 import urllib.request
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -54,6 +55,7 @@ async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[I
                 analysers=analyser_for,
                 embedder=embedder,
                 installation=installation,
+                shard_count=int(os.environ.get("PARLEY_TEST_INDEX_SHARDS", "1")),
             )
             stack.push_async_callback(index.close)
             return index

@@ -97,11 +97,17 @@ class SplitIndex:
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
         return await self._index_with(bucket).update_vectors(bucket, report_progress)
 
-    async def plan_rebuild(self, bucket: BucketId) -> RebuildPlan:
-        return await self._index_with(bucket).plan_rebuild(bucket)
+    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
+        return await self._index_with(bucket).plan_rebuild(bucket, shard_count=shard_count)
 
-    async def rebuild_bucket(self, bucket: BucketId, report_progress: Callable[[RebuildProgress], None]) -> int:
-        return await self._index_with(bucket).rebuild_bucket(bucket, report_progress)
+    async def rebuild_bucket(
+        self,
+        bucket: BucketId,
+        report_progress: Callable[[RebuildProgress], None],
+        *,
+        shard_count: int | None = None,
+    ) -> int:
+        return await self._index_with(bucket).rebuild_bucket(bucket, report_progress, shard_count=shard_count)
 
     async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
         return await self._index_with(bucket).clean_up_bucket(bucket)

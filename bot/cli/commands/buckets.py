@@ -133,6 +133,7 @@ def delete(
 def reindex(
     names: Annotated[list[str] | None, typer.Argument(metavar="[BUCKET]…")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every bucket that needs it.")] = False,
+    shards: Annotated[int | None, typer.Option(min=1, max=64, help="OpenSearch: the shards of the new index.")] = None,
     yes: ConsentOption = False,
     home: HomeOption = None,
     debug: DebugOption = False,
@@ -140,13 +141,16 @@ def reindex(
     """Index the stored documents of these buckets anew, and embed what has no vector of the current embedder.
 
     With --all only buckets with passages to embed, after a change of PARLEY_EMBEDDER or a failure of its model.
-    Questions are answered meanwhile, from the index as it was. A run that was killed goes on where it stopped when it
-    is started again.
+    Questions are answered meanwhile, from the index as it was. --shards spreads a large bucket over the machines of an
+    OpenSearch cluster, or over fewer; without it, the number of shards stays as it is. Answers are the same. A run that
+    was killed goes on where it stopped when it is started again.
     """
 
     async def reindex_buckets(bot: "Application") -> None:
         if bool(names) == all_:
             raise CommandFailed("name the buckets, or give --all", exit_status=2)
+        if all_ and shards is not None:
+            raise CommandFailed("--shards is for named buckets", exit_status=2)
         buckets = [(await bucket_state_of(bot, name)).schema.bucket for name in names or ()] or list(
             await bot.index.load_vector_states()
         )
@@ -158,7 +162,7 @@ def reindex(
         if outdated and (estimate := await bot.models.describe_embedding_cost(_sum_volumes(outdated.values()))):
             ask_for_consent(f"to embed {', '.join(outdated)}: {estimate}", yes=yes)
         for bucket, volume in (outdated if all_ else volumes).items():
-            await (embed_bucket(bot, bucket, volume) if all_ else rebuild_bucket(bot, bucket, volume))
+            await (embed_bucket(bot, bucket, volume) if all_ else rebuild_bucket(bot, bucket, volume, shards))
         if all(state.is_current for state in (await bot.index.load_vector_states()).values()):
             await bot.models.forget_earlier_vectors()
 

@@ -194,9 +194,9 @@ async def _delete_points_of(
 
 
 async def _open_point(connection: ClusterConnection, layout: IndexLayout) -> BucketPoint:
-    response = await connection.send_request(
-        "POST", f"/{layout.index}/_search/point_in_time", params={"keep_alive": _KEEP_ALIVE}
-    )
+    # A point without a shard would hide the documents of that shard from searches that look complete.
+    params = {"keep_alive": _KEEP_ALIVE, "allow_partial_pit_creation": "false"}
+    response = await connection.send_request("POST", f"/{layout.index}/_search/point_in_time", params=params)
     return BucketPoint(layout_digest=layout.layout_digest, point_id=response["pit_id"])
 
 

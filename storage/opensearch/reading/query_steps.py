@@ -23,12 +23,14 @@ _MAX_BINS = 60_000  # of one aggregation; the server's limit is 65,535
 class OpenSearchRequest:
     """One search. `indexes` is never empty, because OpenSearch searches every index when none is named.
 
-    With a `point_in_time`, the search reads its state of the one index.
+    With a `point_in_time`, the search reads its state of the one index. `weighs_whole_index`: scores use the term
+    statistics of all shards together, at the cost of a further exchange with them; else those of each shard.
     """
 
     indexes: tuple[str, ...]
     body: JsonObject
     point_in_time: str | None = None
+    weighs_whole_index: bool = False
 
 
 QuerySteps: TypeAlias = Generator[list[OpenSearchRequest], list[OpenSearchResponse], T]

@@ -6,6 +6,7 @@ Ranks documents by BM25 over their outlines. Buckets that are ranked by the same
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from storage.opensearch.connection import JsonObject
@@ -18,7 +19,7 @@ from storage.opensearch.reading.query_steps import (
     build_joint_request,
     build_search_request,
 )
-from storage.opensearch.responses import OpenSearchHit, OpenSearchResponse
+from storage.opensearch.responses import Aggregations, OpenSearchHit, OpenSearchResponse
 from storage.opensearch.terms import indexed_tokens_of
 from storage.search.ids import ChunkId, DocId
 from storage.search.index import OutlineHit, PassageHit
@@ -59,15 +60,12 @@ def rank_by_terms(
         terms = _rarest_terms(terms, [_document_frequencies_in(response, terms) for response in responses])
         frequency_requests = [_document_frequency_request(query.layout, terms) for query in bucket_queries]
     rankings = [
-        (query.index, _term_ranking_query(query, [(term, counts[term]) for term in terms]))
+        (query.layout, _term_ranking_query(query, [(term, counts[term]) for term in terms]))
         for query, counts in zip(bucket_queries, occurrences, strict=True)
     ]
     joins = not asks_each_index and limit <= _MAX_INNER_HITS
-    joint_rankings = _join_equal_queries(rankings, joins=joins)
-    responses = yield [
-        *frequency_requests,
-        *(_term_ranking_request(indexes, query, limit) for indexes, query in joint_rankings),
-    ]
+    joint_rankings = _join_weighed_queries(rankings, joins=joins)
+    responses = yield [*frequency_requests, *(_term_ranking_request(ranking, limit) for ranking in joint_rankings)]
     counted, ranked = responses[: len(bucket_queries)], responses[len(bucket_queries) :]
     hits_by_index = _hits_by_index(ranked)
     weights = _term_weights_of(
@@ -151,10 +149,10 @@ def rank_by_outline(
     if limit < 1:
         yield []
         return ()
-    rankings = [(bucket_query.index, _outline_query(bucket_query, text)) for bucket_query in bucket_queries]
+    rankings = [(bucket_query.layout, _outline_query(bucket_query, text)) for bucket_query in bucket_queries]
     responses = yield [
-        build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **_OUTLINE_OPTIONS)
-        for indexes, query in _join_equal_queries(rankings, joins=not asks_each_index)
+        ranking.build_request(None, size=min(limit, MAX_HITS), **_OUTLINE_OPTIONS)
+        for ranking in _join_weighed_queries(rankings, joins=not asks_each_index)
     ]
     layouts = {bucket_query.index: bucket_query.layout for bucket_query in bucket_queries}
     outlines = [_outline_from_response(hit, layouts[hit.index]) for response in responses for hit in response.hits]
@@ -167,10 +165,39 @@ def _outline_query(bucket_query: BucketQuery, text: str) -> JsonObject:
     return {"bool": {"must": [matching], "filter": [bucket_query.documents_query]}}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _JointRanking:
+    """A query that ranks by the term statistics of each index alone."""
+
+    indexes: tuple[str, ...]
+    query: JsonObject
+    spans_shards: bool  # of its only index
+
+    def build_request(self, aggregations: Aggregations | None, **options: object) -> OpenSearchRequest:
+        request = build_joint_request(self.indexes, self.query, aggregations, **options)
+        return replace(request, weighs_whole_index=self.spans_shards)
+
+
+def _join_weighed_queries(queries: Sequence[tuple[IndexLayout, JsonObject]], *, joins: bool) -> list[_JointRanking]:
+    """Joins equal queries of indexes with one shard, whose statistics stay apart in a search of several indexes.
+
+    The statistics of an index with several shards are gathered, so it is searched alone.
+    """
+    small = [(layout.index, query) for layout, query in queries if layout.shard_count == 1]
+    return [
+        _JointRanking(indexes=indexes, query=query, spans_shards=False)
+        for indexes, query in _join_equal_queries(small, joins=joins)
+    ] + [
+        _JointRanking(indexes=(layout.index,), query=query, spans_shards=True)
+        for layout, query in queries
+        if layout.shard_count > 1
+    ]
+
+
 def _join_equal_queries(
     queries: Sequence[tuple[str, JsonObject]], *, joins: bool
 ) -> list[tuple[tuple[str, ...], JsonObject]]:
-    """Returns the indexes of each query. Scores are of one index alone, also in a search of several indexes."""
+    """Returns the indexes of each query."""
     if not joins:
         return [((index,), query) for index, query in queries]
     indexes_by_text, query_by_text = dict[str, tuple[str, ...]](), dict[str, JsonObject]()
@@ -227,13 +254,13 @@ def _term_ranking_query(bucket_query: BucketQuery, terms_and_counts: Sequence[tu
     return {"bool": {"must": [matching], "filter": [bucket_query.passages_query]}}
 
 
-def _term_ranking_request(indexes: Sequence[str], query: JsonObject, limit: int) -> OpenSearchRequest:
+def _term_ranking_request(ranking: _JointRanking, limit: int) -> OpenSearchRequest:
     """Find the best passages of each index. Their scores are not comparable before they are corrected."""
-    if len(indexes) == 1:
-        return build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
+    if len(ranking.indexes) == 1:
+        return ranking.build_request(None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
     best: JsonObject = {"top_hits": {"size": limit, "track_scores": True, **_PASSAGE_OPTIONS}}
-    bins: JsonObject = {"terms": {"field": "_index", "size": len(indexes)}, "aggs": {"best": best}}
-    return build_joint_request(indexes, query, {"indexes": bins})
+    bins: JsonObject = {"terms": {"field": "_index", "size": len(ranking.indexes)}, "aggs": {"best": best}}
+    return ranking.build_request({"indexes": bins})
 
 
 def _hits_by_index(responses: Sequence[OpenSearchResponse]) -> dict[str, list[OpenSearchHit]]:

@@ -1,5 +1,6 @@
 """How much disk space a further version of an index takes, and whether the cluster has it below its watermark."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -91,7 +92,7 @@ async def load_node_spaces(connection: ClusterConnection) -> list[NodeSpace]:
 
 
 async def estimate_needed_bytes(catalogue: BucketCatalogue, source: IndexLayout, target: IndexLayout) -> int:
-    """Returns the bytes that one copy of `target` takes on a node, with the documents of `source`."""
+    """Returns the bytes that one copy of `target` takes, with the documents of `source`."""
     params = {"filter_path": "_all.primaries.store.size_in_bytes"}
     response = await catalogue.connection.send_request("GET", f"/{source.index}/_stats/store", params=params)
     size_bytes = int(response["_all"]["primaries"]["store"]["size_in_bytes"])
@@ -105,8 +106,10 @@ async def estimate_needed_bytes(catalogue: BucketCatalogue, source: IndexLayout,
 async def estimate_space(
     catalogue: BucketCatalogue, source: IndexLayout, target: IndexLayout
 ) -> tuple[int, int | None]:
-    """Returns the bytes that a build takes on a node, and those that are free below the watermark, on the node
-    with most. None: this user may not ask.
+    """Returns the bytes that a build takes on a node, and those that are free below the watermark.
+
+    Both are of the fullest node, with the shards spread over as many nodes as leaves it most room. None: this user may
+    not ask.
     """
     needed_bytes = await estimate_needed_bytes(catalogue, source, target)
     try:
@@ -117,7 +120,16 @@ async def estimate_space(
         return needed_bytes, None
     limit = watermarks.limit_for(len(spaces))
     free = [space.free_below(limit) if watermarks.is_enabled else space.available for space in spaces]
-    return needed_bytes, max(free, default=None)
+    return spread_over_nodes(needed_bytes, target.shard_count, free)
+
+
+def spread_over_nodes(needed_bytes: int, shard_count: int, free_bytes: Sequence[int]) -> tuple[int, int | None]:
+    """Returns the bytes that are needed and free on the fullest node. `free_bytes` has an item for each node."""
+    spreads = list[tuple[int, int]]()
+    for node_count, free in enumerate(sorted(free_bytes, reverse=True)[:shard_count], start=1):
+        most_shards = -(-shard_count // node_count)
+        spreads.append((-(-needed_bytes * most_shards // shard_count), free))
+    return max(spreads, key=lambda spread: spread[1] - spread[0], default=(needed_bytes, None))
 
 
 async def require_disk_space(catalogue: BucketCatalogue, source: IndexLayout, target: IndexLayout) -> None:

@@ -40,8 +40,11 @@ _TOMBSTONE_LIFETIME = "10m"  # how long a version being built remembers deletion
 
 @dataclass(frozen=True, kw_only=True)
 class IndexVersions:
+    """`shard_count`: of the index of a new bucket. A bucket keeps its own until it is rebuilt with another."""
+
     catalogue: BucketCatalogue
     writer: DocumentWriter
+    shard_count: int = 1
 
     async def set_schema(self, schema: Schema) -> None:
         while True:
@@ -71,10 +74,12 @@ class IndexVersions:
         current = await self.catalogue.reload_bucket_layout(bucket)
         if embedder.is_metered:
             await self._embed_all_documents(current, embedder, report_progress)
-        await self._build_next_version(current, ignore_progress)
+        await self._build_next_version(current, ignore_progress, current.shard_count)
 
-    async def rebuild_bucket(self, bucket: BucketId, report_progress: ProgressReporter) -> None:
-        """Raises what `update_vectors` raises."""
+    async def rebuild_bucket(
+        self, bucket: BucketId, report_progress: ProgressReporter, shard_count: int | None
+    ) -> None:
+        """Build a version with so many shards; None: as many as now. Raises what `update_vectors` raises."""
         current, embedder = await self.catalogue.reload_bucket_layout(bucket), self.writer.embedder
         if embedder is not None and embedder.is_metered and current.embedder_name != embedder.name:
             await self._embed_all_documents(
@@ -82,34 +87,49 @@ class IndexVersions:
                 embedder,
                 lambda count: report_progress(RebuildProgress(stage=RebuildStage.EMBEDDING, done=count, total=count)),
             )
-        await self._build_next_version(current, report_progress)
+        await self._build_next_version(current, report_progress, shard_count or current.shard_count)
 
-    async def _build_next_version(self, first: IndexLayout, report_progress: ProgressReporter) -> None:
+    async def _build_next_version(
+        self, first: IndexLayout, report_progress: ProgressReporter, shard_count: int
+    ) -> None:
         """Build versions until one that began after this call is in use."""
         current = first
         for _ in range(_MAX_BUILDS):
-            target = await self._next_layout_for(current)
+            target = await self._next_layout_for(current, shard_count)
             await self._build_version(current, target, VectorPolicy.REQUIRE, report_progress)
             current = await self.catalogue.reload_bucket_layout(first.bucket)
-            has_vectors = (current.embedder_name, current.dimensions) == (target.embedder_name, target.dimensions)
-            if current.index != first.index and has_vectors:
+            is_as_wanted = (current.embedder_name, current.dimensions, current.shard_count) == (
+                target.embedder_name,
+                target.dimensions,
+                target.shard_count,
+            )
+            if current.index != first.index and is_as_wanted:
                 return
         raise IndexUnavailable(self.catalogue.connection.location, f"{first.bucket!r} is changed all the time")
 
-    async def _next_layout_for(self, current: IndexLayout) -> IndexLayout:
+    async def _next_layout_for(self, current: IndexLayout, shard_count: int) -> IndexLayout:
         """Returns the layout of a rebuild of `current` with its number. Raises `EmbedderUnavailable`."""
         embedder, analyser = self.writer.embedder, self.catalogue.analysers(current.schema.language)
         target = replace(
-            current, analyser=analyser, analyser_version=analyser.version, has_outlines=True, has_title_labels=True
+            current,
+            analyser=analyser,
+            analyser_version=analyser.version,
+            has_outlines=True,
+            has_title_labels=True,
+            shard_count=shard_count,
         )
         if embedder is None:
             return target
         return replace(target, embedder_name=embedder.name, dimensions=await embedder.load_dimensions())
 
-    async def plan_rebuild(self, bucket: BucketId) -> tuple[int, int | None]:
-        """Returns the bytes that a rebuild takes on a node and those that are free. Raises `UnknownBucket`."""
+    async def plan_rebuild(self, bucket: BucketId, shard_count: int | None) -> tuple[int, int | None, int]:
+        """Returns the bytes that a rebuild takes on a node, those that are free, and the number of shards.
+
+        Raises `UnknownBucket`.
+        """
         current = await self.catalogue.reload_bucket_layout(bucket)
-        return await estimate_space(self.catalogue, current, await self._next_layout_for(current))
+        target = await self._next_layout_for(current, shard_count or current.shard_count)
+        return *await estimate_space(self.catalogue, current, target), target.shard_count
 
     async def _embed_all_documents(
         self, layout: IndexLayout, embedder: Embedder, report_progress: Callable[[int], None]
@@ -273,6 +293,7 @@ class IndexVersions:
             analyser_version=analyser.version,
             embedder_name=embedder_name,
             dimensions=dimensions,
+            shard_count=self.shard_count if current is None else current.shard_count,
             created_ms=0 if current is None else current.created_ms,
         )
 

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from storage.embedder import Embedder
 from storage.opensearch.index import OpenSearchIndex
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import TENANT
@@ -25,16 +26,26 @@ def installation() -> str:
 
 @pytest_asyncio.fixture
 async def open_index(opensearch_url: str, installation: str) -> AsyncGenerator[IndexOpener]:
-    """Opens further handles on the test's index, as other processes would; `url` may be a proxy to the server."""
+    """Opens further handles on the test's index, as other processes would.
+
+    `url` may be a proxy to the server. `shard_count`: of new buckets. `suffix`: of the installation, for another index.
+    """
     async with AsyncExitStack() as stack:
 
-        async def open_handle(url: str = opensearch_url) -> OpenSearchIndex:
+        async def open_handle(
+            url: str = opensearch_url, *, shard_count: int = 1, suffix: str = "", embedder: Embedder | None = None
+        ) -> OpenSearchIndex:
             index = await OpenSearchIndex.open(
-                [url], tenant=TENANT, analysers=analyser_for, embedder=None, installation=installation
+                [url],
+                tenant=TENANT,
+                analysers=analyser_for,
+                embedder=embedder,
+                installation=f"{installation}{suffix}",
+                shard_count=shard_count,
             )
             stack.push_async_callback(index.close)
             return index
 
         yield open_handle
-    request = urllib.request.Request(f"{opensearch_url}/{installation}-*", method="DELETE")
+    request = urllib.request.Request(f"{opensearch_url}/{installation}*", method="DELETE")
     await asyncio.to_thread(lambda: urllib.request.urlopen(request).close())

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 from opensearchpy import exceptions as library
 
-from storage.opensearch.connection import ClusterConnection, NoConnection, RequestRefused, translate_client_error
+from storage.opensearch.connection import (
+    ClusterConnection,
+    JsonObject,
+    NoConnection,
+    RequestRefused,
+    parse_error_detail,
+    translate_client_error,
+)
 from storage.opensearch.responses import parse_multi_search_response
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 
@@ -131,3 +138,12 @@ async def test_the_password_in_an_address_is_not_shown() -> None:
 def test_a_certificate_that_cannot_be_read_is_named() -> None:
     with pytest.raises(IndexUnavailable, match="certificate"):
         ClusterConnection(["https://index:9200"], user=None, password=None, ca_file="/no/such/file.pem")
+
+
+def test_a_failure_to_put_the_answers_of_shards_together_has_its_cause() -> None:
+    cause = {"type": "too_many_buckets_exception", "reason": "Trying to create too many buckets."}
+    error: JsonObject = {"root_cause": [], "type": "search_phase_execution_exception", "reason": "", "caused_by": cause}
+
+    refusal = parse_error_detail(LOCATION, 503, error)
+
+    assert (refusal.error_type, refusal.is_transient) == ("too_many_buckets_exception", False)

@@ -376,6 +376,21 @@ def test_a_watermark_is_a_share_of_the_disk_or_what_stays_free(watermark: str, r
     assert disk_space.reserved_bytes_of(watermark, 1_000) == reserved
 
 
+@pytest.mark.parametrize(
+    ("shard_count", "free_bytes", "expected"),
+    [
+        (1, [10, 500, 90], (300, 500)),
+        (3, [150, 130, 10], (200, 130)),
+        (3, [120, 110, 100], (100, 100)),
+        (2, [], (300, None)),
+    ],
+)
+def test_shards_are_spread_over_the_nodes_that_have_room(
+    shard_count: int, free_bytes: list[int], expected: tuple[int, int | None]
+) -> None:
+    assert disk_space.spread_over_nodes(300, shard_count, free_bytes) == expected
+
+
 async def test_vectors_that_cost_something_are_copied(opensearch_url: str, installation: str) -> None:
     from storage.search.index import SemanticPassageRequest
     from tests.stand_ins.word_vectors import FailingEmbedder
