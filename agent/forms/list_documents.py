@@ -17,6 +17,7 @@ from agent.outcome import FoundPassage, OutcomeKind
 from agent.refine import facets, relaxations
 from agent.refine.candidates import RefinementCandidate
 from agent.refine.facets import FacetSplit
+from agent.refine.refinements import count_requests_for
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.shown_documents import begins_as_shown, is_shown_list, shown_documents_of
 from agent.review.leg_review import (
@@ -101,6 +102,13 @@ async def decide_list(answer_form: ListDocuments, review: LegReview) -> Enough |
     records = by_currency or review.records[: answer_form.limit]
     total = len(by_currency) or (min(count, answer_form.limit) if answer_form.limit else count)
     split, cells = _split_list(review, total)
+    candidates = (
+        *cells,
+        *wider_reading_candidates(review),
+        *missing_candidates(review),
+        *_other_bucket_candidates(review),
+    )
+    review.session.ask_with_next(count_requests_for(review.leg, candidates))
     facts = ListFacts(
         answer_form=answer_form,
         records=records,
@@ -119,12 +127,7 @@ async def decide_list(answer_form: ListDocuments, review: LegReview) -> Enough |
         facts=facts,
         shown_form=None if by_currency else _form_with_shown(answer_form, review, len(records[:SHOWN_DOCUMENTS])),
         hits=await _load_passage_by_document(review, records),
-        candidates=(
-            *cells,
-            *wider_reading_candidates(review),
-            *missing_candidates(review),
-            *_other_bucket_candidates(review),
-        ),
+        candidates=candidates,
         export_count=count if total > SHOWN_DOCUMENTS else None,
         assumptions=assumptions_of(review),
     )

@@ -68,13 +68,7 @@ async def count_refinements(
     this (`shows_set`). A reply that asks which set is meant offers it as well. Of choices that change the form of the
     answer, only those with the same form are compared.
     """
-    candidates = candidates[:_MAX_COUNTED]
-    searches = [apply_refinement(candidate.refinement, leg.search) for candidate in candidates]
-    offered = [
-        (candidate, search)
-        for candidate, search in zip(candidates, searches, strict=True)
-        if search != leg.search or _may_repeat_set(candidate.refinement, shows_set=shows_set)
-    ]
+    offered = _searches_to_count(leg, candidates, shows_set=shows_set)
     if not offered:
         return []
     now = CountRequest(leg.search)
@@ -95,6 +89,25 @@ async def count_refinements(
         )
         for position, (candidate, counted) in enumerate(found)
         if position not in repeated
+    ]
+
+
+def count_requests_for(leg: Leg, candidates: Sequence[RefinementCandidate]) -> list[CountRequest]:
+    """Returns the requests by which `count_refinements` counts the candidates beside an answer."""
+    offered = _searches_to_count(leg, candidates, shows_set=True)
+    return [CountRequest(leg.search), *(CountRequest(search) for _, search in offered)] if offered else []
+
+
+def _searches_to_count(
+    leg: Leg, candidates: Sequence[RefinementCandidate], *, shows_set: bool
+) -> list[tuple[RefinementCandidate, Search]]:
+    """Returns the candidates that may be offered, at most 40, each with the search that it leads to."""
+    candidates = candidates[:_MAX_COUNTED]
+    searches = [apply_refinement(candidate.refinement, leg.search) for candidate in candidates]
+    return [
+        (candidate, search)
+        for candidate, search in zip(candidates, searches, strict=True)
+        if search != leg.search or _may_repeat_set(candidate.refinement, shows_set=shows_set)
     ]
 
 

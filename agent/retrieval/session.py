@@ -5,7 +5,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -58,6 +58,7 @@ class RetrievalSession:
     candidates: set[ChunkId] = field(default_factory=set[ChunkId])
     cosines_by_query: dict[str, dict[ChunkId, float]] = field(default_factory=dict[str, dict[ChunkId, float]])
     known_answers: IndexAnswers | None = None  # of the turn so far, all in one state of the index
+    likely_requests: list[IndexRequest[object]] = field(default_factory=list[IndexRequest[object]])
 
     async def ask_index(
         self, requests: Sequence[IndexRequest[object]], record: Sequence[IndexRequest[object]] = ()
@@ -76,12 +77,18 @@ class RetrievalSession:
             self.record_attempt(_build_attempt(request, answers, ms))
         return answers
 
+    def ask_with_next(self, requests: Iterable[IndexRequest[object]]) -> None:
+        """Sends requests that will likely be made later along with the next round trip, if there is one."""
+        self.likely_requests += requests
+
     async def _answer_new_requests(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         known = self.known_answers
         new_requests = [request for request in requests if known is None or request not in known]
         if known is not None and not new_requests:
             return known
-        answers = await self._make_round_trip(new_requests)
+        likely_requests = [request for request in self.likely_requests if known is None or request not in known]
+        self.likely_requests.clear()
+        answers = await self._make_round_trip(tuple(dict.fromkeys((*new_requests, *likely_requests))))
         if known is not None and answers.generation != known.generation:
             if len(new_requests) < len(requests):
                 answers = await self._make_round_trip(requests)

@@ -16,7 +16,7 @@ from agent.refine.choice_labels import (
 from agent.refine.unknown_words import field_candidates
 from agent.retrieval.quotations import QuotableSentence
 from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview
-from storage.search.index import DocumentRequest
+from storage.search.index import DocumentRequest, IndexRequest
 
 _LABELS_OF_CONDITIONS = (
     AlsoMissingLabel,
@@ -67,6 +67,18 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
         await refinements.count_refinements(session, leg, candidates), taken=len(nearest)
     )
     return (*counted, *nearest, *refinements.search_by_meaning_choices(leg))
+
+
+def requests_for_relaxations(review: LegReview) -> list[IndexRequest[object]]:
+    """Returns what `offer_for_clarification` asks of the index, as far as it is known before anything is answered.
+
+    The choices with the nearest values are counted later, when these are known.
+    """
+    if not review.may_ask_back:
+        return []
+    leg, schemas = review.leg, review.question_context.schemas
+    candidates = relaxations.derive_relaxations(leg, None, review.alternatives, schemas)
+    return [*relaxations.relaxation_requests(leg, schemas), *refinements.count_requests_for(leg, candidates)]
 
 
 async def _nearest_document_candidates(

@@ -75,3 +75,24 @@ async def test_a_change_of_the_index_asks_everything_again(notes: EmbeddedIndex)
     assert (answers[COUNT], len(answers[PAGE].records)) == (2, 2)
     assert (await session.ask_index((COUNT,)))[COUNT] == 2
     assert session.round_trips == 3
+
+
+async def test_likely_requests_are_sent_along_with_the_next_ones(notes: EmbeddedIndex) -> None:
+    session = a_session(notes)
+    session.ask_with_next((PAGE,))
+    await session.ask_index((COUNT,))
+
+    answers = await session.ask_index((PAGE,))
+
+    assert len(answers[PAGE].records) == 1
+    assert session.round_trips == 1
+
+
+async def test_likely_requests_alone_make_no_round_trip(notes: EmbeddedIndex) -> None:
+    session = a_session(notes)
+    await session.ask_index((COUNT,))
+    session.ask_with_next((PAGE,))
+
+    await session.ask_index((COUNT,))
+
+    assert session.round_trips == 1
