@@ -8,7 +8,7 @@ vocabulary is loaded. The server's cache of counts is cleared before each timing
 import asyncio
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,9 +68,9 @@ async def measure_index_searches(
         ):
             await ingest_corpus(opened.index, corpus, folder)
             scoped = opened.index.within_scope(await operator_scope_of(opened.index, settings))
-            questioner = _Questioner(scoped, opened.connection, session)
+            meter = QuestionMeter(scoped, opened.connection, session)
             return {
-                kind: SearchCost.median_of([await questioner.measure_question(text, runs) for text in texts])
+                kind: SearchCost.median_of([await meter.measure_question(text, runs) for text in texts])
                 for kind, texts in QUESTIONS_BY_KIND.items()
             }
 
@@ -118,13 +118,18 @@ class _QuestionTiming:
 
 
 @dataclass(frozen=True, slots=True)
-class _Questioner:
-    """Asks questions, and counts what they ask of the node."""
+class QuestionMeter:
+    """Asks questions, and counts what they ask of the node.
+
+    `clears`: the caches that are cleared before each timing. `summarise_ms`: makes the figure of the times of all runs.
+    """
 
     scoped: ScopedIndex
     connection: RecordedConnection
     session: aiohttp.ClientSession
     reasoner: RuleReasoner = field(default_factory=RuleReasoner)
+    clears: Sequence[str] = ("request",)
+    summarise_ms: Callable[[Iterable[float]], float] = statistics.median
 
     async def measure_question(self, text: str, runs: int) -> SearchCost:
         await self._answer_question(text)
@@ -141,18 +146,18 @@ class _Questioner:
             shard_queries=after.shard_queries - before.shard_queries,
             fetches=after.fetches - before.fetches,
             response_bytes=len(await self._send_bare(searches)),
-            wall_ms=statistics.median(timing.wall_ms for timing in timings),
-            bare_wall_ms=statistics.median(timing.bare_wall_ms for timing in timings),
+            wall_ms=self.summarise_ms(timing.wall_ms for timing in timings),
+            bare_wall_ms=self.summarise_ms(timing.bare_wall_ms for timing in timings),
             node_cpu_ms=await self._measure_node_cpu(text, runs),
-            cpu_ms=statistics.median(timing.cpu_ms for timing in timings),
+            cpu_ms=self.summarise_ms(timing.cpu_ms for timing in timings),
         )
 
     async def _time_question(self, text: str, searches: str) -> _QuestionTiming:
-        await self._clear_cached_counts()
+        await self._clear_caches()
         started, cpu_started = time.perf_counter(), time.process_time()
         await self._answer_question(text)
         wall_ms, cpu_ms = (time.perf_counter() - started) * 1000, (time.process_time() - cpu_started) * 1000
-        await self._clear_cached_counts()
+        await self._clear_caches()
         started = time.perf_counter()
         await self._send_bare(searches)
         return _QuestionTiming(
@@ -165,7 +170,7 @@ class _Questioner:
         """The processor time of the node for the question, in ms."""
         before = await self._read_renewed_counts()
         for _ in range(runs):
-            await self._clear_cached_counts()
+            await self._clear_caches()
             await self._answer_question(text)
         return ((await self._read_renewed_counts()).cpu_ms - before.cpu_ms) / runs
 
@@ -181,8 +186,8 @@ class _Questioner:
         async with self.session.post("/_msearch", data=searches.encode(), headers=headers) as response:
             return await response.read()
 
-    async def _clear_cached_counts(self) -> None:
-        async with self.session.post("/_cache/clear", params={"request": "true"}) as response:
+    async def _clear_caches(self) -> None:
+        async with self.session.post("/_cache/clear", params=dict.fromkeys(self.clears, "true")) as response:
             await response.read()
 
     async def _read_node_counts(self) -> _NodeCounts:

@@ -7,6 +7,7 @@ import time
 import urllib.request
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.servers.artefacts import (
@@ -52,16 +53,33 @@ rootLogger.appenderRef.console.ref = console
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSize:
+    """The size of a server. `is_optimised`: it compiles its code fully. `is_on_disk`: its data is not in memory."""
+
+    heap_mb: int = 512
+    is_optimised: bool = False
+    is_on_disk: bool = False
+
+    @property
+    def java_options(self) -> list[str]:
+        heap = [f"-Xms{self.heap_mb}m", f"-Xmx{self.heap_mb}m"]
+        return heap if self.is_optimised else [*heap, "-XX:TieredStopAtLevel=1"]
+
+
+_SMALL_SERVER = ServerSize()
+
+
 @contextmanager
-def opensearch_server() -> Generator[str]:
+def opensearch_server(size: ServerSize = _SMALL_SERVER) -> Generator[str]:
     """Run an OpenSearch server for the length of the block; gives its address. Raises `ServerMissing`."""
     if configured_url := os.environ.get("PARLEY_TEST_OPENSEARCH_URL"):
         yield configured_url
     elif _is_docker_running():
-        with _run_in_docker() as url:
+        with _run_in_docker(size) as url:
             yield url
     else:
-        with _run_from_maven() as url:
+        with _run_from_maven(size) as url:
             yield url
 
 
@@ -75,10 +93,10 @@ def _is_docker_running() -> bool:
 
 
 @contextmanager
-def _run_in_docker() -> Generator[str]:
+def _run_in_docker(size: ServerSize) -> Generator[str]:
     # The container ends with its standard input, so killed tests do not leave a container behind.
     options = ["-i", "--rm", "-p", "127.0.0.1::9200", "-e", "discovery.type=single-node"]
-    options += ["-e", "DISABLE_SECURITY_PLUGIN=true", "-e", "OPENSEARCH_JAVA_OPTS=-Xms512m -Xmx512m"]
+    options += ["-e", "DISABLE_SECURITY_PLUGIN=true", "-e", f"OPENSEARCH_JAVA_OPTS={' '.join(size.java_options)}"]
     name = f"parley-test-opensearch-{os.getpid()}"
     pull = subprocess.run(["docker", "pull", "-q", _IMAGE], capture_output=True, timeout=900, check=False)
     if pull.returncode:
@@ -95,17 +113,17 @@ def _run_in_docker() -> Generator[str]:
 
 
 @contextmanager
-def _run_from_maven() -> Generator[str]:
+def _run_from_maven(size: ServerSize) -> Generator[str]:
     cache = cache_folder()
     try:
         with lock_cache(cache):
             java, home = find_java(cache), _prepare_home(cache)
     except NotDownloaded as exc:
         raise ServerMissing("opensearch", str(exc), required=is_central_reachable()) from exc
-    with scratch_folder("opensearch") as scratch:
+    with scratch_folder("opensearch", in_memory=not size.is_on_disk) as scratch:
         _write_configuration(scratch)
         log = scratch / "server.log"
-        with run_server(_command_line_of(java, home, scratch), folder=home, log=log) as process:
+        with run_server(_command_line_of(java, home, scratch, size), folder=home, log=log) as process:
             yield _wait_until_ready(process, scratch, log)
 
 
@@ -136,8 +154,8 @@ def _write_configuration(scratch: Path) -> None:
     (scratch / "config" / "log4j2.properties").write_text(_LOG4J)
 
 
-def _command_line_of(java: Path, home: Path, scratch: Path) -> list[str]:
-    heap = ["-Xms512m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+def _command_line_of(java: Path, home: Path, scratch: Path, size: ServerSize) -> list[str]:
+    heap = [*size.java_options, "-XX:+UseSerialGC", "-Xshare:auto"]
     opens = ["--add-opens=java.base/java.nio=org.apache.arrow.memory.core,ALL-UNNAMED"]
     paths = [f"-Dopensearch.path.home={home}", f"-Dopensearch.path.conf={scratch / 'config'}"]
     agent = [f"-javaagent:{home / 'agent' / 'opensearch-agent.jar'}", "-Dopensearch.distribution.type=zip"]

@@ -17,9 +17,9 @@ UNPRIVILEGED = "nobody" if os.getuid() == 0 else None
 
 
 @contextmanager
-def scratch_folder(name: str) -> Generator[Path]:
+def scratch_folder(name: str, *, in_memory: bool = True) -> Generator[Path]:
     """Create a folder owned by the server's user; removed at the end. Its path is short enough for a unix socket."""
-    folder = Path(tempfile.mkdtemp(prefix=f"parley-{name}-", dir=_memory_folder()))
+    folder = Path(tempfile.mkdtemp(prefix=f"parley-{name}-", dir=_memory_folder() if in_memory else None))
     if UNPRIVILEGED is not None:
         shutil.chown(folder, UNPRIVILEGED)
     try:
