@@ -40,6 +40,8 @@ from storage.sql.stores.clarifications import ClarificationStore as Clarificatio
 from storage.sql.stores.clarifications import StoredChoice as StoredChoice
 
 CHOICE_LIFETIME: Final = timedelta(hours=24)
+_MAX_EXPIRED_OFFERS: Final = 64  # whose messages one process updates within the lease, even if each update times out
+_EXPIRY_LEASE: Final = timedelta(minutes=5)
 _POSITION_PATTERN = re.compile(
     r"(?:the |number |no |option )?(?:(?P<number>\d{1,3})(?:st|nd|rd|th)?|(?P<word>"
     rf"{alternatives_of(ORDINALS_BY_WORD)}|last))(?: one| option)?"
@@ -74,6 +76,7 @@ class SelectedChoice:
 class ExpiredOffer:
     """The turn whose offer has expired, and the language of its reply."""
 
+    clarification: ClarificationId
     turn: TurnId
     language: str
 
@@ -200,15 +203,27 @@ class ClarificationOffers:
         """Withdraw the unused offers of these turns, whose replies were deleted."""
         await self._store.withdraw_unused_offers(turns)
 
-    async def expire_offers(self, *, exclude_surfaces: Collection[str] = ()) -> list[ExpiredOffer]:
-        """Expire due clarifications; the messages of their turns must show the expiry.
+    async def claim_expired_offers(self, *, exclude_surfaces: Collection[str] = ()) -> list[ExpiredOffer]:
+        """Expire some of the due clarifications; the messages of their turns must show the expiry, and then
+        `note_expiry_shown`. Another process gets an offer for which this does not happen soon.
 
         `exclude_surfaces`: surfaces whose messages another process updates.
         """
+        claimed = await self._store.claim_expired_clarifications(
+            _EXPIRY_LEASE, limit=_MAX_EXPIRED_OFFERS, exclude_surfaces=exclude_surfaces
+        )
         return [
-            ExpiredOffer(turn=TurnId(clarification.turn), language=_language_of(clarification))
-            for clarification in await self._store.expire_due_clarifications(exclude_surfaces=exclude_surfaces)
+            ExpiredOffer(
+                clarification=ClarificationId(clarification.id),
+                turn=TurnId(clarification.turn),
+                language=_language_of(clarification),
+            )
+            for clarification in claimed
         ]
+
+    async def note_expiry_shown(self, offer: ExpiredOffer) -> None:
+        """Record that the message shows the expiry, or cannot."""
+        await self._store.note_expiry_shown(offer.clarification)
 
 
 def _language_of(clarification: StoredClarification) -> str:

@@ -54,6 +54,7 @@ _PAGE_ROWS: Final = 1000
 _MAX_STATES: Final = 3  # of the documents, until the export gives up
 _FILES_KEY: Final = "files"  # key in the stored request: the attached files from which the export is written
 _SUBJECTS_KEY: Final = "subjects"  # key in the stored request: the subjects whose rights the export used
+_SPOOL_SUFFIX: Final = ".csv"
 _UNSAFE_CHARACTERS = re.compile(r"[^\w.-]+")
 
 
@@ -189,20 +190,23 @@ class ExportFiles:
         return replace(past_export, url=file.url, expires_at=file.expires)
 
     async def expire_files(self) -> int:
-        """Delete the files that have expired and return their number."""
+        """Expire due exports and return their number. Delete the files of all expired exports in this folder, also of
+        those that another process expired: it may have been killed before it deleted them, or have another folder.
+        """
         expired = await self._store.expire_due_exports()
-        for export in expired:
-            self._delete_file(export)
+        export_ids = await asyncio.to_thread(_list_spooled_exports, self._folder)
+        for export_id in await self._store.find_expired(export_ids):
+            self._delete_file(export_id)
         return len(expired)
 
     async def withdraw_files(self, turns: Sequence[TurnId]) -> None:
         """Delete the files of these turns; their links stop working."""
         for export in await self._store.expire_of_turns(turns):
-            self._delete_file(export)
+            self._delete_file(export.id)
 
-    def _delete_file(self, export: StoredExport) -> None:
+    def _delete_file(self, export_id: str) -> None:
         with suppress(OSError):  # a file that cannot be deleted does not stop the others
-            (self._folder / _spool_name(export)).unlink()
+            (self._folder / f"{export_id}{_SPOOL_SUFFIX}").unlink()
 
     def _new_export(self, request: ExportFileRequest, content: SearchableContent) -> NewExport:
         plan = plan_to_json(Plan(question=request.leg.question, legs=(request.leg,)))
@@ -255,7 +259,7 @@ class ExportFiles:
 
     async def _fail_export(self, claimed: ClaimedExport, reason: ExportRefused) -> None:
         await self._store.fail_export(claimed, str(reason))
-        self._delete_file(claimed.export)
+        self._delete_file(claimed.export.id)
 
     async def _release_export(self, claimed: ClaimedExport) -> None:
         """End the lease now, so that the turn's next attempt can resume at once."""
@@ -477,7 +481,12 @@ def _subjects_of(export: StoredExport) -> frozenset[Subject] | None:
 
 
 def _spool_name(export: StoredExport) -> str:
-    return f"{export.id}.csv"
+    return f"{export.id}{_SPOOL_SUFFIX}"
+
+
+def _list_spooled_exports(folder: Path) -> list[str]:
+    """Returns the ids of the exports that have a file in the folder, complete or not."""
+    return sorted(path.stem for path in folder.glob(f"*{_SPOOL_SUFFIX}"))
 
 
 def _download_name(search: Search, rows: int) -> str:

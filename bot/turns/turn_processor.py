@@ -538,12 +538,18 @@ class TurnProcessor:
         not answer delays no other.
         """
         semaphore = asyncio.Semaphore(_MAX_CONCURRENT_UPDATES)
-        with lone_error():
-            async with asyncio.TaskGroup() as group:
-                for offer in await self._clarifications.expire_offers(
-                    exclude_surfaces=self._surfaces.receive_only_names
-                ):
-                    group.create_task(self._show_expired(offer, semaphore, update_timeout))
+        excluded = self._surfaces.receive_only_names
+        while offers := await self._clarifications.claim_expired_offers(exclude_surfaces=excluded):
+            with lone_error():
+                async with asyncio.TaskGroup() as group:
+                    for offer in offers:
+                        group.create_task(self._show_and_note_expired(offer, semaphore, update_timeout))
+
+    async def _show_and_note_expired(
+        self, offer: ExpiredOffer, semaphore: asyncio.Semaphore, update_timeout: timedelta
+    ) -> None:
+        await self._show_expired(offer, semaphore, update_timeout)
+        await self._clarifications.note_expiry_shown(offer)
 
     async def _show_expired(self, offer: ExpiredOffer, semaphore: asyncio.Semaphore, update_timeout: timedelta) -> None:
         turn = offer.turn

@@ -2,10 +2,24 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Index, Select, and_, bindparam, exists, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Index,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Row
 from sqlmodel import Field
 
@@ -76,12 +90,14 @@ class ClarificationRow(tables.TableRow, ClarificationRecord, frozen=True, table=
             "position",
             **tables.partial_index("used_at IS NULL AND expired_at IS NULL"),
         ),
+        Index("ix_clarifications_due", "due_at", **tables.partial_index("due_at IS NOT NULL")),
         {"sqlite_autoincrement": True},
     )
 
     position: tables.RowNumber
     used_turn: str | None
     expired_at: tables.OptionalUtcColumn
+    due_at: tables.OptionalUtcColumn  # when another process may update the message of an expired clarification
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,13 +221,27 @@ class ClarificationStore:
             return None
         return newest
 
-    async def expire_due_clarifications(self, *, exclude_surfaces: Collection[str] = ()) -> list[StoredClarification]:
-        """Expire unused clarifications that are due; returns each of them once, so that its message can be updated.
+    async def claim_expired_clarifications(
+        self, lease: timedelta, *, limit: int, exclude_surfaces: Collection[str] = ()
+    ) -> list[StoredClarification]:
+        """Expire unused clarifications that are due, so that their messages can be updated. Returns `limit` at most.
 
-        `exclude_surfaces`: clarifications that were offered on these surfaces are left alone.
+        Each is returned once, unless `note_expiry_shown` does not follow within the lease, because the process was
+        killed. `exclude_surfaces`: clarifications that were offered on these surfaces are left alone.
         """
-        values = {"now": self._database.utc_now(), "excluded_surfaces": list(exclude_surfaces)}
-        return await self._database.run_write(lambda connection: _expire_due_clarifications(connection, values))
+        now = self._database.utc_now()
+        values = {
+            "now": now,
+            "new_due_at": now + lease,
+            "max_clarifications": limit,
+            "excluded_surfaces": list(exclude_surfaces),
+        }
+        return await self._database.run_write(lambda connection: _claim_expired_clarifications(connection, values))
+
+    async def note_expiry_shown(self, clarification_id: str) -> None:
+        """Record that the message of the expired clarification needs no further update."""
+        values = {"clarification_id": clarification_id}
+        await self._database.run_write(lambda connection: connection.execute(_NOTE_EXPIRY_SHOWN, values))
 
     async def list_choosing_turns(self, turn_ids: Sequence[str]) -> list[str]:
         """Returns the turns that used choices which these turns offered."""
@@ -239,8 +269,8 @@ def _mark_choice_used(connection: Connection, values: Mapping[str, Any]) -> tupl
     return is_used_now, _load_newest_match(connection, _CLARIFICATION_OF_CHOICE, {"choice_id": values["choice_id"]})
 
 
-def _expire_due_clarifications(connection: Connection, values: Mapping[str, Any]) -> list[StoredClarification]:
-    rows = connection.execute(_EXPIRE_DUE, values).all()
+def _claim_expired_clarifications(connection: Connection, values: Mapping[str, Any]) -> list[StoredClarification]:
+    rows = connection.execute(_CLAIM_EXPIRED, values).all()
     return [_load_with_choices(connection, row) for row in sorted(rows, key=lambda row: row.position)]
 
 
@@ -293,11 +323,27 @@ _WITHDRAW_OFFERS = (
 _is_on_excluded_surface = exists().where(
     turns.c.id == clarifications.c.turn, turns.c.surface.in_(bindparam("excluded_surfaces", expanding=True))
 )
-_EXPIRE_DUE = (
+_is_expiry_due = or_(
+    and_(clarifications.c.expired_at.is_(None), clarifications.c.expires_at <= bindparam("now")),
+    clarifications.c.due_at <= bindparam("now"),
+)
+_expired = (
+    select(clarifications.c.position)
+    .where(clarifications.c.used_at.is_(None), _is_expiry_due, ~_is_on_excluded_surface)
+    .order_by(clarifications.c.position)
+    .limit(bindparam("max_clarifications"))
+    .with_for_update(skip_locked=True, of=clarifications)
+    .cte("expired")
+    .prefix_with("MATERIALIZED", dialect="postgresql")  # else PostgreSQL may run it once per row
+)
+_CLAIM_EXPIRED = (
     update(clarifications)
-    .where(_is_unused, clarifications.c.expires_at <= bindparam("now"), ~_is_on_excluded_surface)
-    .values(expired_at=bindparam("now"))
+    .where(clarifications.c.position.in_(select(_expired.c.position)))
+    .values(expired_at=func.coalesce(clarifications.c.expired_at, bindparam("now")), due_at=bindparam("new_due_at"))
     .returning(clarifications)
+)
+_NOTE_EXPIRY_SHOWN = (
+    update(clarifications).where(clarifications.c.id == bindparam("clarification_id")).values(due_at=null())
 )
 
 

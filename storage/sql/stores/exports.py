@@ -33,6 +33,8 @@ from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
 from storage.sql.errors import ConstraintBroken
 
+_MAX_VALUES: Final = 500  # in one statement; databases limit them
+
 
 class ExportStatus(StrEnum):
     QUEUED = "queued"
@@ -198,7 +200,7 @@ class ExportStore:
         return [_export_from_row(row) for row in rows]
 
     async def expire_due_exports(self) -> list[StoredExport]:
-        """Expire due exports that no worker is writing; returns each of them once, so that its file can be deleted."""
+        """Expire due exports that no worker is writing; returns each of them once."""
         now = self._database.utc_now()
         is_not_running = or_(exports.c.status != ExportStatus.RUNNING.value, exports.c.due_at <= now)
         statement = (
@@ -220,6 +222,19 @@ class ExportStore:
         )
         rows = await self._database.run_write(lambda connection: connection.execute(statement).all())
         return [_export_from_row(row) for row in rows]
+
+    async def find_expired(self, export_ids: Sequence[str]) -> list[str]:
+        """Returns those of the exports that have expired, whichever process has expired them."""
+        expired: list[str] = []
+        for start in range(0, len(export_ids), _MAX_VALUES):
+            query = select(exports.c.id).where(
+                exports.c.id.in_(export_ids[start : start + _MAX_VALUES]),
+                exports.c.status == ExportStatus.EXPIRED.value,
+            )
+            expired += await self._database.run_read(
+                lambda connection, query=query: connection.execute(query).scalars().all()
+            )
+        return expired
 
     async def _update_single_row(self, statement: Update) -> bool:
         return await self._database.run_write(lambda connection: connection.execute(statement).rowcount == 1)

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.application import Application
+from bot.conversation.clarifications import ClarificationOffers
 from bot.errors import RightsChanged
 from bot.ids import ChoiceId, Subject
 from bot.surface.inbound import ButtonClick, ChannelAudience, OutsiderPresence, TextMessage
@@ -61,6 +62,22 @@ async def test_the_message_of_an_expired_offer_shows_the_expiry(bot: Application
     assert chat.messages_of_turn(question_turn.turn)[0].chosen == ChosenPart(
         label="This offer has expired; ask again for a new one.", by=""
     )
+
+
+async def test_an_expiry_is_shown_by_another_process_if_the_first_is_killed(
+    bot: Application, chat: FakeChat, clock: Clock
+) -> None:
+    question_turn = await ConversationDriver(bot).ask_question("List every receipt")
+    clock.advance(timedelta(hours=25))
+    killed_process = ClarificationOffers(bot.database, bot.access)
+    assert [offer.turn for offer in await killed_process.claim_expired_offers()] == [question_turn.turn]
+    await bot.turn_processor.expire_clarifications()
+    assert chat.messages_of_turn(question_turn.turn)[0].chosen is None
+
+    clock.advance(timedelta(minutes=10))
+    await bot.turn_processor.expire_clarifications()
+
+    assert chat.messages_of_turn(question_turn.turn)[0].chosen is not None
 
 
 async def test_a_forged_click_and_a_click_from_another_conversation_get_the_same_error(bot: Application) -> None:

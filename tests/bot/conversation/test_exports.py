@@ -350,6 +350,20 @@ async def test_old_files_are_deleted(bot: Application, clock: Clock) -> None:
     assert not path_of(file.path).exists()
 
 
+async def test_the_file_of_an_export_that_another_process_expired_is_deleted(bot: Application, clock: Clock) -> None:
+    """The other process was killed before it deleted the file, or has another folder."""
+    file = await bot.exports.write_file(an_export_request())
+    unrelated = bot.settings.exports_path / "notes.csv"
+    unrelated.write_text("mine", encoding="utf-8")
+    clock.advance(timedelta(hours=25))
+    assert len(await ExportStore(bot.database).expire_due_exports()) == 1
+
+    assert await bot.exports.expire_files() == 0
+
+    assert not path_of(file.path).exists()
+    assert unrelated.exists()
+
+
 async def test_a_link_works_for_a_quarter_of_an_hour(bot: Application, clock: Clock) -> None:
     file = await bot.exports.write_file(an_export_request())
     assert (await bot.exports.find_download(signed_part_of(file))).name == "receipts-42.csv"

@@ -1,7 +1,7 @@
 """The stores besides the inbox, on every database: conversations, clarifications, grants, audit, exports."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -299,18 +299,58 @@ async def test_no_clarification_is_open_once_the_newest_is_used_or_expired(
     assert await clarifications.find_open_clarification("slack:2", "scope") is None
 
 
+async def claim_expired(
+    clarifications: ClarificationStore, *, exclude_surfaces: Collection[str] = ()
+) -> list[StoredClarification]:
+    return await clarifications.claim_expired_clarifications(LEASE, limit=100, exclude_surfaces=exclude_surfaces)
+
+
+async def test_an_expiry_that_is_not_shown_within_the_lease_is_handed_out_again(
+    clarifications: ClarificationStore, clock: SetClock
+) -> None:
+    """The process that was to show it may have been killed."""
+    stored = await clarifications.store_clarification(a_clarification(clock))
+    clock.forward(hours=1)
+    assert await claim_expired(clarifications) == [stored]
+    assert await claim_expired(clarifications) == []
+    assert isinstance(
+        await clarifications.use_choice(stored.choices[0].id, by="ann", turn="turn-2"), ClarificationExpired
+    )
+
+    clock.now += LEASE
+    assert await claim_expired(clarifications) == [stored]
+    await clarifications.note_expiry_shown(stored.id)
+
+    clock.now += LEASE
+    assert await claim_expired(clarifications) == []
+
+
+async def test_two_processes_share_expired_clarifications(clarifications: ClarificationStore, clock: SetClock) -> None:
+    stored = [await clarifications.store_clarification(a_clarification(clock)) for _ in range(9)]
+    clock.forward(hours=1)
+
+    claims = await asyncio.gather(*(clarifications.claim_expired_clarifications(LEASE, limit=3) for _ in range(4)))
+
+    claimed = [clarification.id for claim in claims for clarification in claim]
+    assert len(claimed) == len(set(claimed))
+    assert max(map(len, claims)) == 3
+    rest = await claim_expired(clarifications)
+    assert {*claimed, *(clarification.id for clarification in rest)} == {clarification.id for clarification in stored}
+
+
 async def test_each_clarification_expires_once(clarifications: ClarificationStore, clock: SetClock) -> None:
     early = await clarifications.store_clarification(a_clarification(clock))
     used = await clarifications.store_clarification(a_clarification(clock))
     await clarifications.use_choice(used.choices[0].id, by="ann", turn="turn-2")
     late = await clarifications.store_clarification(a_clarification(clock, expires_at=clock.now + timedelta(hours=2)))
-    assert await clarifications.expire_due_clarifications() == []
+    assert await claim_expired(clarifications) == []
 
     clock.forward(hours=1)
-    assert await clarifications.expire_due_clarifications() == [early]
-    assert await clarifications.expire_due_clarifications() == []
+    assert await claim_expired(clarifications) == [early]
+    assert await claim_expired(clarifications) == []
+    await clarifications.note_expiry_shown(early.id)
     clock.forward(hours=1)
-    assert await clarifications.expire_due_clarifications() == [late]
+    assert await claim_expired(clarifications) == [late]
 
 
 async def test_clarifications_of_excluded_surfaces_do_not_expire(
@@ -327,8 +367,8 @@ async def test_clarifications_of_excluded_surfaces_do_not_expire(
     ]
     clock.forward(hours=1)
 
-    assert await clarifications.expire_due_clarifications(exclude_surfaces=["slack"]) == [on_web]
-    assert await clarifications.expire_due_clarifications(exclude_surfaces=["web", "terminal"]) == [on_slack]
+    assert await claim_expired(clarifications, exclude_surfaces=["slack"]) == [on_web]
+    assert await claim_expired(clarifications, exclude_surfaces=["web", "terminal"]) == [on_slack]
 
 
 def accepted_turns(acceptances: Sequence[AcceptedTurn | DuplicateTurn | NothingToRevise]) -> list[AcceptedTurn]:
@@ -350,7 +390,7 @@ async def test_a_withdrawn_clarification_cannot_be_used_and_does_not_expire_agai
     )
     assert isinstance(await clarifications.use_choice(used.choices[0].id, by="ann", turn="turn-2"), ChoiceUsed)
     clock.forward(hours=1)
-    assert await clarifications.expire_due_clarifications() == [other]
+    assert await claim_expired(clarifications) == [other]
 
 
 async def test_a_clarification_may_have_no_choices(clarifications: ClarificationStore, clock: SetClock) -> None:
@@ -592,3 +632,4 @@ async def test_exports_expire_once_and_are_not_claimed_afterwards(exports: Expor
     assert await exports.claim_due_export("w2", LEASE) is None
     assert [export.id for export in await exports.expire_due_exports()] == [running.id]
     assert await exports.finish_export(claimed, rows=1, path="/late.csv") is False
+    assert set(await exports.find_expired([done.id, running.id, "unknown"])) == {done.id, running.id}
