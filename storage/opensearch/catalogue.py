@@ -14,7 +14,7 @@ from typing import cast
 
 from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, json_lines_of
 from storage.opensearch.mapping import FORMAT_VERSION, REGISTRY_INDEX_BODY, IndexLayout, IndexNames, digest_of
-from storage.opensearch.reading.query_steps import OpenSearchRequest
+from storage.opensearch.reading.query_steps import POINT_KEEP_ALIVE, OpenSearchRequest
 from storage.opensearch.responses import OpenSearchResponse, parse_multi_search_response
 from storage.search.analyser import Analyser
 from storage.search.codec import schema_from_json
@@ -217,4 +217,6 @@ def _multi_search_header(search: OpenSearchRequest) -> JsonObject:
 
 
 def _multi_search_body(search: OpenSearchRequest) -> JsonObject:
-    return search.body if search.point_in_time is None else search.body | {"pit": {"id": search.point_in_time}}
+    if search.point_in_time is None:
+        return search.body
+    return search.body | {"pit": {"id": search.point_in_time, "keep_alive": POINT_KEEP_ALIVE}}

@@ -23,6 +23,7 @@ from storage.search.schema import Schema, SchemaOrder
 from storage.search.scope import Scope
 
 SNAPSHOT_LIFETIME = timedelta(minutes=10)  # since it was opened; a state that is kept costs disk and memory
+SNAPSHOT_IDLE_LIFETIME = timedelta(minutes=2)  # since it was opened or last read
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -446,8 +447,9 @@ class ScopedIndex(Protocol):
 class IndexSnapshot(ScopedIndex, Protocol):
     """One state of the buckets with which it was opened: no write shows in an answer.
 
-    Its scope has these buckets only. It lasts for `SNAPSHOT_LIFETIME`; then, and when the index loses the state, every
-    read raises `SnapshotGone`.
+    Its scope has these buckets only. It lasts for `SNAPSHOT_LIFETIME` if it is read at least once in each
+    `SNAPSHOT_IDLE_LIFETIME`; an engine may keep it longer. When the index has lost the state, every read raises
+    `SnapshotGone`.
     """
 
     @property

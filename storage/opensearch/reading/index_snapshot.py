@@ -1,4 +1,4 @@
-"""A snapshot of buckets: a point in time of each of their indexes, which the cluster keeps for a bounded time."""
+"""A snapshot of buckets: a point in time of each of their indexes, which the cluster keeps while it is read."""
 
 import asyncio
 import json
@@ -11,6 +11,7 @@ from storage.opensearch.catalogue import combine_generations
 from storage.opensearch.connection import ClusterConnection, RequestRefused
 from storage.opensearch.mapping import IndexLayout
 from storage.opensearch.reading.query_steps import (
+    POINT_KEEP_ALIVE,
     OpenSearchRequest,
     QuerySteps,
     build_search_request,
@@ -20,10 +21,8 @@ from storage.opensearch.reading.requests import IndexReader, raise_if_too_large
 from storage.opensearch.responses import OpenSearchResponse
 from storage.search.errors import IndexUnavailable, SnapshotGone
 from storage.search.ids import BucketId, Generation
-from storage.search.index import SNAPSHOT_LIFETIME
 
 T = TypeVar("T")
-_KEEP_ALIVE = f"{SNAPSHOT_LIFETIME.total_seconds():.0f}s"
 _MAX_TRIES = 5  # to open points in time while buckets are reindexed
 # The errors of a search whose point in time has expired, was deleted, or is of a deleted index.
 _GONE_ERRORS = frozenset({"search_context_missing_exception", "index_not_found_exception", "shard_not_found_exception"})
@@ -195,7 +194,7 @@ async def _delete_points_of(
 
 async def _open_point(connection: ClusterConnection, layout: IndexLayout) -> BucketPoint:
     # A point without a shard would hide the documents of that shard from searches that look complete.
-    params = {"keep_alive": _KEEP_ALIVE, "allow_partial_pit_creation": "false"}
+    params = {"keep_alive": POINT_KEEP_ALIVE, "allow_partial_pit_creation": "false"}
     response = await connection.send_request("POST", f"/{layout.index}/_search/point_in_time", params=params)
     return BucketPoint(layout_digest=layout.layout_digest, point_id=response["pit_id"])
 

@@ -12,11 +12,14 @@ from typing import TypeAlias, TypeVar, cast
 
 from storage.opensearch.connection import JsonObject
 from storage.opensearch.responses import Aggregations, OpenSearchResponse
+from storage.search.index import SNAPSHOT_IDLE_LIFETIME
 
 T = TypeVar("T")
 A = TypeVar("A")
 B = TypeVar("B")
 _MAX_BINS = 60_000  # of one aggregation; the server's limit is 65,535
+# Of a point in time, since it was opened or last read. What a killed process leaves costs disk and memory until then.
+POINT_KEEP_ALIVE = f"{SNAPSHOT_IDLE_LIFETIME.total_seconds():.0f}s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

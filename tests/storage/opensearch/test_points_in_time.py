@@ -5,12 +5,14 @@ import base64
 import json
 import urllib.request
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from storage.opensearch.index import OpenSearchIndex
 from storage.search.errors import SnapshotGone
-from storage.search.index import CountRequest
+from storage.search.index import SNAPSHOT_IDLE_LIFETIME, CountRequest
 from storage.search.schema import FieldType
 from tests.builders import RECEIPTS, a_document, a_field, a_receipt_schema, a_scope, a_search
 from tests.storage.opensearch.conftest import IndexOpener
@@ -27,12 +29,20 @@ class CountingPoints:
         self._url, self._name = url, installation.encode()
 
     async def count(self) -> int:
-        def load_ids() -> list[str]:
-            with urllib.request.urlopen(f"{self._url}/_search/point_in_time/_all") as response:
-                return [point["pit_id"] for point in json.load(response).get("pits", [])]
+        return len(await self.list_keep_alives())
 
-        decoded = [base64.urlsafe_b64decode(f"{point_id}===") for point_id in await asyncio.to_thread(load_ids)]
-        return sum(self._name in point for point in decoded)
+    async def list_keep_alives(self) -> list[timedelta]:
+        """How long the server keeps each point after its last use."""
+
+        def load_points() -> list[dict[str, Any]]:
+            with urllib.request.urlopen(f"{self._url}/_search/point_in_time/_all") as response:
+                return json.load(response).get("pits", [])
+
+        return [
+            timedelta(milliseconds=point["keep_alive"])
+            for point in await asyncio.to_thread(load_points)
+            if self._name in base64.urlsafe_b64decode(f"{point['pit_id']}===")
+        ]
 
 
 @pytest.fixture
@@ -48,6 +58,14 @@ async def test_the_end_of_the_block_deletes_its_points(points: CountingPoints) -
         assert await points.count() == 1
 
     assert await points.count() == 0
+
+
+async def test_the_server_deletes_points_soon_that_nobody_reads(points: CountingPoints) -> None:
+    """A killed process cannot delete its points, and nobody can delete the point of a lost response."""
+    async with points.scoped.open_snapshot(_BUCKETS) as snapshot:
+        assert await points.list_keep_alives() == [SNAPSHOT_IDLE_LIFETIME]
+        await snapshot.answer_requests(CountRequest(a_search()))
+        assert await points.list_keep_alives() == [SNAPSHOT_IDLE_LIFETIME]
 
 
 async def test_an_exception_in_the_block_deletes_its_points(points: CountingPoints) -> None:
