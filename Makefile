@@ -23,7 +23,7 @@ help:
 	@echo "make format  put the code into shape"
 	@echo "make docs    build the documentation site in build/site; a broken link is an error"
 	@echo "make bench   measure; ARGS=--demo times the demo too, ARGS=--searches counts searches over OpenSearch only"
-	@echo "make faults  a thousand faults on each chat product; ARGS=\"--surface teams --seed 2 --faults 100\""
+	@echo "make faults  a thousand faults on each chat product and on servers; ARGS=\"--surface servers --seed 2 --faults 100\""
 	@echo "make fuzz    odd files for each parser, then 10,000 odd requests for each address of the server;"
 	@echo "             FUZZ_SECONDS=3600 fuzzes the parsers longer, FUZZ=100000 sends more"
 	@echo "make attack  hostile files, questions and requests, with a table; ARGS=\"files --only csv\" takes some of them"

@@ -6,14 +6,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 
 from tests.faults.home import build_home
 from tests.faults.products import STORM_PRODUCTS, open_storm_product
+from tests.faults.servers.report_table import report_server_storm
+from tests.faults.servers.server_storm import StormSize
 from tests.faults.storm import FaultStorm, StormOutcome
 
+SERVERS: Final = "servers"  # OpenSearch, PostgreSQL and two replicas
 SETTLING_TIMEOUT_S = 300.0  # three attempts of a turn, each after the lease of a killed worker
 
 
@@ -44,12 +48,20 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="tests.faults", description=__doc__)
     options.add_argument("--faults", type=int, default=1_000)
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--surface", choices=STORM_PRODUCTS, action="append", help="all of them if none is named")
+    options.add_argument(
+        "--surface", choices=(*STORM_PRODUCTS, SERVERS), action="append", help="all of them if none is named"
+    )
+    options.add_argument("--nodes", type=int, choices=(1, 3), default=1, help="of OpenSearch, in the storm on servers")
     arguments = options.parse_args()
+    size = StormSize(fault_target=arguments.faults, node_count=arguments.nodes)
     problems = [
         problem
-        for surface in arguments.surface or STORM_PRODUCTS
-        for problem in report_storm(surface, arguments.seed, arguments.faults)
+        for surface in arguments.surface or (*STORM_PRODUCTS, SERVERS)
+        for problem in (
+            report_server_storm(arguments.seed, size)
+            if surface == SERVERS
+            else report_storm(surface, arguments.seed, arguments.faults)
+        )
     ]
     Console(width=200, stderr=True).print("\n".join(problems))
     sys.exit(1 if problems else 0)

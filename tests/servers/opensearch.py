@@ -117,18 +117,21 @@ def _run_from_maven(size: ServerSize) -> Generator[str]:
     cache = cache_folder()
     try:
         with lock_cache(cache):
-            java, home = find_java(cache), _prepare_home(cache)
+            java, home = find_java(cache), prepare_server_home(cache)
     except NotDownloaded as exc:
         raise ServerMissing("opensearch", str(exc), required=is_central_reachable()) from exc
     with scratch_folder("opensearch", in_memory=not size.is_on_disk) as scratch:
-        _write_configuration(scratch)
+        write_configuration(scratch, _YML)
         log = scratch / "server.log"
-        with run_server(_command_line_of(java, home, scratch, size), folder=home, log=log) as process:
+        with run_server(command_line_for(java, home, scratch, size), folder=home, log=log) as process:
             yield _wait_until_ready(process, scratch, log)
 
 
-def _prepare_home(cache: Path) -> Path:
-    """Returns the folder of the unzipped server with its plugin; built in another folder and then moved as a whole."""
+def prepare_server_home(cache: Path) -> Path:
+    """Returns the folder of the unzipped server with its plugin; built in another folder and then moved as a whole.
+
+    The caller has locked the cache.
+    """
     home = cache / f"opensearch-{_SERVER.version}"
     if all((home / "modules" / name).exists() for name in _MODULES):
         return home
@@ -145,16 +148,17 @@ def _prepare_home(cache: Path) -> Path:
     return home
 
 
-def _write_configuration(scratch: Path) -> None:
+def write_configuration(scratch: Path, settings: str) -> None:
+    """`settings`: the text of `opensearch.yml`, in which `{scratch}` is the server's own folder."""
     for name in ("config", "data", "logs"):
         (scratch / name).mkdir()
         if UNPRIVILEGED is not None:
             shutil.chown(scratch / name, UNPRIVILEGED)
-    (scratch / "config" / "opensearch.yml").write_text(_YML.format(scratch=scratch))
+    (scratch / "config" / "opensearch.yml").write_text(settings.format(scratch=scratch))
     (scratch / "config" / "log4j2.properties").write_text(_LOG4J)
 
 
-def _command_line_of(java: Path, home: Path, scratch: Path, size: ServerSize) -> list[str]:
+def command_line_for(java: Path, home: Path, scratch: Path, size: ServerSize) -> list[str]:
     heap = [*size.java_options, "-XX:+UseSerialGC", "-Xshare:auto"]
     opens = ["--add-opens=java.base/java.nio=org.apache.arrow.memory.core,ALL-UNNAMED"]
     paths = [f"-Dopensearch.path.home={home}", f"-Dopensearch.path.conf={scratch / 'config'}"]

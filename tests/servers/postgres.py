@@ -63,9 +63,14 @@ class RestartableServer:
 
     def start(self) -> None:
         """Return when it answers. Raises `ServerMissing`."""
+        _wait_until_ready(self.launch(), self.url, self._scratch / "server.log")
+
+    def launch(self) -> "subprocess.Popen[bytes]":
+        """Return before it answers. The server ends with the thread that calls this."""
         log = self._scratch / "server.log"
-        server = run_server(self._command, folder=self._scratch, log=log, stop=signal.SIGQUIT)
-        _wait_until_ready(self._running.enter_context(server), self.url, log)
+        return self._running.enter_context(
+            run_server(self._command, folder=self._scratch, log=log, stop=signal.SIGQUIT)
+        )
 
     def stop(self) -> None:
         """Stop at once, without a checkpoint."""

@@ -1,0 +1,53 @@
+"""The faults of servers, and how often each happens in a long run."""
+
+from enum import StrEnum
+from typing import Final
+
+
+class ServerFault(StrEnum):
+    BUSY = "429 from OpenSearch"
+    UNAVAILABLE = "503 from OpenSearch"
+    CUT = "connection reset before the work"
+    LOST = "connection reset after the work"
+    SPLIT_BULK = "connection reset in the middle of a bulk"
+    PARTLY_REFUSED = "429 for some writes of a bulk"
+    SLOW = "slow answer"
+    LOST_POINT = "point in time deleted"
+    FULL_DISK = "index blocked as by a full disk"
+    LOST_ALIAS = "alias lost for some seconds"
+    STOPPED_NODE = "SIGSTOP of a node"
+    KILLED_NODE = "kill -9 of a node"
+    KILLED_DATABASE = "PostgreSQL stopped at once"
+    KILLED_WORKER = "kill -9 of a worker"
+    KILLED_REPLICA = "kill -9 of a replica"
+
+
+PROXY_FAULTS: Final = frozenset(
+    {
+        ServerFault.BUSY,
+        ServerFault.UNAVAILABLE,
+        ServerFault.CUT,
+        ServerFault.LOST,
+        ServerFault.SPLIT_BULK,
+        ServerFault.PARTLY_REFUSED,
+        ServerFault.SLOW,
+        ServerFault.LOST_POINT,
+    }
+)
+WEIGHTS: Final = {
+    ServerFault.BUSY: 170,
+    ServerFault.UNAVAILABLE: 170,
+    ServerFault.CUT: 170,
+    ServerFault.LOST: 170,
+    ServerFault.SPLIT_BULK: 90,
+    ServerFault.PARTLY_REFUSED: 90,
+    ServerFault.SLOW: 50,
+    ServerFault.LOST_POINT: 30,
+    ServerFault.FULL_DISK: 12,
+    ServerFault.LOST_ALIAS: 12,
+    ServerFault.STOPPED_NODE: 8,
+    ServerFault.KILLED_NODE: 6,
+    ServerFault.KILLED_DATABASE: 8,
+    ServerFault.KILLED_WORKER: 20,
+    ServerFault.KILLED_REPLICA: 6,
+}
