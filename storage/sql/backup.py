@@ -1,7 +1,8 @@
 """Writes a backup of a database, and restores it into an empty one, of either engine.
 
 The file holds rows, not pages, so a backup of SQLite restores into PostgreSQL and the other way round. A backup reads
-one state of the database, while others go on writing; a restore writes all rows in one transaction.
+one state of the database, while others go on writing; a restore writes all rows in one transaction. The backup of an
+earlier revision is restored into its own tables, which are upgraded with their rows.
 """
 
 import importlib
@@ -12,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, LargeBinary, Table, func, insert, select, text
+from sqlalchemy import Connection, LargeBinary, MetaData, Table, func, insert, inspect, select, text
 
 from storage.sql import stores
 from storage.sql.backup_format import (
@@ -29,7 +30,8 @@ from storage.sql.database import SqlDatabase
 from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_error
 from storage.sql.errors import BackupDamaged, BackupRefused
 from storage.sql.migrations import HEAD
-from storage.sql.tables import TableRow
+from storage.sql.migrations.upgrade import list_pending_revisions, run_migrations
+from storage.sql.tables import TableRow, restored_type_of
 
 _EXCLUDED_TABLES: Final = frozenset({"write_checks"})  # what readiness checks write
 _BATCH_ROWS: Final = 200  # rows in memory; of a table with contents of files, a single one
@@ -92,7 +94,7 @@ def _write_rows(writer: BackupWriter, connection: Connection, table: Table) -> i
 async def restore_backup(database: SqlDatabase, path: Path) -> BackupSummary:
     """Restore the backup into the database, whose tables have to be empty, in one transaction.
 
-    Raises `BackupRefused` if they are not, or if the tables of the backup are of another revision, `BackupDamaged`,
+    Raises `BackupRefused` if they are not, or if the tables of the backup are of a later revision, `BackupDamaged`,
     `OSError`, and what the database raises. Nothing is restored then.
     """
     return await database.run_unlimited(partial(_restore_tables, database, path))
@@ -100,31 +102,46 @@ async def restore_backup(database: SqlDatabase, path: Path) -> BackupSummary:
 
 def _restore_tables(database: SqlDatabase, path: Path, connection: Connection) -> BackupSummary:
     database.lock_schema(connection)
-    tables = list_stored_tables()
+    tables = newest_tables = list_stored_tables()
     with open_backup_file(path) as reader:
         header = reader.read_header()
-        _require_same_revision(path, header)
+        _require_known_revision(path, header)
         _require_empty_tables(path, database.location, connection, tables)
+        if header.revision != HEAD:
+            tables = _create_tables_of_revision(connection, header.revision)
         row_counts = dict.fromkeys((table.name for table in tables), 0)
         for table, batch in _read_batches(path, reader, {table.name: table for table in tables}):
             _insert_rows(path, connection, table, batch)
             row_counts[table.name] += len(batch)
+    if header.revision != HEAD:
+        run_migrations(connection)
     if not database.is_file:
-        _continue_numbering(connection, tables)
+        _continue_numbering(connection, newest_tables)
     return BackupSummary(header=header, row_counts=row_counts)
 
 
-def _require_same_revision(path: Path, header: BackupHeader) -> None:
+def _create_tables_of_revision(connection: Connection, revision: str) -> list[Table]:
+    """Replaces all tables, which are empty, by those of an earlier revision, and returns these."""
+    TableRow.metadata.drop_all(connection)
+    connection.execute(text("DROP TABLE alembic_version"))
+    other_tables = inspect(connection).get_table_names()  # a schema of PostgreSQL may hold more than Parley's
+    run_migrations(connection, until=revision)
+    names = set(inspect(connection).get_table_names()) - {*other_tables, *_EXCLUDED_TABLES, "alembic_version"}
+    metadata = MetaData()
+    metadata.reflect(connection, only=sorted(names))
+    for table in metadata.tables.values():
+        for column in table.columns:
+            column.type = restored_type_of(column.type)
+    return metadata.sorted_tables
+
+
+def _require_known_revision(path: Path, header: BackupHeader) -> None:
     if header.revision > HEAD:
         raise BackupRefused(
             path, f"a later Parley has written it (revision {header.revision}; this one knows {HEAD}); update Parley"
         )
-    if header.revision != HEAD:
-        raise BackupRefused(
-            path,
-            f"an earlier Parley has written it (revision {header.revision}; this one has {HEAD}); restore it with that"
-            " version, and update Parley then",
-        )
+    if header.revision not in {revision.number for revision in list_pending_revisions(None)}:
+        raise BackupDamaged(path, f"its revision {header.revision} is unknown")
 
 
 def _require_empty_tables(path: Path, location: str, connection: Connection, tables: Sequence[Table]) -> None:

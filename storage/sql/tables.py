@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, Ty
 
 from sqlalchemy import JSON, BigInteger, Column, DateTime, Dialect, Integer, MetaData, Table, TypeDecorator, text
 from sqlalchemy.engine import Row
+from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
 from storage.sql.database import JsonMapping
@@ -68,6 +69,17 @@ class TableRow(SQLModel, frozen=True):
             "pk": "pk_%(table_name)s",
         }
     )
+
+
+def restored_type_of(reflected: TypeEngine[Any]) -> TypeEngine[Any]:
+    """Returns the type with which the tables here declare a column that the database describes as `reflected`."""
+    match reflected:
+        case DateTime():
+            return UtcTime()
+        case JSON():
+            return _JSON_TEXT
+        case _:
+            return reflected
 
 
 def partial_index(condition: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def upgrade_schema(connection: Connection, location: str, *, check_only: bool = 
     if current_revision is not None and current_revision > HEAD:
         raise DatabaseTooNew(location, current_revision, HEAD)
     if current_revision != HEAD and not check_only:
-        _run_alembic_migrations(connection)
+        run_migrations(connection)
         return True
     return current_revision == HEAD
 
@@ -49,12 +49,13 @@ def list_pending_revisions(current_revision: str | None) -> list[PendingRevision
     ]
 
 
-def _run_alembic_migrations(connection: Connection) -> None:
+def run_migrations(connection: Connection, until: str = "head") -> None:
+    """Runs the revisions up to and including `until` that have not run yet."""
     from alembic.command import upgrade as run
 
     config = _create_alembic_config()
     config.attributes["connection"] = connection
-    run(config, "head")
+    run(config, until)
 
 
 def _create_alembic_config() -> "Config":

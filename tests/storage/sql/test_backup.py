@@ -16,8 +16,10 @@ from sqlalchemy import (
     Float,
     Integer,
     LargeBinary,
+    MetaData,
     String,
     Table,
+    create_engine,
     insert,
     inspect,
     select,
@@ -26,17 +28,20 @@ from sqlalchemy import (
 from sqlmodel import AutoString
 
 from storage.sql.backup import list_stored_tables, restore_backup, write_backup
+from storage.sql.backup_format import BackupHeader, BackupWriter, create_backup_file
 from storage.sql.database import SqlDatabase
-from storage.sql.database_url import sqlite_url_for
+from storage.sql.database_url import parse_database_url, sqlite_url_for
 from storage.sql.errors import BackupDamaged, BackupRefused
 from storage.sql.group_commit import AcceptedTurn
 from storage.sql.migrations import HEAD
+from storage.sql.migrations.upgrade import list_pending_revisions, read_current_revision, run_migrations
 from storage.sql.stores.grants import LocalGroupStore
 from storage.sql.stores.inbox import TurnInbox
-from storage.sql.tables import UtcTime
+from storage.sql.tables import UtcTime, restored_type_of
 from tests.contracts.sql.databases import SetClock
 from tests.storage.sql.test_killed_worker import a_turn
 
+REVISIONS = [revision.number for revision in list_pending_revisions(None)]
 _ROWS_PER_TABLE = 3
 _AWKWARD_TEXT = "Grüße 🚢 \x00 \ud83d 'quoted' \\n"  # in JSON both engines hold it
 
@@ -81,8 +86,8 @@ def list_partial_files(folder: Path) -> list[Path]:
     return list(folder.glob(".*"))
 
 
-def fill_tables(connection: Connection) -> None:
-    for table in list_stored_tables():
+def fill_tables(connection: Connection, tables: Sequence[Table] | None = None) -> None:
+    for table in list_stored_tables() if tables is None else tables:
         rows = [
             {column.name: value_for(table, column, number) for column in table.columns}
             for number in range(1, _ROWS_PER_TABLE + 1)
@@ -201,7 +206,6 @@ async def test_an_existing_file_is_not_overwritten(database: SqlDatabase, tmp_pa
     ("change", "message"),
     [
         ({"revision": "9001"}, "a later Parley has written it"),
-        ({"revision": "0001"}, "restore it with that version, and update Parley then"),
         ({"version": 2}, "its format is version 2"),
     ],
 )
@@ -215,6 +219,60 @@ async def test_a_backup_of_another_version_is_refused(
 
     with pytest.raises(BackupRefused, match=message):
         await restore_backup(new_database, tmp_path / "b")
+
+
+def fill_tables_of_revision(connection: Connection, revision: str, path: Path) -> None:
+    """Creates the tables of an earlier revision with rows, and the backup that its Parley would have written."""
+    run_migrations(connection, until=revision)
+    metadata = MetaData()
+    metadata.reflect(connection, only=lambda name, _: name not in ("alembic_version", "write_checks"))
+    for table in metadata.sorted_tables:
+        for column in table.columns:
+            column.type = restored_type_of(column.type)
+    fill_tables(connection, metadata.sorted_tables)
+    with create_backup_file(path) as file:
+        writer = BackupWriter(file)
+        writer.write_header(BackupHeader(revision=revision, engine="sqlite", created_at="2031-05-01", files={}))
+        for table in metadata.sorted_tables:
+            writer.start_table(table)
+            for row in connection.execute(select(table)):
+                writer.write_row(tuple(row))
+        writer.write_end()
+
+
+@pytest.mark.parametrize("revision", [REVISIONS[0], REVISIONS[len(REVISIONS) // 2], REVISIONS[-2]])
+async def test_a_backup_of_an_earlier_revision_is_restored_as_its_database_is_upgraded(
+    revision: str, new_database: SqlDatabase, tmp_path: Path, clock: SetClock
+) -> None:
+    url, file = sqlite_url_for(tmp_path / "earlier.db"), tmp_path / "earlier.backup"
+    engine = create_engine(parse_database_url(url))
+    with engine.begin() as connection:
+        fill_tables_of_revision(connection, revision, file)
+    engine.dispose()
+
+    await restore_backup(new_database, file)
+
+    upgraded = await SqlDatabase.open(url, clock=clock)
+    rows = await upgraded.run_read(read_tables)
+    await upgraded.close()
+    assert await new_database.run_read(read_tables) == rows
+    assert len(rows["turns"]) == _ROWS_PER_TABLE
+    assert await new_database.run_read(read_current_revision) == HEAD
+
+
+async def test_a_backup_of_an_earlier_revision_restores_nothing_if_it_is_damaged(
+    new_database: SqlDatabase, tmp_path: Path
+) -> None:
+    await write_backup(new_database, tmp_path / "b", {})
+    header, *lines = gzip.decompress((tmp_path / "b").read_bytes()).splitlines()
+    changed_header = json.dumps(json.loads(header) | {"revision": REVISIONS[0]}).encode()
+    (tmp_path / "b").write_bytes(gzip.compress(b"\n".join([changed_header, *lines])))
+
+    with pytest.raises(BackupDamaged, match="is unknown or has other columns"):
+        await restore_backup(new_database, tmp_path / "b")
+
+    assert await new_database.run_read(read_current_revision) == HEAD
+    assert set(map(len, (await new_database.run_read(read_tables)).values())) == {0}
 
 
 async def test_a_file_that_was_cut_or_changed_restores_nothing(
