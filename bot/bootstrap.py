@@ -712,6 +712,7 @@ async def _open_index(
         password=settings.index_password.get_secret_value() if settings.index_password else None,
         ca_file=str(settings.index_ca) if settings.index_ca else None,
         shard_count=settings.index_shards,
+        max_scanned_passages=settings.index_scanned_passages,
     )
 
 

@@ -96,6 +96,7 @@ class Settings(SettingsSection):
     index_user: str | None = None
     index_password: SecretStr | None = None
     index_ca: Path | None = None
+    index_scanned_passages: Annotated[int, Field(ge=0)] = 300_000  # a rebuild of more stores vectors in a graph
     index_shards: Annotated[int, Field(ge=1, le=MAX_INDEX_SHARDS)] = 1  # of the index of a new bucket
     embedder: Annotated[str, AfterValidator(_validate_embedder)] = "wordllama"
     embedder_dimensions: Annotated[int, Field(ge=1, le=16_000)] | None = None

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, json_lines_of
-from storage.opensearch.mapping import FORMAT_VERSION, REGISTRY_INDEX_BODY, IndexLayout, IndexNames, digest_of
+from storage.opensearch.mapping import (
+    FORMAT_VERSION,
+    REGISTRY_INDEX_BODY,
+    IndexLayout,
+    IndexNames,
+    VectorStorage,
+    digest_of,
+)
 from storage.opensearch.reading.query_steps import POINT_KEEP_ALIVE, OpenSearchRequest
 from storage.opensearch.responses import OpenSearchResponse, parse_multi_search_response
 from storage.search.analyser import Analyser
@@ -123,6 +130,7 @@ class BucketCatalogue:
             has_outlines=meta.get("outlined", False),
             has_title_labels=meta.get("titled", False),
             shard_count=meta.get("shards", 1),
+            vector_storage=VectorStorage(meta.get("vectors", VectorStorage.FLOATS)),
             created_ms=int(definition["settings"]["index"]["creation_date"]),
         )
 

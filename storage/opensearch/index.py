@@ -21,7 +21,7 @@ from storage.opensearch.reading.scoped_index import ScopedOpenSearchIndex
 from storage.opensearch.reading.vocabulary import FieldPresence, count_field_presence
 from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing.documents import DocumentWriter
-from storage.opensearch.writing.versions import IndexVersions
+from storage.opensearch.writing.versions import MAX_SCANNED_PASSAGES, IndexVersions
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.errors import IndexDamaged, NotInScope, UnknownBucket
@@ -51,11 +51,22 @@ class OpenSearchIndex:
     """Implements `SearchIndex`. Created by `open`; belongs to one event loop."""
 
     def __init__(
-        self, catalogue: BucketCatalogue, *, tenant: TenantId, embedder: Embedder | None, shard_count: int = 1
+        self,
+        catalogue: BucketCatalogue,
+        *,
+        tenant: TenantId,
+        embedder: Embedder | None,
+        shard_count: int = 1,
+        max_scanned_passages: int = MAX_SCANNED_PASSAGES,
     ) -> None:
         self._catalogue, self._tenant = catalogue, tenant
         self._writer = DocumentWriter(catalogue=catalogue, embedder=embedder)
-        self._versions = IndexVersions(catalogue=catalogue, writer=self._writer, shard_count=shard_count)
+        self._versions = IndexVersions(
+            catalogue=catalogue,
+            writer=self._writer,
+            shard_count=shard_count,
+            max_scanned_passages=max_scanned_passages,
+        )
         self._reader = IndexReader(catalogue=catalogue, embedder=embedder)
 
     @classmethod
@@ -71,20 +82,27 @@ class OpenSearchIndex:
         ca_file: str | None = None,
         installation: str = "parley",
         shard_count: int = 1,
+        max_scanned_passages: int = MAX_SCANNED_PASSAGES,
     ) -> "OpenSearchIndex":
         """Open the tenant's index in the cluster at `urls`. `analysers` returns the analyser of a language.
 
         `installation` is the prefix of all index names: lower-case letters, digits and hyphens, a letter first.
-        `shard_count`: of the index of a new bucket.
-        Without an embedder passages are stored without vectors. Buckets with terms of another analyser version, and
-        buckets that an earlier Parley created without outlines, are reindexed. Raises `IndexUnavailable` (no response,
-        not OpenSearch 3, user or certificate refused) and `IndexTooNew`.
+        `shard_count`: of the index of a new bucket. `max_scanned_passages`: a rebuild of a bucket with more passages
+        stores their vectors in a graph. Without an embedder passages are stored without vectors. Buckets with terms of
+        another analyser version, and buckets that an earlier Parley created without outlines, are reindexed. Raises
+        `IndexUnavailable` (no response, not OpenSearch 3, user or certificate refused) and `IndexTooNew`.
         """
         connection = ClusterConnection(urls, user=user, password=password, ca_file=ca_file)
         catalogue = BucketCatalogue(connection=connection, names=IndexNames(tenant, installation), analysers=analysers)
         try:
             await catalogue.open()
-            index = cls(catalogue, tenant=tenant, embedder=embedder, shard_count=shard_count)
+            index = cls(
+                catalogue,
+                tenant=tenant,
+                embedder=embedder,
+                shard_count=shard_count,
+                max_scanned_passages=max_scanned_passages,
+            )
             await index._reindex_outdated_buckets()
         except BaseException:
             await connection.close()

@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 
 from storage.opensearch.connection import JsonObject
@@ -25,10 +26,11 @@ from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.term_weights import BM25_B, BM25_K1
 
 FORMAT_VERSION = 2  # of indexes; an index of a later version is refused
-_ONE_SHARD_FORMAT = 1  # an index that an earlier Parley can read
+_FIRST_FORMAT = 1  # one shard, vectors of floats: an earlier Parley can read it
 PASSAGE, DOCUMENT = "passage", "document"  # kinds of entries, and the two sides of the join
 TITLE_LABEL_PATH = "title_label"  # the title as written
 BODY = "body"  # the text of a document, stored separately so that reading its values does not load it
+MIN_GRAPH_CANDIDATES = 100  # a search in a graph of vectors considers at least so many of a shard
 MAX_HITS = 100_000  # of one page
 
 _TYPE_CODES = {
@@ -40,6 +42,12 @@ _TYPE_CODES = {
     FieldType.ROWS: "r",
     FieldType.FLAG: "b",
     FieldType.TEXT: "t",
+}
+GRAPH_METHOD: JsonObject = {
+    "name": "hnsw",
+    "engine": "lucene",  # another engine needs native libraries, without which the node ends
+    "space_type": "cosinesimil",
+    "parameters": {"m": 32, "ef_construction": 256},
 }
 _KEYWORD, _DOUBLE, _LONG, _INTEGER = ({"type": name} for name in ("keyword", "double", "long", "integer"))
 
@@ -146,6 +154,14 @@ def index_schema_fields(fields: Sequence[SchemaField], path_prefix: str = "") ->
     }
 
 
+class VectorStorage(StrEnum):
+    """How an index stores the vectors of passages."""
+
+    FLOATS = "floats"  # compared one by one; of indexes of an earlier Parley
+    BYTES = "bytes"  # rounded to a byte a dimension, and compared one by one
+    GRAPH = "graph"  # bytes in a graph, whose search finds nearly all of the most similar
+
+
 @dataclass(frozen=True, kw_only=True)
 class IndexLayout:
     """One version of a bucket's index."""
@@ -160,6 +176,7 @@ class IndexLayout:
     has_outlines: bool = True  # documents can be ranked by outlines; False for indexes of an earlier Parley
     has_title_labels: bool = True  # the titles are in the vocabulary; False for indexes of an earlier Parley
     shard_count: int = 1
+    vector_storage: VectorStorage = VectorStorage.FLOATS
     created_ms: int = 0  # when the index was created, in ms since 1970, by the clock of the cluster
 
     @cached_property
@@ -174,7 +191,7 @@ class IndexLayout:
     def mapping_meta(self) -> JsonObject:
         """The layout as stored in the mapping's `_meta`."""
         return {
-            "format": _ONE_SHARD_FORMAT if self.shard_count == 1 else FORMAT_VERSION,
+            "format": FORMAT_VERSION if self.shard_count > 1 or self.has_byte_vectors else _FIRST_FORMAT,
             "number": self.version_number,
             "schema": schema_to_json(self.schema),
             "analyser": self.analyser_version,
@@ -183,7 +200,12 @@ class IndexLayout:
             **({"outlined": True} if self.has_outlines else {}),
             **({"titled": True} if self.has_title_labels else {}),
             **({"shards": self.shard_count} if self.shard_count > 1 else {}),
+            **({"vectors": self.vector_storage} if self.has_byte_vectors else {}),
         }
+
+    @property
+    def has_byte_vectors(self) -> bool:
+        return bool(self.embedder_name) and self.vector_storage is not VectorStorage.FLOATS
 
     @cached_property
     def layout_digest(self) -> str:
@@ -198,7 +220,8 @@ class IndexLayout:
     def _physical_layout(self) -> tuple[object, ...]:
         shapes = tuple(map(_indexing_shape_of, self.schema.fields))
         entries = (self.has_outlines, self.has_title_labels)
-        return (shapes, self.analyser_version, self.embedder_name, self.dimensions, self.shard_count, *entries)
+        vectors = (self.embedder_name, self.dimensions, self.vector_storage if self.embedder_name else None)
+        return (shapes, self.analyser_version, vectors, self.shard_count, *entries)
 
     @property
     def index_mapping(self) -> JsonObject:
@@ -228,7 +251,7 @@ class IndexLayout:
             "stored": {"type": "object", "enabled": False},
         }
         if self.embedder_name:
-            properties["vector"] = {"type": "knn_vector", "dimension": self.dimensions}
+            properties["vector"] = self._vector_mapping
         for field in self.indexed_fields.values():
             properties |= _mapping_properties_of(field)
         return {
@@ -240,12 +263,21 @@ class IndexLayout:
         }
 
     @property
+    def _vector_mapping(self) -> JsonObject:
+        mapping: JsonObject = {"type": "knn_vector", "dimension": self.dimensions}
+        if self.has_byte_vectors:
+            mapping["data_type"] = "byte"
+        if self.vector_storage is VectorStorage.GRAPH:
+            mapping["method"] = GRAPH_METHOD
+        return mapping
+
+    @property
     def index_settings(self) -> JsonObject:
         return {
             "number_of_shards": self.shard_count,
             "auto_expand_replicas": "0-1",
             "refresh_interval": "-1",
-            "index.knn": False,  # vectors are scanned, which is exact
+            "index.knn": self.has_byte_vectors and self.vector_storage is VectorStorage.GRAPH,
             "index.max_result_window": MAX_HITS,
             "index.mapping.total_fields.limit": 20_000,
             "index.mapping.nested_fields.limit": 2_000,

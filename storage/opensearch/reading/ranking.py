@@ -1,4 +1,4 @@
-"""Ranks passages by BM25 over analysed terms, and by cosine in an exact scan of the vectors.
+"""Ranks passages by BM25 over analysed terms, and by cosine in a scan or a graph of the vectors.
 
 Ranks documents by BM25 over their outlines. Buckets that are ranked by the same query are ranked in one search.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from storage.opensearch.connection import JsonObject
-from storage.opensearch.mapping import MAX_HITS, PASSAGE, IndexLayout
+from storage.opensearch.mapping import MAX_HITS, MIN_GRAPH_CANDIDATES, PASSAGE, IndexLayout, VectorStorage
 from storage.opensearch.reading.bucket_queries import BucketQuery
 from storage.opensearch.reading.compile import all_of
 from storage.opensearch.reading.query_steps import (
@@ -21,6 +21,7 @@ from storage.opensearch.reading.query_steps import (
 )
 from storage.opensearch.responses import Aggregations, OpenSearchHit, OpenSearchResponse
 from storage.opensearch.terms import indexed_tokens_of
+from storage.opensearch.vector_bytes import round_to_bytes
 from storage.search.ids import ChunkId, DocId
 from storage.search.index import OutlineHit, PassageHit
 from storage.text.term_weights import inverse_document_frequency, term_weights_by_bucket
@@ -38,6 +39,7 @@ _OUTLINE_OPTIONS: JsonObject = {
 }
 # The whole source, which is what is shown of a passage: the server reads it only where a part of it is wanted.
 _PASSAGE_OPTIONS: JsonObject = {"_source": True, "sort": [{"_score": "desc"}, {"chunk": "asc"}]}
+_MAX_NEAREST = 10_000  # passages of a shard that a search in a graph finds; the server's limit
 _MAX_INNER_HITS = 100  # of an index within a search of several; the server's limit
 
 
@@ -115,7 +117,7 @@ def rank_by_vector(
     *,
     asks_each_index: bool = False,
 ) -> QuerySteps[tuple[PassageHit, ...]]:
-    """Returns passages by cosine, best first.
+    """Returns passages by cosine, best first. In a graph of vectors, a few of the most similar may be left out.
 
     `query_vector` is None without an embedder and zero for a text without words; both find nothing.
     """
@@ -127,15 +129,23 @@ def rank_by_vector(
         for bucket_query in bucket_queries
         if (bucket_query.layout.embedder_name, bucket_query.layout.dimensions) == (embedder_name, len(query_vector))
     ]
-    vector: list[float] = query_vector.tolist()
-    candidates = [(bucket_query.index, bucket_query.passages_query) for bucket_query in comparable_queries]
-    responses = yield [
-        _vector_ranking_request(indexes, query, vector, limit)
-        for indexes, query in _join_equal_queries(candidates, joins=not asks_each_index)
-    ]
+    requests = list[OpenSearchRequest]()
+    for has_bytes in (False, True):
+        vector: list[float] = [*round_to_bytes(query_vector)] if has_bytes else query_vector.tolist()
+        rankings = [
+            (bucket_query.index, _vector_ranking_query(bucket_query, vector, limit))
+            for bucket_query in comparable_queries
+            if bucket_query.layout.has_byte_vectors == has_bytes
+        ]
+        options = {**_PASSAGE_OPTIONS, "script_fields": {"cosine": _cosine_script_for(vector)}}
+        requests += [
+            build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **options)
+            for indexes, query in _join_equal_queries(rankings, joins=not asks_each_index)
+        ]
+    responses = yield requests
     layouts = {bucket_query.index: bucket_query.layout for bucket_query in comparable_queries}
     hits = [
-        _hit_from_response(hit, layouts[hit.index], 2 * _score_of_hit(hit) - 1)  # OpenSearch gives (1 + cosine) / 2
+        _hit_from_response(hit, layouts[hit.index], float(hit.fields["cosine"][0]))
         for response in responses
         for hit in response.hits
     ]
@@ -272,14 +282,23 @@ def _hits_by_index(responses: Sequence[OpenSearchResponse]) -> dict[str, list[Op
     return hits
 
 
-def _vector_ranking_request(
-    indexes: Sequence[str], passages_query: JsonObject, query_vector: Sequence[float], limit: int
-) -> OpenSearchRequest:
-    params: JsonObject = {"field": "vector", "query_value": list(query_vector), "space_type": "cosinesimil"}
-    script: JsonObject = {"lang": "knn", "source": "knn_score", "params": params}
-    candidates = all_of(passages_query, {"exists": {"field": "vector"}})
-    query: JsonObject = {"script_score": {"query": candidates, "script": script}}
-    return build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
+def _vector_ranking_query(bucket_query: BucketQuery, vector: Sequence[float], limit: int) -> JsonObject:
+    if bucket_query.layout.vector_storage is VectorStorage.GRAPH:
+        count = min(max(limit, MIN_GRAPH_CANDIDATES), _MAX_NEAREST)
+        nearest: JsonObject = {"vector": vector, "k": count, "filter": bucket_query.passages_query}
+        return {"knn": {"vector": nearest}}
+    candidates = all_of(bucket_query.passages_query, {"exists": {"field": "vector"}})
+    return {"script_score": {"query": candidates, "script": script_for_scan(vector)}}
+
+
+def _cosine_script_for(vector: Sequence[float]) -> JsonObject:
+    """Returns the script of a hit's cosine. Scores are cosines too, but on a scale that differs between layouts."""
+    return {"script": {"source": "cosineSimilarity(params.vector, doc['vector'])", "params": {"vector": list(vector)}}}
+
+
+def script_for_scan(vector: Sequence[float]) -> JsonObject:
+    params: JsonObject = {"field": "vector", "query_value": list(vector), "space_type": "cosinesimil"}
+    return {"lang": "knn", "source": "knn_score", "params": params}
 
 
 def _score_of_hit(hit: OpenSearchHit) -> float:

@@ -11,7 +11,6 @@ from storage.opensearch.reading.query_steps import build_search_request
 from storage.search.errors import DiskSpaceShort
 
 _MERGE_FACTOR = 1.5  # segments stand beside their merged ones for a while
-_VECTOR_BYTES = 4  # of a dimension
 _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40, "pb": 2**50}
 
 
@@ -99,7 +98,8 @@ async def estimate_needed_bytes(catalogue: BucketCatalogue, source: IndexLayout,
     if target.dimensions > source.dimensions:
         passages = build_search_request(source.index, {"term": {"kind": PASSAGE}})
         (counted,) = await catalogue.run_multi_search([passages])
-        size_bytes += counted.total * (target.dimensions - source.dimensions) * _VECTOR_BYTES
+        dimension_bytes = 1 if target.has_byte_vectors else 4
+        size_bytes += counted.total * (target.dimensions - source.dimensions) * dimension_bytes
     return round(size_bytes * _MERGE_FACTOR)
 
 

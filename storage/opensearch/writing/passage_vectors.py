@@ -20,9 +20,16 @@ if TYPE_CHECKING:
     from storage.embedder import Vectors
 
 _PAGE_SIZE = 5_000
-# The vector is not in `_source`, so only a script can read it.
+# The vector is not in `_source`, so only a script can read it. It copies the numbers, because the server uses the same
+# array for the bytes of each hit.
 _READ_VECTOR = {
-    "vector": {"script": {"lang": "painless", "source": "doc['vector'].size() == 0 ? null : doc['vector'].value"}}
+    "vector": {
+        "script": {
+            "lang": "painless",
+            "source": "List numbers = new ArrayList(); if (doc['vector'].size() == 0) { return numbers; }"
+            " for (def number : doc['vector'].value) { numbers.add(number); } return numbers;",
+        }
+    }
 }
 
 
@@ -122,8 +129,8 @@ class LayoutVectors:
             )
             (response,) = await self.catalogue.run_multi_search([request])
             for hit in response.hits:
-                if (values := hit.fields.get("vector", [None])[0]) is not None:
-                    vectors[hit.entry_id] = values
+                if numbers := hit.fields.get("vector"):
+                    vectors[hit.entry_id] = numbers
             if len(response.hits) < _PAGE_SIZE:
                 return vectors
             after = keyword_term_of(response.hits[-1].stored_entry["chunk_id"])

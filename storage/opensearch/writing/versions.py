@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from storage.embedder import Embedder, embed_passages
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.connection import WRITE_TIMEOUT_S, JsonObject, RequestRefused
-from storage.opensearch.mapping import BODY, DOCUMENT, IndexLayout, digest_of
+from storage.opensearch.mapping import BODY, DOCUMENT, PASSAGE, IndexLayout, VectorStorage, digest_of
 from storage.opensearch.reading.compile import all_of, any_term_query
 from storage.opensearch.reading.query_steps import build_search_request
 from storage.opensearch.terms import keyword_term_of
@@ -34,17 +34,23 @@ from storage.search.schema import Schema
 
 _PAGE_SIZE = 200
 _ALREADY_EXISTS = "resource_already_exists_exception"
+MAX_SCANNED_PASSAGES = 300_000
+NEW_BUCKET_VECTORS = VectorStorage.BYTES
 _MAX_BUILDS = 10  # that others overtake
 _TOMBSTONE_LIFETIME = "10m"  # how long a version being built remembers deletions
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexVersions:
-    """`shard_count`: of the index of a new bucket. A bucket keeps its own until it is rebuilt with another."""
+    """`shard_count`: of the index of a new bucket. A bucket keeps its own until it is rebuilt with another.
+
+    `max_scanned_passages`: up to so many, a rebuild stores vectors for exact scans; beyond, in a graph.
+    """
 
     catalogue: BucketCatalogue
     writer: DocumentWriter
     shard_count: int = 1
+    max_scanned_passages: int = MAX_SCANNED_PASSAGES
 
     async def set_schema(self, schema: Schema) -> None:
         while True:
@@ -120,7 +126,17 @@ class IndexVersions:
         )
         if embedder is None:
             return target
-        return replace(target, embedder_name=embedder.name, dimensions=await embedder.load_dimensions())
+        return replace(
+            target,
+            embedder_name=embedder.name,
+            dimensions=await embedder.load_dimensions(),
+            vector_storage=await self._choose_vector_storage(current),
+        )
+
+    async def _choose_vector_storage(self, current: IndexLayout) -> VectorStorage:
+        request = build_search_request(current.index, {"term": {"kind": PASSAGE}})
+        (passages,) = await self.catalogue.run_multi_search([request])
+        return VectorStorage.GRAPH if passages.total > self.max_scanned_passages else VectorStorage.BYTES
 
     async def plan_rebuild(self, bucket: BucketId, shard_count: int | None) -> tuple[int, int | None, int]:
         """Returns the bytes that a rebuild takes on a node, those that are free, and the number of shards.
@@ -294,6 +310,7 @@ class IndexVersions:
             embedder_name=embedder_name,
             dimensions=dimensions,
             shard_count=self.shard_count if current is None else current.shard_count,
+            vector_storage=NEW_BUCKET_VECTORS if current is None else current.vector_storage,
             created_ms=0 if current is None else current.created_ms,
         )
 

@@ -28,12 +28,18 @@ def installation() -> str:
 async def open_index(opensearch_url: str, installation: str) -> AsyncGenerator[IndexOpener]:
     """Opens further handles on the test's index, as other processes would.
 
-    `url` may be a proxy to the server. `shard_count`: of new buckets. `suffix`: of the installation, for another index.
+    `url` may be a proxy to the server. `shard_count`: of new buckets. `suffix`: of the installation, for another
+    index.
     """
     async with AsyncExitStack() as stack:
 
         async def open_handle(
-            url: str = opensearch_url, *, shard_count: int = 1, suffix: str = "", embedder: Embedder | None = None
+            url: str = opensearch_url,
+            *,
+            shard_count: int = 1,
+            max_scanned_passages: int = 1_000_000,
+            suffix: str = "",
+            embedder: Embedder | None = None,
         ) -> OpenSearchIndex:
             index = await OpenSearchIndex.open(
                 [url],
@@ -42,6 +48,7 @@ async def open_index(opensearch_url: str, installation: str) -> AsyncGenerator[I
                 embedder=embedder,
                 installation=f"{installation}{suffix}",
                 shard_count=shard_count,
+                max_scanned_passages=max_scanned_passages,
             )
             stack.push_async_callback(index.close)
             return index
