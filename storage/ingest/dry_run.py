@@ -5,7 +5,7 @@ from typing import Protocol
 
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId
-from storage.search.index import BucketSize, PutResult, SearchIndex
+from storage.search.index import BucketSize, PutResult, PutStatus, SearchIndex
 from storage.search.schema import Schema
 
 
@@ -42,14 +42,17 @@ class DryRunIndex:
 
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
         stored_digests = await self._load_digests()
-        ids_by_outcome: dict[str, list[DocId]] = {"added": [], "replaced": [], "skipped": [], "taken": []}
+        statuses = dict[DocId, PutStatus]()
         for document in documents:
             owner, digest = stored_digests.get(document.doc_id, (None, ""))
-            outcome = "added" if owner is None else "taken" if owner != bucket else "replaced"
-            ids_by_outcome["skipped" if outcome == "replaced" and digest == document.digest else outcome].append(
-                document.doc_id
-            )
-        return PutResult(**{outcome: tuple(ids) for outcome, ids in ids_by_outcome.items()})
+            if owner is None:
+                statuses[document.doc_id] = PutStatus.ADDED
+            elif owner != bucket:
+                statuses[document.doc_id] = PutStatus.TAKEN
+            else:
+                is_unchanged = digest == document.digest
+                statuses[document.doc_id] = PutStatus.SKIPPED if is_unchanged else PutStatus.REPLACED
+        return PutResult.from_statuses(statuses)
 
     async def _load_digests(self) -> Mapping[DocId, tuple[BucketId, str]]:
         if self._stored_digests is None:

@@ -46,8 +46,9 @@ from storage.search.index import PutResult, SearchIndex
 from storage.search.schema import Schema, SchemaField
 from storage.text.language_detection import LanguageDetector
 
-_BATCH_DOCUMENTS = 500
+_BATCH_DOCUMENTS = 1_000
 _BATCH_CHARACTERS = 4_000_000
+_PARALLEL_PUTS = 2  # while one waits until its documents are visible, the index works at the other
 _LANGUAGE_SAMPLE_FILES = 3  # files that are read twice to detect the language of a new bucket
 _PROGRESS_EVERY_RECORDS = 200
 _BUCKET_NAME = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
@@ -258,27 +259,63 @@ async def _put_batches(
     annotator: DocumentAnnotator,
     situator: PassageSituator | None,
 ) -> None:
-    """Puts each batch while a thread reads the next one."""
+    """Puts batches, some at a time, while a thread reads the next one."""
 
     def read_next_batch() -> "asyncio.Task[_DocumentBatch | None]":
         return asyncio.create_task(_run_in_thread(run, lambda: next(batches, None)))
 
+    async def prepare_batch(batch: _DocumentBatch) -> None:
+        filled = await annotator.fill_documents(batch.documents, run.schema_of(batch.bucket), batch.budget_by_document)
+        run.report_left_out(batch, filled)
+        batch.documents = [*filled, *batch.complete_documents]
+        if situator is not None:
+            situated = await situator.situate_passages(batch.documents)
+            batch.documents = [replace(document, digest=digest_of(document)) for document in situated]
+
+    puts = _BatchPuts(index, run)
     upcoming = read_next_batch()
     try:
         while batch := await upcoming:
             upcoming = read_next_batch()
-            filled = await annotator.fill_documents(
-                batch.documents, run.schema_of(batch.bucket), batch.budget_by_document
-            )
-            run.report_left_out(batch, filled)
-            batch.documents = [*filled, *batch.complete_documents]
-            if situator is not None:
-                situated = await situator.situate_passages(batch.documents)
-                batch.documents = [replace(document, digest=digest_of(document)) for document in situated]
-            await _put_batch(index, run, batch)
+            await prepare_batch(batch)
+            await puts.start_put(batch)
+        await puts.finish_puts()
     finally:
         run.is_stopped = True
         await asyncio.wait([upcoming])
+        await puts.cancel_puts()
+
+
+class _BatchPuts:
+    """The batches that are being put. Versions of a document are put one after the other."""
+
+    def __init__(self, index: IngestTarget, run: "_IngestRun") -> None:
+        self._index, self._run = index, run
+        self._max_puts = 1 if run.hooks is not None else _PARALLEL_PUTS  # hooks follow one batch at a time
+        self._tasks: dict[asyncio.Task[None], frozenset[DocId]] = {}
+
+    async def start_put(self, batch: "_DocumentBatch") -> None:
+        """Waits until there is room for the batch. Raises what an earlier put raised."""
+        doc_ids = frozenset(document.doc_id for document in batch.documents)
+        while len(self._tasks) >= self._max_puts or not all(map(doc_ids.isdisjoint, self._tasks.values())):
+            await self._wait_for_put()
+        self._tasks[asyncio.create_task(_put_batch(self._index, self._run, batch))] = doc_ids
+
+    async def finish_puts(self) -> None:
+        """Waits for all puts. Raises what the first failed put raised."""
+        while self._tasks:
+            await self._wait_for_put()
+
+    async def _wait_for_put(self) -> None:
+        finished, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in finished:
+            del self._tasks[task]
+            task.result()
+
+    async def cancel_puts(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 async def _put_batch(index: IngestTarget, run: "_IngestRun", batch: "_DocumentBatch") -> None:

@@ -177,6 +177,8 @@ class ReportBuilder:
         self._without_vectors[bucket] += len(result.without_vectors)
         for doc_id in result.taken:
             self.add_failure(origin_by_document[doc_id], str(DocumentTaken(doc_id)), doc_id, bucket=bucket)
+        for doc_id, reason in result.refused.items():
+            self.add_failure(origin_by_document[doc_id], f"the index cannot store it: {reason}", doc_id, bucket=bucket)
 
     def add_renamed_keys(self, bucket: BucketId, renamed: Mapping[str, FieldName]) -> None:
         for key, name in renamed.items():

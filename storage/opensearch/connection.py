@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from opensearchpy import AsyncOpenSearch
 from opensearchpy import exceptions as library
 
+from storage.opensearch.request_slots import RequestSlots
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 
 JsonObject: TypeAlias = dict[str, Json]
@@ -36,6 +37,7 @@ class RequestRefused(IndexUnavailable):
     def __init__(self, location: str, status: int, error_type: str, reason: str) -> None:
         super().__init__(location, f"{error_type or 'error'} ({status}): {reason}"[:500])
         self.status, self.error_type = status, error_type
+        self.may_be_own = False  # a conflict with a write that was sent before, without an answer
 
     @property
     def is_transient(self) -> bool:
@@ -102,6 +104,7 @@ class ClusterConnection:
             max_retries=0,
             timeout=READ_TIMEOUT_S,
         )
+        self.bulk_slots = RequestSlots()
         self._random = random.Random()  # noqa: S311 - only spreads retries
 
     async def send_request(

@@ -126,8 +126,7 @@ class OpenSearchIndex:
 
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
         layout = await self._versions.ensure_current_embedder(bucket)
-        statuses, without_vectors = await self._writer.put(layout, documents)
-        return PutResult.from_statuses(statuses, without_vectors)
+        return await self._writer.put(layout, documents)
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
         return await self._writer.delete(doc_ids)

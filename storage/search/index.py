@@ -459,7 +459,7 @@ class IndexSnapshot(ScopedIndex, Protocol):
 
 
 class PutStatus(StrEnum):
-    """What `put` does with a document; the values are the fields of `PutResult`."""
+    """What `put` does with a document that the index can store; the values are fields of `PutResult`."""
 
     ADDED = "added"
     REPLACED = "replaced"
@@ -479,16 +479,27 @@ class PutResult:
     skipped: tuple[DocId, ...] = ()  # same digest as before
     taken: tuple[DocId, ...] = ()  # not put, since the id belongs to another bucket
     without_vectors: tuple[DocId, ...] = ()  # put, but found by words alone until `update_vectors`
+    refused: Mapping[DocId, str] = field(default_factory=dict[DocId, str])  # not stored, and why; the index has none
 
     @classmethod
-    def from_statuses(cls, statuses: Mapping[DocId, PutStatus], without_vectors: Iterable[DocId] = ()) -> "PutResult":
+    def from_statuses(
+        cls,
+        statuses: Mapping[DocId, PutStatus],
+        without_vectors: Iterable[DocId] = (),
+        refused: Mapping[DocId, str] | None = None,
+    ) -> "PutResult":
         """The result of documents with these statuses, in their order."""
+
+        def ids_with(status: PutStatus) -> tuple[DocId, ...]:
+            return tuple(doc_id for doc_id, doc_status in statuses.items() if doc_status is status)
+
         return cls(
-            **{
-                status.value: tuple(doc_id for doc_id, doc_status in statuses.items() if doc_status is status)
-                for status in PutStatus
-            },
+            added=ids_with(PutStatus.ADDED),
+            replaced=ids_with(PutStatus.REPLACED),
+            skipped=ids_with(PutStatus.SKIPPED),
+            taken=ids_with(PutStatus.TAKEN),
             without_vectors=tuple(without_vectors),
+            refused=refused or {},
         )
 
 
@@ -591,7 +602,8 @@ class SearchIndex(Protocol):
         Raises `InvalidCondition` and puts no document if a value does not fit the schema (`validate_values`). Of
         documents with the same id the last is put. A document whose digest is not empty and unchanged is skipped,
         unless its vectors are of another embedder; also then if the embedder is metered. Where a metered embedder
-        does not answer, documents are put without vectors. Raises `UnknownBucket`.
+        does not answer, documents are put without vectors. A document that the index cannot store is deleted and
+        reported; the others are put. Raises `UnknownBucket`.
         """
         ...
 

@@ -1,4 +1,7 @@
-"""Writes many entries at once. Only the writes that the server was too busy for are sent again."""
+"""Writes many entries at once. Only the writes that the server was too busy for are sent again.
+
+A request whose answer is lost is sent again as a whole. Its conflicts may then be with itself (`may_be_own`).
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,15 +11,20 @@ from storage.opensearch.connection import (
     WRITE_TIMEOUT_S,
     ClusterConnection,
     JsonObject,
+    NoConnection,
     RequestRefused,
     json_lines_of,
     parse_error_detail,
 )
 from storage.search.errors import IndexUnavailable
 
-_MAX_ATTEMPTS = 6
-_FIRST_BACKOFF_S = 0.2
+_MAX_ATTEMPTS = 12  # within about a minute
+_FIRST_BACKOFF_S, _MAX_BACKOFF_S = 0.2, 10.0
 _MAX_REQUEST_CHARACTERS = 8_000_000
+_RESPONSE_PARTS = {"filter_path": "errors,items.*.status,items.*.error"}
+_CONFLICT = 409
+_NO_ANSWER = 503  # stands for a connection that broke before the answer came
+_UNKNOWN_RESULTS = frozenset({502, 503, 504})  # the server may have executed the request
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +71,62 @@ async def write_bulk_actions(
 
     Raises `IndexUnavailable` if the server cannot be reached.
     """
-    results = list[RequestRefused | None]()
-    for batch in _split_into_requests(actions):
-        results += await _write_batch(connection, batch)
-    return results
+    return [refusal for (refusal,) in await write_action_groups(connection, [[action] for action in actions])]
+
+
+async def write_action_groups(
+    connection: ClusterConnection, groups: Sequence[Sequence[BulkAction]]
+) -> list[list[RequestRefused | None]]:
+    """Send the writes of several documents; returns the refusals of each group, like `write_bulk_actions`.
+
+    The writes of a group are in one request, in their order, unless they alone are too many for one.
+    """
+    refusals = list[RequestRefused | None]()
+    for batch in _split_into_requests(groups):
+        refusals += await _write_batch(connection, batch)
+    remaining = iter(refusals)
+    return [[next(remaining) for _ in group] for group in groups]
 
 
 async def _write_batch(connection: ClusterConnection, actions: Sequence[BulkAction]) -> list[RequestRefused | None]:
-    results: dict[int, RequestRefused | None] = {}
-    pending = list(range(len(actions)))
+    """Send the writes as one request. Sends what the server was too busy for again, after growing pauses."""
+    results: list[RequestRefused | None] = [None] * len(actions)
+    pending, is_repetition = list(range(len(actions))), False  # of writes that the server may have executed
     for attempt in range(_MAX_ATTEMPTS):
-        refusals = await _send_batch(connection, [actions[index] for index in pending])
-        results |= dict(zip(pending, refusals, strict=True))
+        if attempt:
+            connection.bulk_slots.report_refusal()
+            await connection.pause_with_jitter(min(_FIRST_BACKOFF_S * 2 ** (attempt - 1), _MAX_BACKOFF_S))
+        refusals = await _send_within_slot(connection, [actions[index] for index in pending])
+        for index, refusal in zip(pending, refusals, strict=True):
+            results[index] = refusal
+            if refusal is not None and refusal.status == _CONFLICT:
+                refusal.may_be_own = is_repetition
         pending = [index for index in pending if (refusal := results[index]) is not None and refusal.is_transient]
         if not pending:
+            connection.bulk_slots.report_success()
             break
-        await connection.pause_with_jitter(_FIRST_BACKOFF_S * 2**attempt)
-    return [results[index] for index in range(len(actions))]
+        is_repetition |= any(refusal is not None and refusal.status in _UNKNOWN_RESULTS for refusal in refusals)
+    return results
+
+
+async def _send_within_slot(
+    connection: ClusterConnection, actions: Sequence[BulkAction]
+) -> list[RequestRefused | None]:
+    """Send the writes when there is room for them. Raises `RequestRefused` if the whole request is wrong."""
+    async with connection.bulk_slots.hold_slot(sum(len(action.lines) for action in actions)):
+        try:
+            return await _send_batch(connection, actions)
+        except NoConnection as exc:
+            return [RequestRefused(connection.location, _NO_ANSWER, "", str(exc)) for _ in actions]
+        except RequestRefused as exc:
+            if not exc.is_transient:
+                raise
+            return [exc for _ in actions]
 
 
 async def _send_batch(connection: ClusterConnection, actions: Sequence[BulkAction]) -> list[RequestRefused | None]:
     body = "".join(action.lines for action in actions)
-    response = await connection.send_request("POST", "/_bulk", body, timeout_s=WRITE_TIMEOUT_S)
+    response = await connection.send_without_retry("POST", "/_bulk", body, _RESPONSE_PARTS, WRITE_TIMEOUT_S)
     items = cast(list[JsonObject], response.get("items") or [])
     if len(items) != len(actions):
         raise IndexUnavailable(connection.location, "it did not answer every write")
@@ -97,13 +139,18 @@ def _refusal_of_item(location: str, item: JsonObject) -> RequestRefused | None:
     return parse_error_detail(location, item["status"], item["error"]) if "error" in item else None
 
 
-def _split_into_requests(actions: Sequence[BulkAction]) -> Iterator[list[BulkAction]]:
+def _split_into_requests(groups: Sequence[Sequence[BulkAction]]) -> Iterator[list[BulkAction]]:
     batch, characters = list[BulkAction](), 0
-    for action in actions:
-        if batch and characters + len(action.lines) > _MAX_REQUEST_CHARACTERS:
+    for group in groups:
+        group_characters = sum(len(action.lines) for action in group)
+        if batch and characters + group_characters > _MAX_REQUEST_CHARACTERS:
             yield batch
             batch, characters = [], 0
-        batch.append(action)
-        characters += len(action.lines)
+        for action in group:
+            if batch and characters + len(action.lines) > _MAX_REQUEST_CHARACTERS:
+                yield batch
+                batch, characters = [], 0
+            batch.append(action)
+            characters += len(action.lines)
     if batch:
         yield batch

@@ -5,27 +5,38 @@ together with the deletion of passages that no longer exist. The main entry is w
 was read. Of two concurrent writers the later one therefore starts again, and leaves no passage of the other behind. An
 entry of the registry decides which bucket a document id belongs to; only one writer can create that entry.
 
+Several batches are written at once. An unchanged document is skipped only if all its entries are there, since its last
+writer may have died between two of them; what such a writer left invisible is made visible.
+
 While a new version of the index is being built, a change is made in the version in use and then mirrored into the new
 one. A writer looks for a version being built after its change: either the copy sees the change, or the writer sees the
 copy. It looks again at the end. If the new version has come into use meanwhile, it makes the change there too.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from storage.embedder import Embedder
 from storage.opensearch.catalogue import DOCUMENT_ID_KIND, BucketCatalogue
-from storage.opensearch.connection import JsonObject, RequestRefused, json_lines_of
+from storage.opensearch.connection import RequestRefused, json_lines_of
 from storage.opensearch.mapping import IndexLayout, digest_of
 from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
 from storage.opensearch.writing.encode import document_entry_id, encode_index_entries
+from storage.opensearch.writing.indexed_documents import (
+    IndexedDocument,
+    are_documents_visible,
+    find_incomplete_documents,
+    load_indexed_documents,
+)
 from storage.opensearch.writing.passage_vectors import LayoutVectors, VectorPolicy
 from storage.opensearch.writing.refusals import (
+    INDEX_GONE,
     VersionSuperseded,
     is_conflict,
+    is_fault_of_document,
     look_up_entries,
     raise_first_refusal,
 )
@@ -34,12 +45,13 @@ from storage.search.documents import Document
 from storage.search.errors import EmbedderUnavailable, IndexTimedOut, IndexUnavailable
 from storage.search.evaluation.value_validation import is_valid_unicode, validate_values
 from storage.search.ids import BucketId, DocId
-from storage.search.index import WRITTEN_STATUSES, PutStatus
+from storage.search.index import WRITTEN_STATUSES, PutResult, PutStatus
 
 if TYPE_CHECKING:
     from storage.embedder import Vectors
 
-_BATCH_SIZE = 200
+_BATCH_SIZE, _BATCH_CHARACTERS = 200, 1_000_000  # of documents that are decided upon and written together
+_PARALLEL_BATCHES = 4  # of one `put`
 _MAX_TRIES = 8  # for documents that other writers change at the same time
 _MAX_WAITS, _WAIT_S = 120, 0.25  # for a version that is just coming into use
 
@@ -50,16 +62,27 @@ class _PutOutcome:
 
     statuses: dict[DocId, PutStatus] = field(default_factory=dict[DocId, PutStatus])
     without_vectors: set[DocId] = field(default_factory=set[DocId])
+    refusals: dict[DocId, RequestRefused] = field(default_factory=dict[DocId, RequestRefused])
+    # of documents whose write was not answered: when they are looked up again, they may have been written
+    unanswered_statuses: dict[DocId, PutStatus] = field(default_factory=dict[DocId, PutStatus])
+    changed_layouts: dict[str, IndexLayout] = field(default_factory=dict[str, IndexLayout])  # by index; not visible yet
+
+    def set_status(self, doc_id: DocId, status: PutStatus) -> None:
+        if status is PutStatus.SKIPPED:
+            status = self.unanswered_statuses.get(doc_id, status)
+        self.statuses.setdefault(doc_id, status)
+
+    def to_put_result(self, documents: Sequence[Document]) -> PutResult:
+        """Returns the result, in the order of the documents."""
+        doc_ids = [document.doc_id for document in documents if document.doc_id not in self.refusals]
+        return PutResult.from_statuses(
+            {doc_id: self.statuses[doc_id] for doc_id in doc_ids},
+            [doc_id for doc_id in doc_ids if doc_id in self.without_vectors],
+            {doc_id: refusal.reason for doc_id, refusal in self.refusals.items()},
+        )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _IndexedDocument:
-    """A document as the index has it."""
-
-    digest: str
-    revision: str
-    passage_count: int
-    write_conditions: Mapping[str, int]  # they hold as long as the entry is unchanged
+_PutDecisions: TypeAlias = dict[DocId, tuple[PutStatus, IndexedDocument | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,21 +98,31 @@ class DocumentWriter:
     def mirror(self) -> VersionMirror:
         return VersionMirror(catalogue=self.catalogue, vectors=self.vectors)
 
-    async def put(
-        self, layout: IndexLayout, documents: Sequence[Document]
-    ) -> tuple[dict[DocId, PutStatus], set[DocId]]:
+    async def put(self, layout: IndexLayout, documents: Sequence[Document]) -> PutResult:
         """Put documents into the bucket with the current `layout`; of equal ids the last document counts.
 
-        Returns what became of each, and those that lack the vectors of the embedder. Raises `UnknownBucket` (the bucket
-        was dropped meanwhile) and `InvalidCondition`.
+        Raises `UnknownBucket` (the bucket was dropped meanwhile) and `InvalidCondition`.
         """
         latest = list({document.doc_id: document for document in documents}.values())
         for document in latest:
             validate_values(document, layout.schema)
-        outcome = _PutOutcome()
-        for start in range(0, len(latest), _BATCH_SIZE):
-            await self._put_across_versions(layout, latest[start : start + _BATCH_SIZE], outcome)
-        return outcome.statuses, outcome.without_vectors
+        outcome, batches = _PutOutcome(), _split_into_batches(latest)
+
+        async def put_remaining_batches() -> None:
+            for batch in batches:
+                await self._put_across_versions(layout, batch, outcome)
+
+        await _run_until_first_error([put_remaining_batches() for _ in range(_PARALLEL_BATCHES)])
+        await self._make_visible(outcome)
+        return outcome.to_put_result(latest)
+
+    async def _make_visible(self, outcome: _PutOutcome) -> None:
+        for layout in outcome.changed_layouts.values():
+            try:
+                await self.catalogue.refresh_indexes([layout])
+            except RequestRefused as exc:
+                if exc.error_type != INDEX_GONE:  # else another version is in use, in which the changes are visible
+                    raise
 
     async def _put_across_versions(
         self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome
@@ -107,22 +140,17 @@ class DocumentWriter:
         raise IndexUnavailable(self.catalogue.connection.location, "the bucket is being indexed anew")
 
     async def _put_batch(self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome) -> None:
-        put_ids, has_written = list[DocId](), False
+        put_ids = list[DocId]()
         pending = [replace(document, values=validate_values(document, layout.schema)) for document in documents]
         for _ in range(_MAX_TRIES):
-            decisions = await self._decide_put_statuses(layout, pending)
+            decisions = await self._decide_put_statuses(layout, pending, outcome)
             writable = [document for document in pending if decisions[document.doc_id][0] in WRITTEN_STATUSES]
-            overtaken = await self._write_unless_overtaken(
-                layout,
-                writable,
-                {doc_id: indexed for doc_id, (_, indexed) in decisions.items()},
-                outcome.without_vectors,
-            )
+            overtaken = await self._write_unless_overtaken(layout, writable, decisions, outcome)
             for document in pending:
+                status = decisions[document.doc_id][0]
                 if document.doc_id not in overtaken:
-                    status = outcome.statuses.setdefault(document.doc_id, decisions[document.doc_id][0])
+                    outcome.set_status(document.doc_id, status)
                     put_ids += [document.doc_id] if status is not PutStatus.TAKEN else []
-                    has_written |= decisions[document.doc_id][0] in WRITTEN_STATUSES
             pending = [document for document in pending if document.doc_id in overtaken]
             if not pending:
                 break
@@ -130,8 +158,7 @@ class DocumentWriter:
             raise IndexTimedOut(self.catalogue.connection.location)
         # Also documents that were skipped: their last writer may have died before it mirrored them.
         await self._mirror_changes(layout, put_ids)
-        if has_written:
-            await self.catalogue.refresh_indexes([layout])
+        await self._release_document_ids([doc_id for doc_id in put_ids if doc_id in outcome.refusals])
 
     async def _mirror_changes(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> None:
         """Bring the documents of a version that is being built to the state of the version in use, visible on return.
@@ -172,30 +199,34 @@ class DocumentWriter:
         return digest_of(repr((layout.layout_digest, embedder_name)))
 
     async def _decide_put_statuses(
-        self, layout: IndexLayout, documents: Sequence[Document]
-    ) -> dict[DocId, tuple[PutStatus, _IndexedDocument | None]]:
-        owners = await self._load_owning_buckets([document.doc_id for document in documents])
-        if unclaimed_ids := [document.doc_id for document in documents if document.doc_id not in owners]:
+        self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome
+    ) -> _PutDecisions:
+        connection, doc_ids = self.catalogue.connection, [document.doc_id for document in documents]
+        owners = await self._load_owning_buckets(doc_ids)
+        if unclaimed_ids := [doc_id for doc_id in doc_ids if doc_id not in owners]:
             owners |= await self._claim_document_ids(layout, unclaimed_ids)
-        indexed_documents = await self._load_indexed_documents(layout, [document.doc_id for document in documents])
+        indexed_documents = await load_indexed_documents(connection, layout, doc_ids)
         bucket_digest, revision = digest_of(layout.bucket), self.revision_for(layout)
-        decisions = dict[DocId, tuple[PutStatus, _IndexedDocument | None]]()
-        for document in documents:
-            indexed = indexed_documents.get(document.doc_id)
-            if owners[document.doc_id] != bucket_digest:
-                decisions[document.doc_id] = PutStatus.TAKEN, None
-            elif indexed is None:
-                decisions[document.doc_id] = PutStatus.ADDED, None
-            else:
-                is_unchanged = bool(document.digest) and (indexed.digest, indexed.revision) == (
-                    document.digest,
-                    revision,
-                )
-                decisions[document.doc_id] = (
-                    PutStatus.SKIPPED if is_unchanged else PutStatus.REPLACED,
-                    indexed,
-                )
-        return decisions
+        unchanged = {
+            document.doc_id: indexed
+            for document in documents
+            if document.digest and owners[document.doc_id] == bucket_digest
+            if (indexed := indexed_documents.get(document.doc_id)) is not None
+            if (indexed.digest, indexed.revision) == (document.digest, revision)
+        }
+        for doc_id in await find_incomplete_documents(connection, layout, unchanged):
+            del unchanged[doc_id]
+        if not await are_documents_visible(connection, layout, unchanged):
+            outcome.changed_layouts[layout.index] = layout
+
+        def decide_status(doc_id: DocId) -> PutStatus:
+            if owners[doc_id] != bucket_digest:
+                return PutStatus.TAKEN
+            if doc_id not in indexed_documents:
+                return PutStatus.ADDED
+            return PutStatus.SKIPPED if doc_id in unchanged else PutStatus.REPLACED
+
+        return {doc_id: (decide_status(doc_id), indexed_documents.get(doc_id)) for doc_id in doc_ids}
 
     async def _load_owning_buckets(self, doc_ids: Sequence[DocId]) -> dict[DocId, str]:
         """Returns the digest of the bucket that owns each id, including writes that no search can see yet."""
@@ -222,36 +253,15 @@ class DocumentWriter:
         raise_first_refusal([refusal for refusal in refusals if not is_conflict(refusal)])
         return dict.fromkeys(doc_ids, bucket_digest) | (await self._load_owning_buckets(lost_ids) if lost_ids else {})
 
-    async def _load_indexed_documents(
-        self, layout: IndexLayout, doc_ids: Sequence[DocId]
-    ) -> dict[DocId, _IndexedDocument]:
-        source_fields = ["stored.digest", "stored.revision", "stored.passages"]
-        lookups = [
-            {
-                "_index": layout.index,
-                "_id": document_entry_id(doc_id),
-                "routing": document_entry_id(doc_id),
-                "_source": source_fields,
-            }
-            for doc_id in doc_ids
-        ]
-        entries = await look_up_entries(self.catalogue.connection, lookups)
-        return {
-            doc_id: _parse_indexed_document(entry)
-            for doc_id, entry in zip(doc_ids, entries, strict=True)
-            if entry["found"]
-        }
-
     # -- writing
 
     async def _write_unless_overtaken(
-        self,
-        layout: IndexLayout,
-        documents: Sequence[Document],
-        indexed: Mapping[DocId, _IndexedDocument | None],
-        without_vectors: set[DocId],
+        self, layout: IndexLayout, documents: Sequence[Document], decisions: _PutDecisions, outcome: _PutOutcome
     ) -> set[DocId]:
-        """Write documents; returns the ids that another writer changed meanwhile and that must be written again."""
+        """Write documents; returns the ids that another writer changed meanwhile and that must be written again.
+
+        A document that the cluster refuses is deleted, so that no part of it is found.
+        """
         if not documents:
             return set()
         try:
@@ -259,7 +269,7 @@ class DocumentWriter:
         except EmbedderUnavailable:
             vectors = None
         if self.embedder is not None and vectors is None:
-            without_vectors.update(document.doc_id for document in documents)
+            outcome.without_vectors.update(document.doc_id for document in documents)
         revision = self.revision_for(layout)
 
         def build_bulk_actions() -> list[list[BulkAction]]:
@@ -271,19 +281,42 @@ class DocumentWriter:
                     revision,
                     layout,
                     None if vectors is None else vectors[position],
-                    indexed.get(document.doc_id),
+                    decisions[document.doc_id][1],
                 )
                 for position, document in enumerate(documents)
             ]
 
         actions_by_document = await asyncio.to_thread(build_bulk_actions)
         registry_action = BulkAction("index", json_lines_of(self.catalogue.registry_entry_lines(layout)))
-        all_actions = [
-            *(action for document_actions in actions_by_document for action in document_actions),
-            registry_action,
-        ]
-        refusals = await bulk.write_bulk_actions(self.catalogue.connection, all_actions)
-        return _find_conflicting_ids(documents, actions_by_document, refusals)
+        outcome.changed_layouts[layout.index] = layout
+        *refusals_by_document, registry_refusals = await bulk.write_action_groups(
+            self.catalogue.connection, [*actions_by_document, [registry_action]]
+        )
+        raise_first_refusal([refusal for refusal in registry_refusals if not is_conflict(refusal)])
+        overtaken, refused = set[DocId](), list[Document]()
+        for document, refusals in zip(documents, refusals_by_document, strict=True):
+            if (main_refusal := refusals[0]) is not None and is_conflict(main_refusal):
+                overtaken.add(document.doc_id)
+                if main_refusal.may_be_own:
+                    outcome.unanswered_statuses.setdefault(document.doc_id, decisions[document.doc_id][0])
+            faults = [refusal for refusal in refusals if is_fault_of_document(refusal)]
+            if faults and (fault := faults[0]) is not None:
+                refused.append(document)
+                outcome.refusals[document.doc_id] = fault
+            other_refusals = [refusal for refusal in refusals if not is_conflict(refusal) and refusal not in faults]
+            raise_first_refusal(other_refusals, ignore_missing=True)
+        await self._delete_refused_documents(layout, refused, decisions)
+        return overtaken - outcome.refusals.keys()
+
+    async def _delete_refused_documents(
+        self, layout: IndexLayout, documents: Sequence[Document], decisions: _PutDecisions
+    ) -> None:
+        alias, actions = self.catalogue.names.write_alias_for(layout.index), list[BulkAction]()
+        for document in documents:
+            indexed = decisions[document.doc_id][1]
+            passage_count = max(len(document.passages), 0 if indexed is None else indexed.passage_count)
+            actions += _actions_for_removal(alias, document.doc_id, passage_count)
+        raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, actions), ignore_missing=True)
 
     # -- deleting
 
@@ -314,21 +347,26 @@ class DocumentWriter:
         owned_ids = dict[BucketId, list[DocId]]()
         for bucket, layout in self.catalogue.layouts.items():
             owned_ids[bucket] = [doc_id for doc_id in doc_ids if owners.get(doc_id) == digest_of(bucket)]
-            indexed_documents = await self._load_indexed_documents(layout, owned_ids[bucket])
+            indexed_documents = await load_indexed_documents(self.catalogue.connection, layout, owned_ids[bucket])
+            alias = self.catalogue.names.write_alias_for(layout.index)
             for doc_id, indexed in indexed_documents.items():
-                actions += _actions_for_removal(self.catalogue.names.write_alias_for(layout.index), doc_id, indexed)
+                actions += _actions_for_removal(alias, doc_id, indexed.passage_count)
             deleted_ids.update(indexed_documents)
             if deleted_ids.intersection(owned_ids[bucket]):
                 touched_layouts[bucket] = layout
         raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, actions), ignore_missing=True)
         for bucket, layout in self.catalogue.layouts.items():
             await self._mirror_changes(layout, owned_ids[bucket])
+        await self._release_document_ids(list(owners))
+        await self.catalogue.refresh_indexes(list(touched_layouts.values()))
+
+    async def _release_document_ids(self, doc_ids: Sequence[DocId]) -> None:
+        """Let any bucket have documents with these ids."""
         releases = [
             bulk.delete_entry_action(self.catalogue.names.registry_index_name, _registry_entry_id(doc_id))
-            for doc_id in owners
+            for doc_id in doc_ids
         ]
         raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, releases), ignore_missing=True)
-        await self.catalogue.refresh_indexes(list(touched_layouts.values()))
 
 
 def _actions_for_document(
@@ -337,7 +375,7 @@ def _actions_for_document(
     revision: str,
     layout: IndexLayout,
     vectors: "Vectors | None",
-    indexed: _IndexedDocument | None,
+    indexed: IndexedDocument | None,
 ) -> list[BulkAction]:
     """Returns the writes of a document, the main entry first: if that is refused, another writer was faster."""
     main_entry_id = document_entry_id(document.doc_id)
@@ -359,12 +397,12 @@ def _actions_for_document(
     return [main_action, *other_actions, *removals]
 
 
-def _actions_for_removal(write_alias: str, doc_id: DocId, indexed: _IndexedDocument) -> list[BulkAction]:
+def _actions_for_removal(write_alias: str, doc_id: DocId, passage_count: int) -> list[BulkAction]:
     main_entry_id = document_entry_id(doc_id)
     entry_ids = [
         main_entry_id,
         f"{main_entry_id}.text",
-        *(f"{main_entry_id}.{position}" for position in range(indexed.passage_count)),
+        *(f"{main_entry_id}.{position}" for position in range(passage_count)),
     ]
     return [bulk.delete_entry_action(write_alias, entry_id, routing=main_entry_id) for entry_id in entry_ids]
 
@@ -373,25 +411,25 @@ def _registry_entry_id(doc_id: DocId) -> str:
     return f"{DOCUMENT_ID_KIND}:{document_entry_id(doc_id)}"
 
 
-def _parse_indexed_document(entry: JsonObject) -> _IndexedDocument:
-    stored = entry["_source"]["stored"]
-    return _IndexedDocument(
-        digest=stored["digest"],
-        revision=stored["revision"],
-        passage_count=len(stored["passages"]),
-        write_conditions={"if_seq_no": entry["_seq_no"], "if_primary_term": entry["_primary_term"]},
-    )
+def _split_into_batches(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    """Yields batches whose requests are a few megabytes. A document is never divided."""
+    batch, characters = list[Document](), 0
+    for document in documents:
+        batch.append(document)
+        characters += len(document.text)
+        if len(batch) >= _BATCH_SIZE or characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
-def _find_conflicting_ids(
-    documents: Sequence[Document], actions: Sequence[Sequence[BulkAction]], refusals: Sequence[RequestRefused | None]
-) -> set[DocId]:
-    overtaken, start = set[DocId](), 0
-    for document, document_actions in zip(documents, actions, strict=True):
-        document_refusals = refusals[start : start + len(document_actions)]
-        start += len(document_actions)
-        if is_conflict(document_refusals[0]):
-            overtaken.add(document.doc_id)
-        raise_first_refusal([refusal for refusal in document_refusals if not is_conflict(refusal)], ignore_missing=True)
-    raise_first_refusal([refusal for refusal in refusals[start:] if not is_conflict(refusal)])  # of the registry
-    return overtaken
+async def _run_until_first_error(steps: Sequence[Coroutine[object, object, None]]) -> None:
+    """Run the steps side by side. At the first error stop the others, then raise it."""
+    tasks = [asyncio.create_task(step) for step in steps]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)

@@ -6,6 +6,7 @@ from typing import cast
 from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, parse_error_detail
 
 _SHARD_STARTS = 503  # the status of a lookup in an index that has just been created; an item has no status
+_FAULTS_OF_ENTRIES = frozenset({400, 413})
 INDEX_GONE = "index_not_found_exception"  # also if the alias of a write is gone
 
 
@@ -25,16 +26,25 @@ def raise_first_refusal(refusals: Sequence[RequestRefused | None], *, ignore_mis
         raise VersionSuperseded if refusal.error_type == INDEX_GONE else refusal
 
 
-async def look_up_entries(connection: ClusterConnection, lookups: Sequence[JsonObject]) -> list[JsonObject]:
-    """Returns the entries of an `_mget`, which include changes that no search can see yet.
+def is_fault_of_document(refused: RequestRefused | None) -> bool:
+    """Whether the cluster refuses this entry whenever it is sent, while it takes others."""
+    return refused is not None and refused.status in _FAULTS_OF_ENTRIES and refused.error_type != INDEX_GONE
+
+
+async def look_up_entries(
+    connection: ClusterConnection, lookups: Sequence[JsonObject], *, only_visible: bool = False
+) -> list[JsonObject]:
+    """Returns the entries of an `_mget`, which include changes that no search can see yet, unless `only_visible`.
 
     Raises `VersionSuperseded` if an index is gone, else `IndexUnavailable` if a lookup fails.
     """
     if not lookups:
         return []
 
+    params = {"realtime": "false"} if only_visible else None
+
     async def send_lookups() -> list[JsonObject]:
-        response = await connection.send_without_retry("POST", "/_mget", {"docs": list(lookups)})
+        response = await connection.send_without_retry("POST", "/_mget", {"docs": list(lookups)}, params)
         entries = cast(list[JsonObject], response["docs"])
         for entry in entries:
             if "error" in entry:

@@ -188,17 +188,18 @@ class VersionMirror:
         vectors = await self.vectors.load_for_copy(source, target, documents, policy)
         alias = self.catalogue.names.copy_alias_for(target.index)
 
-        def build_bulk_actions() -> list[BulkAction]:
+        def build_bulk_actions() -> list[list[BulkAction]]:
             return [
-                action
-                for place, entry in enumerate(entries)
-                for action in _actions_for_copy(
-                    alias,
-                    target,
-                    entry,
-                    None if vectors is None else vectors[place],
-                    copies.get(entry.document.doc_id),
+                list(
+                    _actions_for_copy(
+                        alias,
+                        target,
+                        entry,
+                        None if vectors is None else vectors[place],
+                        copies.get(entry.document.doc_id),
+                    )
                 )
+                for place, entry in enumerate(entries)
             ]
 
         await self._send_actions(await asyncio.to_thread(build_bulk_actions))
@@ -210,15 +211,21 @@ class VersionMirror:
         """
         await self._send_actions(
             [
-                _deletion_of(target, entry_id, doc_id, document_copy.entry_version + 1)
+                [
+                    _deletion_of(target, entry_id, doc_id, document_copy.entry_version + 1)
+                    for entry_id in _all_entry_ids_of(doc_id, document_copy.passage_count)
+                ]
                 for doc_id, document_copy in copies.items()
-                for entry_id in _all_entry_ids_of(doc_id, document_copy.passage_count)
             ]
         )
 
-    async def _send_actions(self, actions: Sequence[BulkAction]) -> None:
-        """Send the writes. A conflict means that a later change is there already."""
-        refusals = await bulk.write_bulk_actions(self.catalogue.connection, actions)
+    async def _send_actions(self, actions: Sequence[Sequence[BulkAction]]) -> None:
+        """Send the writes of each document. A conflict means that a later change is there already."""
+        refusals = [
+            refusal
+            for document_refusals in await bulk.write_action_groups(self.catalogue.connection, actions)
+            for refusal in document_refusals
+        ]
         raise_first_refusal([refusal for refusal in refusals if not is_conflict(refusal)], ignore_missing=True)
 
 
