@@ -18,6 +18,9 @@ from storage.search.errors import IndexUnavailable
 from storage.search.ids import BucketId
 
 _FORBIDDEN = 403
+_SETTING_LAYERS = ("transient", "persistent", "defaults")  # the first that has a setting counts
+_DEFAULT_SHARDS_PER_NODE = 1_000
+_SHARD_WARNING = 0.8  # of the limit
 _KNN_PLUGIN = "opensearch-knn"
 _MODULES = ("parent-join", "lang-painless")  # of every distribution, unless somebody has removed them
 _BLOCKS = {
@@ -73,6 +76,7 @@ class ClusterCheck:
             *await self._check("disk", self._check_disks),
             *await self._check("blocks", self._check_blocks),
             *await self._check("shards", self._check_shards),
+            *await self._check("shard limit", self._check_shard_limit),
             *await self._check("buckets", self._check_buckets),
         ]
 
@@ -234,6 +238,25 @@ class ClusterCheck:
         replicas = sum(index.get("unassigned_shards", 0) for index in indices.values())
         note = f"; {replicas} replicas are not assigned to a node" if replicas else ""
         return [ClusterFinding(what="shards", found=f"each of {len(indices)} indexes is complete{note}")]
+
+    async def _check_shard_limit(self) -> list[ClusterFinding]:
+        """Compare the open shards of the whole cluster with what it allows; the rest must do for new buckets."""
+        params = {"include_defaults": "true", "filter_path": "*.cluster.max_shards_per_node"}
+        layers = await self.connection.send_request("GET", "/_cluster/settings", params=params)
+        limits = [layers.get(layer, {}).get("cluster", {}).get("max_shards_per_node") for layer in _SETTING_LAYERS]
+        health = await self.connection.send_request("GET", "/_cluster/health")
+        open_count = sum(int(health.get(f"{state}_shards", 0)) for state in ("active", "initializing", "unassigned"))
+        node_limit = int(next(filter(None, limits), _DEFAULT_SHARDS_PER_NODE))
+        limit = node_limit * max(1, int(health.get("number_of_data_nodes", 1)))
+        found = f"{open_count:,} of {limit:,} shards are open"
+        if open_count < limit * _SHARD_WARNING:
+            return [ClusterFinding(what="shard limit", found=found)]
+        setting = json.dumps({"persistent": {"cluster.max_shards_per_node": 2 * node_limit}})
+        fault = (
+            f"{found}; beyond, no bucket can be created or indexed anew: parley bucket cleanup --all, drop buckets, add"
+            f" a node, or with enough heap PUT /_cluster/settings {setting}"
+        )
+        return [ClusterFinding(what="shard limit", fault=fault)]
 
     async def _check_buckets(self) -> list[ClusterFinding]:
         params = {"filter_path": "*.aliases,*.mappings._meta"}

@@ -71,6 +71,7 @@ _FIXED_ANSWERS: Mapping[str, Json] = {
     "GET /_nodes/plugins": {"nodes": {"a": _NODE}},
     "GET /_nodes/stats/fs": {"nodes": {"a": _NODE}},
     "GET /_cluster/settings": {"defaults": {"cluster": {"routing": {"allocation": {"disk": _DISK_SETTINGS}}}}},
+    "GET /_cluster/health": {"active_shards": 3, "number_of_data_nodes": 1},
     "POST /_bulk": {"items": [{"index": {"status": 201}}]},
     "POST /_msearch": {"responses": [{"status": 200}]},
     "POST /_mget": {"docs": [{"found": True}]},

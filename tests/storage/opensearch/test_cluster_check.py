@@ -56,7 +56,7 @@ async def test_a_complete_node_has_no_fault_and_no_index_is_left_behind(
     findings = await check_cluster(opensearch_url, installation)
 
     assert faults_in(findings) == []
-    parts = ["version", "plugins", "rights", "disk", "blocks", "shards", f"bucket {RECEIPTS}"]
+    parts = ["version", "plugins", "rights", "disk", "blocks", "shards", "shard limit", f"bucket {RECEIPTS}"]
     assert [finding.what for finding in findings] == parts
     assert "-v2 is in use; 1 from before the last change (parley bucket cleanup" in findings[-1].found
     async with aiohttp.request("GET", f"{opensearch_url}/{installation}-*-check-*") as response:
@@ -219,6 +219,25 @@ async def test_an_index_without_its_shard_is_named() -> None:
 
     assert f"{prefix}-x-v1 has lost a shard" in fault
     assert "parley index rebuild" in fault
+
+
+@pytest.mark.parametrize(
+    ("settings", "node_count", "expected"),
+    [
+        ({}, 1, "850 of 1,000 shards are open"),
+        ({}, 2, None),
+        ({"persistent": {"cluster": {"max_shards_per_node": "400"}}}, 2, "850 of 800 shards are open"),
+        ({"defaults": {"cluster": {"max_shards_per_node": "5000"}}}, 1, None),
+    ],
+)
+async def test_a_cluster_that_soon_takes_no_further_shard_is_named(
+    settings: dict[str, Json], node_count: int, expected: str | None
+) -> None:
+    health = {"active_shards": 800, "unassigned_shards": 50, "number_of_data_nodes": node_count}
+
+    faults = await faults_of({"GET /_cluster/settings": (200, settings), "GET /_cluster/health": (200, health)})
+
+    assert [fault.partition(";")[0] for fault in faults] == ([] if expected is None else [f"shard limit: {expected}"])
 
 
 async def test_a_full_disk_that_blocks_writes_is_no_missing_right() -> None:
