@@ -243,10 +243,13 @@ class ClusterCheck:
         """Compare the open shards of the whole cluster with what it allows; the rest must do for new buckets."""
         params = {"include_defaults": "true", "filter_path": "*.cluster.max_shards_per_node"}
         layers = await self.connection.send_request("GET", "/_cluster/settings", params=params)
-        limits = [layers.get(layer, {}).get("cluster", {}).get("max_shards_per_node") for layer in _SETTING_LAYERS]
+        limits = [
+            cast(JsonObject, layers.get(layer) or {}).get("cluster", {}).get("max_shards_per_node", "")
+            for layer in _SETTING_LAYERS
+        ]
         health = await self.connection.send_request("GET", "/_cluster/health")
         open_count = sum(int(health.get(f"{state}_shards", 0)) for state in ("active", "initializing", "unassigned"))
-        node_limit = int(next(filter(None, limits), _DEFAULT_SHARDS_PER_NODE))
+        node_limit = next((int(limit) for limit in limits if limit), _DEFAULT_SHARDS_PER_NODE)
         limit = node_limit * max(1, int(health.get("number_of_data_nodes", 1)))
         found = f"{open_count:,} of {limit:,} shards are open"
         if open_count < limit * _SHARD_WARNING:

@@ -21,7 +21,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from storage.embedder import Embedder
 from storage.opensearch.catalogue import DOCUMENT_ID_KIND, BucketCatalogue
 from storage.opensearch.connection import RequestRefused, json_lines_of
-from storage.opensearch.mapping import IndexLayout, digest_of
+from storage.opensearch.mapping import DOCUMENT, IndexLayout, digest_of
+from storage.opensearch.reading.compile import all_of, any_term_query
+from storage.opensearch.reading.query_steps import build_joint_request
+from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
 from storage.opensearch.writing.encode import document_entry_id, encode_index_entries
@@ -358,7 +361,26 @@ class DocumentWriter:
         for bucket, layout in self.catalogue.layouts.items():
             await self._mirror_changes(layout, owned_ids[bucket])
         await self._release_document_ids(list(owners))
+        # An earlier call may have deleted them, and have ended before searches saw that.
+        gone_ids = [doc_id for doc_id in doc_ids if doc_id not in deleted_ids]
+        for layout in await self._find_layouts_that_show(gone_ids):
+            touched_layouts[layout.bucket] = layout
         await self.catalogue.refresh_indexes(list(touched_layouts.values()))
+
+    async def _find_layouts_that_show(self, doc_ids: Sequence[DocId]) -> list[IndexLayout]:
+        """Returns the layouts in which searches see any of the documents. Raises `VersionSuperseded`."""
+        layouts = {layout.index: layout for layout in self.catalogue.layouts.values()}
+        if not layouts or not doc_ids:
+            return []
+        query = all_of({"term": {"kind": DOCUMENT}}, any_term_query("doc_id", list(map(keyword_term_of, doc_ids))))
+        request = build_joint_request(list(layouts), query, None, size=2 * len(doc_ids), _source=False)
+        try:
+            (response,) = await self.catalogue.run_multi_search([request])
+        except RequestRefused as exc:
+            if exc.error_type == INDEX_GONE:
+                raise VersionSuperseded from exc
+            raise
+        return [layouts[index] for index in {hit.index for hit in response.hits}]
 
     async def _release_document_ids(self, doc_ids: Sequence[DocId]) -> None:
         """Let any bucket have documents with these ids."""
