@@ -8,7 +8,7 @@ refused, because the entries are versioned by the creation of that index.
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -101,6 +101,14 @@ class BucketCatalogue:
         """Returns the aliases of each version of the bucket's index by its name, also of those no longer in use."""
         definitions = await self._load_definitions(self.names.version_pattern_for(bucket))
         return {index: set(definition["aliases"]) for index, definition in definitions.items()}
+
+    async def check_aliases_of(self, bucket_digests: Collection[str]) -> None:
+        """Raises `IndexUnavailable` if one of these buckets has lost its alias: it looks as if it had been dropped."""
+        known_digests = set(map(digest_of, self.layouts))
+        for bucket_digest in sorted(set(bucket_digests) - known_digests):
+            if await self._load_definitions(self.names.version_pattern_of(bucket_digest)):
+                reason = "a bucket has lost its alias; `parley doctor --index` says how to add it again"
+                raise IndexUnavailable(self.connection.location, reason)
 
     async def _load_definitions(self, *patterns: str) -> JsonObject:
         """Returns the definitions of the matching indexes by name; each has `aliases`, `mappings`, `settings`."""

@@ -87,7 +87,11 @@ class IndexNames:
 
     def version_pattern_for(self, bucket: BucketId) -> str:
         """Returns the pattern that matches all versions of the bucket: in use, being built, and earlier ones."""
-        return f"{self.name_prefix}-{digest_of(bucket)}-v*"
+        return self.version_pattern_of(digest_of(bucket))
+
+    def version_pattern_of(self, bucket_digest: str) -> str:
+        """Like `version_pattern_for`, for the digest of a bucket's name."""
+        return f"{self.name_prefix}-{bucket_digest}-v*"
 
     def version_index_name(self, bucket: BucketId, version_number: int) -> str:
         return f"{self.name_prefix}-{digest_of(bucket)}-v{version_number}"

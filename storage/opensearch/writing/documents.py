@@ -346,6 +346,7 @@ class DocumentWriter:
     async def _delete_batch(self, doc_ids: Sequence[DocId], deleted_ids: set[DocId]) -> None:
         """Extends `deleted_ids` by the documents that existed."""
         owners = await self._load_owning_buckets(doc_ids)
+        await self.catalogue.check_aliases_of(owners.values())
         touched_layouts, actions = dict[BucketId, IndexLayout](), list[BulkAction]()
         owned_ids = dict[BucketId, list[DocId]]()
         for bucket, layout in self.catalogue.layouts.items():

@@ -1,6 +1,8 @@
 """Behaviour of this engine alone: round trips, index versions, writers in several processes, long strings."""
 
 import asyncio
+import json
+import urllib.request
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,8 +12,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from storage.opensearch.mapping import IndexNames
 from storage.search.documents import Document, Passage
-from storage.search.ids import FieldName
+from storage.search.errors import IndexUnavailable
+from storage.search.ids import DocId, FieldName
 from storage.search.index import (
     AggregateRequest,
     CountRequest,
@@ -24,7 +28,7 @@ from storage.search.index import (
 )
 from storage.search.plan import GroupBy
 from storage.search.schema import FieldType
-from tests.builders import RECEIPTS, a_document, a_field, a_receipt_schema, a_scope, a_search, where
+from tests.builders import RECEIPTS, TENANT, a_document, a_field, a_receipt_schema, a_scope, a_search, where
 from tests.storage.opensearch.conftest import IndexOpener
 
 pytestmark = pytest.mark.servers
@@ -196,6 +200,31 @@ async def _forget_outlines(server: str, version: str) -> None:
     del meta["outlined"]
     async with aiohttp.request("PUT", f"{server}/{version}/_mapping", json={"_meta": meta}) as response:
         assert response.status == 200
+
+
+async def test_documents_of_a_bucket_without_its_alias_are_not_said_to_be_deleted(
+    open_index: IndexOpener, opensearch_url: str, installation: str
+) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("d1"), a_document("d2")])
+    names = IndexNames(TENANT, installation)
+    lost = {"index": names.version_index_name(RECEIPTS, 1), "alias": names.bucket_alias_for(RECEIPTS)}
+    await change_alias(opensearch_url, {"remove": lost})
+
+    with pytest.raises(IndexUnavailable, match="lost its alias"):
+        await index.delete([DocId("d1")])
+
+    await change_alias(opensearch_url, {"add": lost})
+    assert await index.delete([DocId("d1")]) == 1
+    assert set(await index.load_digests(RECEIPTS)) == {"d2"}
+
+
+async def change_alias(opensearch_url: str, action: dict[str, dict[str, str]]) -> None:
+    body = json.dumps({"actions": [action]}).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{opensearch_url}/_aliases", data=body, headers=headers, method="POST")
+    await asyncio.to_thread(lambda: urllib.request.urlopen(request).close())
 
 
 async def test_a_reader_sees_a_schema_change_of_another_process(open_index: IndexOpener) -> None:
