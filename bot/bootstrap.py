@@ -112,14 +112,16 @@ async def open_application(
     outboxes: Mapping[str, Outbox] | None = None,
     log: FilteringBoundLogger | None = None,
     only_receives: bool = False,
-    tolerates_damage: bool = False,
+    tolerates_outage: bool = False,
+    report_outage: Callable[[str], None] = lambda _: None,
 ) -> AsyncGenerator[Application]:
     """The application, open for the length of the block. Given objects are used and stay open; missing ones are built
     and closed. Without a `model`, and without one in the settings, no language model is used.
 
     `outboxes` by surface, for surfaces without a `register_surface` call. `only_receives`: other processes work on the
-    turns, so what answers them is not loaded before a first turn. `tolerates_damage`: also with a damaged file of the
-    embedded index, until which is replaced people are told so. Raises `SqlError`, `IndexUnavailable`.
+    turns, so what answers them is not loaded before a first turn. `tolerates_outage`: also without an index
+    that may recover (a damaged file of the embedded index, an OpenSearch that does not answer); until it does, people
+    are told so, and `report_outage` is called with the reason. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
         log, gateway = log or open_log(settings.home, stack, to_stderr=settings.logs_to_stderr), None
@@ -131,7 +133,8 @@ async def open_application(
         cache = stack.enter_context(closing(ResultCache(settings.home)))
         embedders = build_embedders(settings, gateway, cache)
         if index is None:
-            index = await _open_index(settings, embedders.index_embedder, tolerates_damage=tolerates_damage)
+            opener = partial(_open_index, settings, embedders.index_embedder)
+            index = await (_open_recovering_index(settings, opener, report_outage) if tolerates_outage else opener())
             stack.push_async_callback(index.close)
         if reranker is None:
             reranker = stack.enter_context(open_reranker(settings, gateway))
@@ -689,18 +692,37 @@ async def _open_source(clock: Clock, source: StoredSource) -> "AsyncGenerator[Do
         yield site
 
 
-async def _open_index(
-    settings: Settings, embedder: "Embedder | None", *, tolerates_damage: bool = False
+async def _open_recovering_index(
+    settings: Settings, opener: Callable[[], Awaitable[SearchIndex]], report_outage: Callable[[str], None]
 ) -> SearchIndex:
+    from storage.reopening_index import ReopeningIndex
+
+    tenant = TenantId(settings.tenant)
+    if settings.index_url == EMBEDDED_INDEX_URL:
+        index = await ReopeningIndex[SearchIndex].open(
+            opener, tenant, may_recover=lambda failure: isinstance(failure, IndexDamaged), is_replaced=_is_replaced
+        )
+    else:
+        from storage.opensearch.connection import may_recover
+
+        index = await ReopeningIndex[SearchIndex].open(opener, tenant, may_recover=may_recover)
+    if index.failure is not None:
+        report_outage(str(index.failure))
+    return index
+
+
+def _is_replaced(index: SearchIndex) -> bool:
+    """Whether the file of an embedded index is no longer the one that it has open."""
+    from storage.embedded.index import EmbeddedIndex
+
+    return isinstance(index, EmbeddedIndex) and index.is_replaced
+
+
+async def _open_index(settings: Settings, embedder: "Embedder | None") -> SearchIndex:
     from storage.text.snowball_analyser import analyser_for
 
     if settings.index_url == EMBEDDED_INDEX_URL:
-        opener = partial(_open_embedded, settings, embedder, settings.index_path)
-        if not tolerates_damage:
-            return await opener()
-        from storage.embedded.reopening_index import ReopeningIndex
-
-        return await ReopeningIndex.open(opener, TenantId(settings.tenant))
+        return await _open_embedded(settings, embedder, settings.index_path)
     from storage.opensearch.index import OpenSearchIndex
 
     return await OpenSearchIndex.open(

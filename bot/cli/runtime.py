@@ -47,24 +47,24 @@ def run_with_bot(
     home: Path | None,
     debug: bool,
     adjust_settings: "Callable[[Settings], Settings]" = lambda settings: settings,
-    tolerates_damage: bool = False,
+    tolerates_outage: bool = False,
 ) -> None:
-    """Run `work` with the bot of this home, also with a damaged index if it `tolerates_damage`.
+    """Run `work` with the bot of this home, also without an index that may recover if it `tolerates_outage`.
 
     Raises `typer.Exit` when it fails.
     """
     pause_garbage_collection()
     with exit_on_failure(debug=is_debug_on(debug)):
         settings = adjust_settings(settings_for_home(home).settings)
-        asyncio.run(_open_bot_and_run(settings, work, tolerates_damage=tolerates_damage))
+        asyncio.run(_open_bot_and_run(settings, work, tolerates_outage=tolerates_outage))
 
 
 async def _open_bot_and_run(
-    settings: "Settings", work: "Callable[[Application], Awaitable[None]]", *, tolerates_damage: bool
+    settings: "Settings", work: "Callable[[Application], Awaitable[None]]", *, tolerates_outage: bool
 ) -> None:
     from bot.bootstrap import open_application
 
-    async with open_application(settings, tolerates_damage=tolerates_damage) as bot:
+    async with open_application(settings, tolerates_outage=tolerates_outage) as bot:
         freeze_startup_objects()
         await work(bot)
 

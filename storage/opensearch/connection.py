@@ -48,6 +48,13 @@ class NoConnection(IndexUnavailable):
     """The request or its response was lost."""
 
 
+def may_recover(error: IndexUnavailable) -> bool:
+    """Whether the same request may succeed later: the cluster was down, too slow or too busy, and not misconfigured."""
+    if isinstance(error, RequestRefused):
+        return error.is_transient
+    return isinstance(error, (NoConnection, IndexTimedOut))
+
+
 def translate_client_error(error: Exception, location: str) -> IndexUnavailable:
     """Returns the project's error for an exception of the library. Raises any other exception again."""
     match error:

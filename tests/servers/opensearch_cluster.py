@@ -33,7 +33,11 @@ class ClusterNode:
         self._command, self._home, self._log = command, home, log
         self._running = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
-        self.url = f"http://127.0.0.1:{http_port}"
+        self._url = f"http://127.0.0.1:{http_port}"
+
+    @property
+    def url(self) -> str:
+        return self._url
 
     @property
     def is_running(self) -> bool:

@@ -77,7 +77,13 @@ async def _serve_home(settings: "Settings", worker_command: Sequence[str]) -> No
         from bot.bootstrap import open_application
 
         bot = await stack.enter_async_context(
-            open_application(settings, log=log, only_receives=worker_pool is not None, tolerates_damage=True)
+            open_application(
+                settings,
+                log=log,
+                only_receives=worker_pool is not None,
+                tolerates_outage=True,
+                report_outage=lambda reason: print_to_stderr(f"{reason}; what people write meanwhile is stored"),
+            )
         )
         if worker_pool is not None:
             stack.push_async_callback(worker_pool.end_workers)  # before the application is closed

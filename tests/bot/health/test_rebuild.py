@@ -159,7 +159,7 @@ async def test_a_service_that_starts_with_a_damaged_file_tells_people_and_answer
 ) -> None:
     damage(index_file)
     async with open_application(
-        settings, clock=clock, agent=ListingAgent(), reasoner=NO_REASONER, tolerates_damage=True
+        settings, clock=clock, agent=ListingAgent(), reasoner=NO_REASONER, tolerates_outage=True
     ) as bot:
         problems = [problem.summary for problem in await bot.readiness.find_problems(thorough=True)]
         replies = await ask_everybody(bot)
@@ -176,7 +176,7 @@ async def test_a_service_goes_on_with_the_file_that_was_rebuilt(
     index_file: Path, settings: Settings, clock: Clock
 ) -> None:
     async with open_application(
-        settings, clock=clock, agent=ListingAgent(), reasoner=NO_REASONER, tolerates_damage=True
+        settings, clock=clock, agent=ListingAgent(), reasoner=NO_REASONER, tolerates_outage=True
     ) as bot:
         first_replies = await ask_everybody(bot)
         put_back_copy(index_file)

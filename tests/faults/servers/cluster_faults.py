@@ -75,7 +75,7 @@ class ServerFaults:
             lost = self.rng.choice([[alias] for alias in aliases] + [aliases])
             await self._change_aliases("remove", lost)
             try:
-                await asyncio.sleep(self.rng.uniform(0.5, 4.0))
+                await asyncio.sleep(self.rng.uniform(1.0, 8.0))
             finally:
                 await self._change_aliases("add", lost)
 

@@ -7,14 +7,13 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp import web
 
 from tests.faults.servers.kinds import ServerFault
-from tests.servers.opensearch_cluster import ClusterNode
 
 BULK_PATH, POINT_PATH = "/_bulk", "/point_in_time"
 _PATHS: Final = ("/_msearch", "/_msearch", BULK_PATH, "/_mget", "/_refresh", POINT_PATH, "")
@@ -32,11 +31,21 @@ class PlannedServerFault:
     method: str = ""
 
 
+class ProxiedNode(Protocol):
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def is_running(self) -> bool:
+        """A node that is not running gets no requests."""
+        ...
+
+
 @dataclass
 class IndexProxy:
     """Used as `async with IndexProxy(nodes, rng) as proxy:`. `max_delay_s` is the delay of the slowest answer."""
 
-    nodes: Sequence[ClusterNode]
+    nodes: Sequence[ProxiedNode]
     rng: random.Random
     max_delay_s: float = 5.0
     url: str = ""

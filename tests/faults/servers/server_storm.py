@@ -27,7 +27,7 @@ from tests.faults.servers.document_writers import BUCKET, VENDORS, DocumentWriti
 from tests.faults.servers.index_proxy import IndexProxy
 from tests.faults.servers.kinds import PROXY_FAULTS, WEIGHTS, ServerFault
 from tests.faults.servers.replicas import ServedReplica
-from tests.faults.servers.storm_checks import AskedText, FinishedRow, StormReport, check_storm
+from tests.faults.servers.storm_checks import AskedText, FinishedRow, StormCheck, StormReport, check_storm
 from tests.faults.servers.write_ledger import WriteLedger
 from tests.faults.slack_storm import SlackStorm
 from tests.faults.storm import AskedQuestion
@@ -36,7 +36,7 @@ from tests.servers.postgres import RestartableServer, restartable_postgres_serve
 from tests.stand_ins.slack.server import SlackServer
 
 REPLICA_COUNT, WORKERS_PER_REPLICA, WRITER_COUNT = 2, 2, 3
-MAX_OPEN_QUESTIONS, MAX_PLANNED_FAULTS = 16, 6
+MAX_OPEN_QUESTIONS, MAX_PLANNED_FAULTS = 20, 10
 _SETTLING_S = 240.0
 _POINT_SETTLING_S = SNAPSHOT_IDLE_LIFETIME.total_seconds() + 90.0  # OpenSearch looks for old ones once a minute
 _TURN_COLUMNS: Final = "position, id, conversation, message_id, placeholder, outcome, attempt, received_at, finished_at"
@@ -73,6 +73,7 @@ class ServerStorm:
 
     def __post_init__(self) -> None:
         self._rng = random.Random(self.seed)
+        self._unmended: list[str] = []
         self._finished_keys: set[tuple[str, str]] = set()
         self._database_url = self.database.url.replace("postgresql:", "postgresql+asyncpg:")
 
@@ -147,9 +148,10 @@ class ServerStorm:
                 await self._inject_faults(fault_group)
             self._proxy.planned.clear()
             asking.cancel()
-            async with asyncio.timeout(_SETTLING_S):
-                while self._open_question_count():  # noqa: ASYNC110 - another process
-                    await asyncio.sleep(0.5)
+            with contextlib.suppress(TimeoutError):  # the report names the questions that are still open
+                async with asyncio.timeout(_SETTLING_S):
+                    while self._open_question_count():  # noqa: ASYNC110 - another process
+                        await asyncio.sleep(0.5)
         finally:
             asking.cancel()
             for task in background:
@@ -168,11 +170,17 @@ class ServerStorm:
                 if kind in PROXY_FAULTS:
                     self._proxy.plan_fault(kind)
                 else:
-                    group.create_task(self._make_fault(kind))
+                    group.create_task(self._make_and_mend_fault(kind))
             await asyncio.sleep(self._rng.uniform(0.0, 0.3))
 
     def _count_faults(self) -> int:
         return sum(self.fault_counts.values()) + sum(self._proxy.fault_counts.values())
+
+    async def _make_and_mend_fault(self, kind: ServerFault) -> None:
+        try:
+            await self._make_fault(kind)
+        except TimeoutError:
+            self._unmended.append(kind)
 
     async def _make_fault(self, kind: ServerFault) -> None:
         self.fault_counts[kind] += 1
@@ -281,15 +289,23 @@ class ServerStorm:
             unknown_writes=self.ledger.unknown_count,
             answer_count=sum(row.result.get("outcome") not in (None, "failed") for row in finished),
             apology_count=sum(row.result.get("outcome") == "failed" for row in finished),
-            checks=await check_storm(
-                slack=self._slack,
-                questions=self.questions,
-                texts=self.texts,
-                rows=finished,
-                ledger=self.ledger,
-                found_documents=await self._load_documents(),
-                open_points=await self._wait_for_closed_points(),
-            ),
+            checks=[
+                StormCheck(
+                    name="servers come back", checked=sum(self.fault_counts.values()), problems=tuple(self._unmended)
+                ),
+                *await self._check_everything(finished),
+            ],
+        )
+
+    async def _check_everything(self, finished: Sequence[FinishedRow]) -> list[StormCheck]:
+        return check_storm(
+            slack=self._slack,
+            questions=self.questions,
+            texts=self.texts,
+            rows=finished,
+            ledger=self.ledger,
+            found_documents=await self._load_documents(),
+            open_points=await self._wait_for_closed_points(),
         )
 
     async def _load_documents(self) -> Mapping[str, str]:

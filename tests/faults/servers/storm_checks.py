@@ -78,7 +78,7 @@ class StormReport:
         return [f"{check.name}: {problem}" for check in self.checks for problem in check.problems]
 
 
-async def check_storm(
+def check_storm(
     *,
     slack: SlackStorm,
     questions: Sequence[AskedQuestion],

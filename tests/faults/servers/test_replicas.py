@@ -1,12 +1,15 @@
-"""Two replicas of `parley serve` on one PostgreSQL, each with an embedded index of its own with the same documents."""
+"""Replicas of `parley serve`: two on one PostgreSQL, and one that starts without its OpenSearch."""
 
 import asyncio
 import contextlib
+import json
 import random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import aiohttp
 import pytest
@@ -16,12 +19,14 @@ from sqlalchemy.pool import NullPool
 
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from storage.sql.migrations import HEAD
-from tests.cli.conftest import run_parley
+from tests.cli.conftest import RECEIPTS, run_parley
 from tests.faults.home import build_home
+from tests.faults.servers.index_proxy import IndexProxy
 from tests.faults.servers.replicas import ServedReplica
 from tests.faults.slack_storm import SlackStorm
 from tests.faults.storm import AskedQuestion
 from tests.stand_ins.slack.server import SlackServer
+from tests.stand_ins.slack.workspace import SlackMessage
 
 pytestmark = pytest.mark.servers
 QUESTIONS = (
@@ -33,7 +38,7 @@ QUESTIONS = (
 
 @asynccontextmanager
 async def serve_replicas(folder: Path, settings: Mapping[str, str]) -> AsyncGenerator[list[ServedReplica]]:
-    """Start both at once on a database without tables."""
+    """Start both at once on a database without tables. Each has an index of its own with the same documents."""
     homes = [folder / "first", folder / "second"]
     for home in homes:
         home.mkdir()
@@ -59,6 +64,15 @@ async def load_rows(database_url: str, query: str) -> list[Any]:
         await engine.dispose()
 
 
+def words_of_message(message: SlackMessage) -> str:
+    """Also of a message that was streamed, which has blocks alone."""
+    return f"{message.text} {json.dumps(message.blocks)}"
+
+
+def list_answers(server: SlackServer) -> list[str]:
+    return [words_of_message(message) for message in server.workspace.bot_messages()]
+
+
 async def deliver_question(slack: SlackStorm, replica: ServedReplica, question: AskedQuestion) -> None:
     while True:
         slack.slack.app_url = f"{replica.address}{EVENTS_PATH}"
@@ -66,6 +80,42 @@ async def deliver_question(slack: SlackStorm, replica: ServedReplica, question: 
             if await slack.deliver_question(question, 0):
                 return
         await asyncio.sleep(0.1)
+
+
+@dataclass(frozen=True)
+class SharedNode:
+    """The OpenSearch of the session, for the proxy."""
+
+    url: str
+    is_running: bool = True
+
+
+async def test_a_replica_that_starts_while_opensearch_is_down_accepts_and_answers_later(
+    tmp_path: Path, opensearch_url: str
+) -> None:
+    nodes = [SharedNode(opensearch_url)]
+    async with IndexProxy(nodes, random.Random(1)) as proxy, SlackServer() as server:
+        slack = SlackStorm(server)
+        settings = {**slack.connect_app(""), "PARLEY_INDEX_URL": proxy.url, "PARLEY_TENANT": f"storm-{uuid4().hex}"}
+        source = tmp_path / "receipts.jsonl"
+        source.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
+        for words in (("ingest", str(source), "--bucket", "receipts"), ("grant", "receipts", "everyone")):
+            assert (await asyncio.to_thread(run_parley, tmp_path, *words, **settings)).status == 0
+        nodes.clear()
+        replica = ServedReplica(tmp_path, settings)
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(replica.keep_running())
+            try:
+                question = slack.post_question(random.Random(1), QUESTIONS[0], None)
+                async with asyncio.timeout(120):
+                    await deliver_question(slack, replica, question)
+                nodes.append(SharedNode(opensearch_url))
+                await server.wait_until(lambda: any("40 receipts" in words for words in list_answers(server)), 120)
+            finally:
+                running.cancel()
+
+    assert replica.start_count == 1
+    assert len(server.workspace.bot_messages()) == 1
 
 
 async def test_a_conversation_is_answered_in_its_order_by_two_replicas_on_postgres(
@@ -105,7 +155,7 @@ async def test_a_conversation_is_answered_in_its_order_by_two_replicas_on_postgr
         if message.metadata is not None
     }
     assert [turn.finished_at for turn in turns] == sorted(turn.finished_at for turn in turns)
-    shown = [messages[turn.id].text for turn in turns]
+    shown = [words_of_message(messages[turn.id]) for turn in turns]
     assert len(server.workspace.bot_messages()) == len(QUESTIONS)
     for question_text, answer in zip(QUESTIONS, shown, strict=True):
         assert question_text.removeprefix("How many receipts from ").rstrip("?") in answer

@@ -1,11 +1,11 @@
-"""The embedded index of a service that outlives its file: opened with a damaged file, and again with a new one."""
+"""The index of a service that outlives it: the service starts without it, and opens it when it is there again."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from typing import Generic, TypeVar
 
-from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document
-from storage.search.errors import IndexDamaged
+from storage.search.errors import IndexDamaged, IndexUnavailable
 from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
     BucketSize,
@@ -17,38 +17,69 @@ from storage.search.index import (
     RebuildPlan,
     RebuildProgress,
     ScopedIndex,
+    SearchIndex,
     VectorState,
 )
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 
+OpenedIndex = TypeVar("OpenedIndex", bound=SearchIndex)
 
-class ReopeningIndex:
-    """Implements `SearchIndex`. While the file is damaged, each method raises `IndexDamaged`. Create it with `open`."""
 
-    def __init__(self, opener: Callable[[], Awaitable[EmbeddedIndex]], tenant: TenantId) -> None:
+class ReopeningIndex(Generic[OpenedIndex]):
+    """Implements `SearchIndex`. While the index cannot be opened, each method raises the failure, and all but
+    `within_scope` try to open it first. Create it with `open`.
+    """
+
+    def __init__(
+        self,
+        opener: Callable[[], Awaitable[OpenedIndex]],
+        tenant: TenantId,
+        *,
+        may_recover: Callable[[IndexUnavailable], bool],
+        is_replaced: Callable[[OpenedIndex], bool],
+    ) -> None:
         self._opener, self._tenant, self._lock = opener, tenant, asyncio.Lock()
-        self._index: EmbeddedIndex | None = None
-        self._damage = IndexDamaged("the index", "it is not open")
+        self._may_recover, self._is_replaced = may_recover, is_replaced
+        self._index: OpenedIndex | None = None
+        self._failure: IndexUnavailable | None = None
+        self._failure_count = 0
 
     @classmethod
-    async def open(cls, opener: Callable[[], Awaitable[EmbeddedIndex]], tenant: TenantId) -> "ReopeningIndex":
-        """Raises `IndexUnavailable`, except for a damaged file."""
-        index = cls(opener, tenant)
+    async def open(
+        cls,
+        opener: Callable[[], Awaitable[OpenedIndex]],
+        tenant: TenantId,
+        *,
+        may_recover: Callable[[IndexUnavailable], bool],
+        is_replaced: Callable[[OpenedIndex], bool] = lambda _: False,
+    ) -> "ReopeningIndex[OpenedIndex]":
+        """`is_replaced`: whether the open index is no longer the one that `opener` would open.
+
+        Raises `IndexUnavailable`, unless the failure `may_recover` while the service runs.
+        """
+        index = cls(opener, tenant, may_recover=may_recover, is_replaced=is_replaced)
         try:
             index._index = await opener()
-        except IndexDamaged as exc:
-            index._damage = exc
+        except IndexUnavailable as exc:
+            if not may_recover(exc):
+                raise
+            index._failure = exc
         return index
+
+    @property
+    def failure(self) -> IndexUnavailable | None:
+        """Why the index could not be opened last; None once it is open."""
+        return self._failure
 
     @property
     def tenant(self) -> TenantId:
         return self._tenant
 
     def within_scope(self, scope: Scope) -> ScopedIndex:
-        """Raises `IndexDamaged`."""
+        """Raises `IndexUnavailable`."""
         if self._index is None:
-            raise self._current_damage()
+            raise self._copy_failure()
         return self._index.within_scope(scope)
 
     async def set_schema(self, schema: Schema) -> None:
@@ -107,19 +138,26 @@ class ReopeningIndex:
         if self._index is not None:
             await self._index.close()
 
-    async def _open_current(self) -> EmbeddedIndex:
-        """The index of the file that is there now. Raises `IndexUnavailable`."""
+    async def _open_current(self) -> OpenedIndex:
+        """The index that is there now. Raises `IndexUnavailable`."""
+        failure_count = self._failure_count
         async with self._lock:
-            if self._index is None or self._index.is_replaced:
+            if self._index is None and self._failure_count > failure_count:  # another call has just tried
+                raise self._copy_failure()
+            if self._index is None or self._is_replaced(self._index):
                 try:
                     index = await self._opener()
-                except IndexDamaged as exc:
-                    self._damage = exc
+                except IndexUnavailable as exc:
+                    self._failure, self._failure_count = exc, self._failure_count + 1
                     raise
                 if self._index is not None:  # a question that it still answers is asked again
                     await self._index.close()
-                self._index = index
+                self._index, self._failure = index, None
         return self._index
 
-    def _current_damage(self) -> IndexDamaged:
-        return IndexDamaged(self._damage.location, self._damage.reason)
+    def _copy_failure(self) -> IndexUnavailable:
+        """A new exception, because several tasks raise it."""
+        if self._failure is None:
+            return IndexUnavailable("the index", "it is not open")
+        kind = IndexDamaged if isinstance(self._failure, IndexDamaged) else IndexUnavailable
+        return kind(self._failure.location, self._failure.reason)
