@@ -31,7 +31,9 @@ DIMENSIONS = 256
 SCRIPTED_TERMS = "scripted_terms"
 _BULK_DOCUMENTS = 50
 _BULKS_AT_ONCE = 2
-_BULK_PATH, _OK = "/_bulk", 200
+_BULK_PATH = "/_bulk"
+_OK, _TOO_MANY_REQUESTS = 200, 429
+_RETRY_PAUSE_S = 1.0
 _VECTOR_COUNT = 5_003  # different vectors of passages
 _OWN_OF_DOCUMENTS = frozenset({"kind", "link", "title_terms", "text_terms", "outline_terms", "words", "stored"})
 _SCRIPTED_BM25 = f"""
@@ -163,9 +165,12 @@ class LayoutLoader:
 
     async def _send(self, method: str, path: str, body: str = "") -> JsonObject:
         headers = {"Content-Type": "application/x-ndjson" if path == _BULK_PATH else "application/json"}
-        async with self.session.request(method, path, data=body.encode() or None, headers=headers) as response:
-            response.raise_for_status()
-            return await response.json()
+        while True:
+            async with self.session.request(method, path, data=body.encode() or None, headers=headers) as response:
+                if response.status != _TOO_MANY_REQUESTS:
+                    response.raise_for_status()
+                    return await response.json()
+            await asyncio.sleep(_RETRY_PAUSE_S)
 
 
 def _batches_of(documents: Iterable[Document]) -> Iterator[list[Document]]:

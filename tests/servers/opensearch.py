@@ -55,7 +55,7 @@ rootLogger.appenderRef.console.ref = console
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSize:
-    """The size of a server. `is_optimised`: it compiles its code fully. `is_on_disk`: its data is not in memory."""
+    """The size of a server. `is_optimised`: it runs as installed ones do. `is_on_disk`: its data is not in memory."""
 
     heap_mb: int = 512
     is_optimised: bool = False
@@ -64,7 +64,9 @@ class ServerSize:
     @property
     def java_options(self) -> list[str]:
         heap = [f"-Xms{self.heap_mb}m", f"-Xmx{self.heap_mb}m"]
-        return heap if self.is_optimised else [*heap, "-XX:TieredStopAtLevel=1"]
+        if self.is_optimised:  # as OpenSearch is installed; without G1 its circuit breaker refuses much of a load
+            return [*heap, "-XX:+UseG1GC"]
+        return [*heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
 _SMALL_SERVER = ServerSize()
@@ -159,7 +161,7 @@ def write_configuration(scratch: Path, settings: str) -> None:
 
 
 def command_line_for(java: Path, home: Path, scratch: Path, size: ServerSize) -> list[str]:
-    heap = [*size.java_options, "-XX:+UseSerialGC", "-Xshare:auto"]
+    heap = [*size.java_options, "-Xshare:auto"]
     opens = ["--add-opens=java.base/java.nio=org.apache.arrow.memory.core,ALL-UNNAMED"]
     paths = [f"-Dopensearch.path.home={home}", f"-Dopensearch.path.conf={scratch / 'config'}"]
     agent = [f"-javaagent:{home / 'agent' / 'opensearch-agent.jar'}", "-Dopensearch.distribution.type=zip"]

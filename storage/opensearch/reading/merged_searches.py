@@ -106,6 +106,7 @@ def _can_merge(search: OpenSearchRequest, split_indexes: frozenset[str]) -> bool
     aggregations: Mapping[str, JsonObject] = body.get("aggs", {})
     return (
         is_counting
+        and not search.is_counted_apart
         and not any(_TOP_LEVEL_AGGREGATIONS & aggregation.keys() for aggregation in aggregations.values())
         and not any(_has_composite(aggregation) for aggregation in aggregations.values())
         and not (_has_bins(search) and search.indexes[0] in split_indexes)

@@ -28,12 +28,14 @@ class OpenSearchRequest:
 
     With a `point_in_time`, the search reads its state of the one index. `weighs_whole_index`: scores use the term
     statistics of all shards together, at the cost of a further exchange with them; else those of each shard.
+    `is_counted_apart`: the server counts it without visiting what it finds, so it is not merged with other counts.
     """
 
     indexes: tuple[str, ...]
     body: JsonObject
     point_in_time: str | None = None
     weighs_whole_index: bool = False
+    is_counted_apart: bool = False
 
 
 QuerySteps: TypeAlias = Generator[list[OpenSearchRequest], list[OpenSearchResponse], T]

@@ -18,8 +18,10 @@ from storage.opensearch.reading.query_steps import (
     QuerySteps,
     build_joint_request,
     build_search_request,
+    run_pair_side_by_side,
+    run_side_by_side,
 )
-from storage.opensearch.responses import Aggregations, OpenSearchHit, OpenSearchResponse
+from storage.opensearch.responses import Aggregations, OpenSearchHit
 from storage.opensearch.terms import indexed_tokens_of
 from storage.opensearch.vector_bytes import round_to_bytes
 from storage.search.ids import ChunkId, DocId
@@ -40,39 +42,49 @@ _OUTLINE_OPTIONS: JsonObject = {
 # The whole source, which is what is shown of a passage: the server reads it only where a part of it is wanted.
 _PASSAGE_OPTIONS: JsonObject = {"_source": True, "sort": [{"_score": "desc"}, {"chunk": "asc"}]}
 _MAX_NEAREST = 10_000  # passages of a shard that a search in a graph finds; the server's limit
+# The server then passes over what cannot be among the best, which in a large index is nearly everything.
+_UNCOUNTED: JsonObject = {"track_total_hits": False}
 _MAX_INNER_HITS = 100  # of an index within a search of several; the server's limit
+_MAX_SMALL_INDEX = 30_000  # passages that a search may visit; more searches of a larger index take less time
+_PASSAGES: JsonObject = {"term": {"kind": PASSAGE}}
 
 
 def rank_by_terms(
-    bucket_queries: Sequence[BucketQuery], text: str, limit: int, *, asks_each_index: bool = False
+    bucket_queries: Sequence[BucketQuery],
+    text: str,
+    limit: int,
+    *,
+    large_indexes: set[str],
+    asks_each_index: bool = False,
 ) -> QuerySteps[tuple[PassageHit, ...]]:
     """Returns passages by BM25, best first.
 
     The server weighs each term by its rarity in the bucket alone. Each score is corrected for the weights that the
-    terms found in the passage have in all buckets; the counts for this are made in the same round trip.
+    terms found in the passage have in all buckets; the counts for this are made in the same round trip. The indexes
+    that turn out to be large are added to `large_indexes`; those that it has are asked in another way.
     """
     occurrences = [Counter(indexed_tokens_of(text, bucket_query.layout.analyser)) for bucket_query in bucket_queries]
     terms = list(dict.fromkeys(term for counts in occurrences for term in counts))[:_MAX_TEXT_TERMS]
     if not terms or limit < 1:
         yield []
         return ()
-    frequency_requests = [_document_frequency_request(query.layout, terms) for query in bucket_queries]
+    layouts, large = [query.layout for query in bucket_queries], frozenset(large_indexes)
     if len(terms) > _MAX_RANKING_TERMS:
-        responses = yield frequency_requests
-        terms = _rarest_terms(terms, [_document_frequencies_in(response, terms) for response in responses])
-        frequency_requests = [_document_frequency_request(query.layout, terms) for query in bucket_queries]
+        counted = yield from _count_passages_with(terms, layouts, large)
+        terms = _rarest_terms(terms, [counts.by_term for counts in counted])
     rankings = [
         (query.layout, _term_ranking_query(query, [(term, counts[term]) for term in terms]))
         for query, counts in zip(bucket_queries, occurrences, strict=True)
     ]
     joins = not asks_each_index and limit <= _MAX_INNER_HITS
-    joint_rankings = _join_weighed_queries(rankings, joins=joins)
-    responses = yield [*frequency_requests, *(_term_ranking_request(ranking, limit) for ranking in joint_rankings)]
-    counted, ranked = responses[: len(bucket_queries)], responses[len(bucket_queries) :]
-    hits_by_index = _hits_by_index(ranked)
-    weights = _term_weights_of(
-        terms, [_document_frequencies_in(response, terms) for response in counted], [found.total for found in counted]
+    counted, hits_by_index = yield from run_pair_side_by_side(
+        _count_passages_with(terms, layouts, large),
+        _find_best_hits(_join_weighed_queries(rankings, joins=joins, alone=large), limit),
     )
+    large_indexes.update(
+        layout.index for layout, counts in zip(layouts, counted, strict=True) if counts.total > _MAX_SMALL_INDEX
+    )
+    weights = _term_weights_of(terms, [counts.by_term for counts in counted], [counts.total for counts in counted])
     hits = [
         _hit_from_response(hit, query.layout, _correct_score(hit, terms, counts, bucket_weights))
         for query, counts, bucket_weights in zip(bucket_queries, occurrences, weights, strict=True)
@@ -161,7 +173,7 @@ def rank_by_outline(
         return ()
     rankings = [(bucket_query.layout, _outline_query(bucket_query, text)) for bucket_query in bucket_queries]
     responses = yield [
-        ranking.build_request(None, size=min(limit, MAX_HITS), **_OUTLINE_OPTIONS)
+        ranking.build_request(None, size=min(limit, MAX_HITS), **_OUTLINE_OPTIONS, **_UNCOUNTED)
         for ranking in _join_weighed_queries(rankings, joins=not asks_each_index)
     ]
     layouts = {bucket_query.index: bucket_query.layout for bucket_query in bucket_queries}
@@ -188,19 +200,23 @@ class _JointRanking:
         return replace(request, weighs_whole_index=self.spans_shards)
 
 
-def _join_weighed_queries(queries: Sequence[tuple[IndexLayout, JsonObject]], *, joins: bool) -> list[_JointRanking]:
+def _join_weighed_queries(
+    queries: Sequence[tuple[IndexLayout, JsonObject]], *, joins: bool, alone: frozenset[str] = frozenset()
+) -> list[_JointRanking]:
     """Joins equal queries of indexes with one shard, whose statistics stay apart in a search of several indexes.
 
-    The statistics of an index with several shards are gathered, so it is searched alone.
+    The statistics of an index with several shards are gathered, so it is searched alone, as are the indexes `alone`.
     """
-    small = [(layout.index, query) for layout, query in queries if layout.shard_count == 1]
+    small = [
+        (layout.index, query) for layout, query in queries if layout.shard_count == 1 and layout.index not in alone
+    ]
     return [
         _JointRanking(indexes=indexes, query=query, spans_shards=False)
         for indexes, query in _join_equal_queries(small, joins=joins)
     ] + [
-        _JointRanking(indexes=(layout.index,), query=query, spans_shards=True)
+        _JointRanking(indexes=(layout.index,), query=query, spans_shards=layout.shard_count > 1)
         for layout, query in queries
-        if layout.shard_count > 1
+        if layout.shard_count > 1 or layout.index in alone
     ]
 
 
@@ -234,23 +250,50 @@ def _best_hits(hits: Sequence[PassageHit], limit: int) -> tuple[PassageHit, ...]
     return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[: max(limit, 0)])
 
 
-def _document_frequency_request(layout: IndexLayout, terms: Sequence[str]) -> OpenSearchRequest:
-    """Count all passages of the bucket, whether visible or not, and those that contain each term.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PassageCounts:
+    """The passages of a bucket, whether visible or not, and those with each term.
 
     The counts only weigh terms and are never shown.
     """
-    term_filters = {f"{position}": {"term": {"passage_terms": term}} for position, term in enumerate(terms)}
-    return build_search_request(
-        layout.index,
-        {"term": {"kind": PASSAGE}},
-        {"held": {"filters": {"filters": term_filters}}},
+
+    total: int
+    by_term: Mapping[str, int]
+
+
+def _count_passages_with(
+    terms: Sequence[str], layouts: Sequence[IndexLayout], large_indexes: frozenset[str]
+) -> QuerySteps[list[_PassageCounts]]:
+    return run_side_by_side(
+        [
+            _count_passages_apart(layout.index, terms)
+            if layout.index in large_indexes
+            else _count_passages_at_once(layout.index, terms)
+            for layout in layouts
+        ]
     )
 
 
-def _document_frequencies_in(frequency_response: OpenSearchResponse, terms: Sequence[str]) -> dict[str, int]:
-    """Returns the passage count of each term."""
-    bins: JsonObject = frequency_response.aggregations["held"]["buckets"]
-    return {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
+def _count_passages_at_once(index: str, terms: Sequence[str]) -> QuerySteps[_PassageCounts]:
+    """Counts in one search, which visits each passage."""
+    term_filters = {f"{position}": _query_for_term(term) for position, term in enumerate(terms)}
+    aggregations: JsonObject = {"held": {"filters": {"filters": term_filters}}}
+    (response,) = yield [build_search_request(index, _PASSAGES, aggregations)]
+    bins: JsonObject = response.aggregations["held"]["buckets"]
+    by_term = {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
+    return _PassageCounts(total=response.total, by_term=by_term)
+
+
+def _count_passages_apart(index: str, terms: Sequence[str]) -> QuerySteps[_PassageCounts]:
+    """Counts in a search for each term, which the server answers from the statistics of the index."""
+    queries = [_PASSAGES, *map(_query_for_term, terms)]
+    total, *counts = yield [replace(build_search_request(index, query), is_counted_apart=True) for query in queries]
+    by_term = {term: response.total for term, response in zip(terms, counts, strict=True)}
+    return _PassageCounts(total=total.total, by_term=by_term)
+
+
+def _query_for_term(term: str) -> JsonObject:
+    return {"term": {"passage_terms": term}}
 
 
 def _term_ranking_query(bucket_query: BucketQuery, terms_and_counts: Sequence[tuple[str, int]]) -> JsonObject:
@@ -267,14 +310,15 @@ def _term_ranking_query(bucket_query: BucketQuery, terms_and_counts: Sequence[tu
 def _term_ranking_request(ranking: _JointRanking, limit: int) -> OpenSearchRequest:
     """Find the best passages of each index. Their scores are not comparable before they are corrected."""
     if len(ranking.indexes) == 1:
-        return ranking.build_request(None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
+        return ranking.build_request(None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS, **_UNCOUNTED)
     best: JsonObject = {"top_hits": {"size": limit, "track_scores": True, **_PASSAGE_OPTIONS}}
     bins: JsonObject = {"terms": {"field": "_index", "size": len(ranking.indexes)}, "aggs": {"best": best}}
     return ranking.build_request({"indexes": bins})
 
 
-def _hits_by_index(responses: Sequence[OpenSearchResponse]) -> dict[str, list[OpenSearchHit]]:
-    """Returns the hits of term rankings, best first."""
+def _find_best_hits(rankings: Sequence[_JointRanking], limit: int) -> QuerySteps[dict[str, list[OpenSearchHit]]]:
+    """Returns the hits of each index, best first."""
+    responses = yield [_term_ranking_request(ranking, limit) for ranking in rankings]
     hits = dict[str, list[OpenSearchHit]]()
     for response in responses:
         for hit in [*response.hits, *response.hits_in_bins("indexes", "best")]:

@@ -71,6 +71,7 @@ class RequestCompiler:
     embedder_name: str
     vectors: "Mapping[str, NDArray[np.float32]]"
     asks_each_index: bool = False  # no search names several indexes
+    large_indexes: set[str] = field(default_factory=set[str])  # known so far
 
     def compile_request(self, request: IndexRequest[object]) -> QuerySteps[Any]:
         """Returns the steps of a request.
@@ -96,6 +97,7 @@ class RequestCompiler:
                     self._bucket_queries_for(search),
                     request.text,
                     request.limit,
+                    large_indexes=self.large_indexes,
                     asks_each_index=self.asks_each_index,
                 )
             case SemanticPassageRequest(search=search):
@@ -148,6 +150,7 @@ class IndexReader:
     )
     asks_each_index: bool = False  # no search names several indexes
     merger: SearchMerger = field(default_factory=SearchMerger)
+    large_indexes: set[str] = field(default_factory=set[str])  # that rankings have found so far
 
     @property
     def known_layouts(self) -> Mapping[BucketId, IndexLayout]:
@@ -174,6 +177,7 @@ class IndexReader:
                 embedder_name=embedder_name,
                 vectors=queries.vectors,
                 asks_each_index=self.asks_each_index,
+                large_indexes=self.large_indexes,
             )
             return [compiler.compile_request(request) for request in distinct_requests]
 
