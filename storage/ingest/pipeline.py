@@ -525,7 +525,8 @@ class _IngestRun:
         """Returns the given schema, else the existing one with added fields, else the inferred one."""
         labelled = self._labelled_fields.get(bucket, LabelledFields())
         profiles = {**self.profiles[bucket], **labelled.profiles}
-        inferred = labelled.add_details(infer_schema(bucket, profiles, self._language_detectors[bucket].language))
+        language, names = self._language_detectors[bucket].language, self._origin_tallies[bucket].names_of_only_table
+        inferred = labelled.add_details(infer_schema(bucket, profiles, language, names))
         if existing is None or not existing.fields:
             inferred = self._add_origins(inferred, labelled)
         schema = self.given_schema if self.given_schema and self.given_schema.bucket == bucket else None

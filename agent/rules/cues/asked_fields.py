@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent.english.date_roles import END_DATE_NAMES, START_DATE_NAMES
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.rules.cues.question_subject import asked_date_fields, is_convertible, main_clause_of, units_named_in
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
@@ -97,7 +98,9 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     if kind is AskedKind.DAY:
         wider = (*lexicon.roles.dates, *lexicon.roles.years)
     if kind is AskedKind.DAY and (ends := asked_date_fields(words, lexicon)):
-        return AskedFields(fields=ends, is_named=True)
+        opposite = {*lexicon.find_date_fields(START_DATE_NAMES), *lexicon.find_date_fields(END_DATE_NAMES)} - {*ends}
+        mentioned = _mentioned_fields(words, reading, {*lexicon.roles.dates} - opposite)
+        return AskedFields(fields=mentioned or ends, is_named=True)  # "when does the *insurance* end"
     named = _mentioned_fields(words, reading, wider) or _family_fields(reading, lexicon, wider)
     if kind is AskedKind.DURATION and not (named or candidates) and len(lexicon.roles.dates) == _ENDS_OF_TIME:
         return AskedFields(fields=lexicon.roles.dates, are_joint=True)

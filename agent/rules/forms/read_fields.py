@@ -4,7 +4,11 @@ from collections.abc import Sequence
 
 from agent.english.function_words import LIST_VERBS, QUESTION_WORDS, SUMMING_PHRASES, YES_NO_VERBS
 from agent.english.gradable_adjectives import nouns_beside
+from agent.english.light_words import is_light_word
 from agent.rules.cues.asked_fields import (
+    AskedFields,
+    AskedKind,
+    asked_kind,
     asking_words_of,
     find_asked_fields,
     find_counted_field,
@@ -53,6 +57,8 @@ def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     if _asks_for_verdict(cues.words):
         return None
     asked = find_asked_fields(cues.words, reading, cues.lexicon)
+    if _is_unknown_deed(asked, cues.words, reading):
+        return None
     describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
     is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
     fields = (asked.fields if asked.are_joint else asked.fields[:1]) if is_clear else ()
@@ -75,6 +81,8 @@ def _fields_of_one_document(
     if asks_what_it_is(words, reading):
         return ()
     asked_fields = find_asked_fields(words, reading, lexicon)
+    if asked_fields.fields and _is_unknown_deed(asked_fields, words, reading):
+        return ()
     if asked_fields.fields:
         return asked_fields.fields if asked_fields.are_joint else (asked_fields.fields[0],)
     if (counted := _counted_mention(phrases, reading, lexicon)) is not None:
@@ -100,6 +108,12 @@ def _fields_of_one_document(
     asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
     named = asked or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
     return named or _similar_fields(reading)
+
+
+def _is_unknown_deed(asked: AskedFields, words: Sequence[str], reading: BucketReading) -> bool:
+    """ "Who *signed off* on D07" where only an owner is known: whether no field has to do with what somebody did."""
+    asks_for_person = asked_kind(words) is AskedKind.PERSON
+    return asks_for_person and not asked.is_named and not all(map(is_light_word, asking_words_of(reading)))
 
 
 def _asks_for_yes(words: Sequence[str]) -> bool:

@@ -20,9 +20,11 @@ from agent.english.function_words import (
     FORMS_OF_BE,
     LEGAL_FORMS,
     LIST_VERBS,
+    MODAL_VERBS,
     NEGATIONS,
     ORDERING_WORDS,
     PEOPLE_NOUNS,
+    QUESTION_WORDS,
     STOP_WORDS,
 )
 from agent.english.inflection import PARTICIPLE_ENDINGS
@@ -42,6 +44,7 @@ from storage.search.schema import FieldType, Schema
 
 _MAX_LINKED_TEXTS = 128  # whose links are kept: more than one question has
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
+_SUBJECT_PRONOUNS = frozenset("i we you he she they".split())
 _MAX_UNCAPITALISED_VALUES = 3  # an ordinary word is a part of more names
 _MAX_REORDERED_SPAN = 7  # tokens of a span that may contain these words
 # Function words that may stand between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
@@ -89,7 +92,7 @@ class BucketLexicon(PhraseMeanings):
 
     def _find_unexplained_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """The words of a question phrase mention no other field: the "cost" in "what does it cost to hire"."""
-        asking = list(self._question_phrase_links(tokens))
+        asking = list(self._question_phrase_links(self._mark_names(tokens)))
         yield from asking
         phrase_tokens = frozenset[int]().union(*(link.phrase_tokens for link in asking))
         verb_tokens = {index for link in asking if link.phrase_tokens for index in range(link.first, link.last)}
@@ -104,6 +107,16 @@ class BucketLexicon(PhraseMeanings):
             if not is_explained:
                 yield link
 
+    def _mark_names(self, tokens: Sequence[QuestionToken]) -> tuple[QuestionToken, ...]:
+        """ "Who has the *pixel*": returns the tokens with those as names that are a part of few names."""
+        names = {
+            index
+            for link in self._partial_links(tokens)
+            if isinstance(link.meaning, PartialMatch) and len(link.meaning.values) <= _MAX_UNCAPITALISED_VALUES
+            for index in range(link.first, link.last)
+        }
+        return tuple(replace(token, is_name=True) if index in names else token for index, token in enumerate(tokens))
+
     def _find_word_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         stems = tuple(token.stem for token in tokens)
         for first in range(len(stems)):
@@ -112,6 +125,8 @@ class BucketLexicon(PhraseMeanings):
                 if meanings and _keeps_quotations_whole(tokens, first, last):
                     for meaning, documents in meanings.items():
                         if _has_only_stop_words(meaning, tokens[first:last]):
+                            continue
+                        if isinstance(meaning, BucketNoun) and _is_no_noun(tokens, first, last):
                             continue
                         if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
                             continue  # "staff" names the documents, and not the role "bar staff"
@@ -342,17 +357,25 @@ class BucketLexicon(PhraseMeanings):
         if all(token.word.isdigit() for token in words):
             return  # a number alone does not identify a name
         if self._value_index.style_of(field_key) is ValueStyle.NAMES and not any(token.is_name for token in words):
-            is_known = any(self._meanings_of((token.stem,)) for token in words)
+            meaningful = [bool(self._meanings_of((token.stem,))) for token in words]
+            is_known = any(meaningful) if len(words) == 1 else all(meaningful)
             partners = find_partners(tokens, first, last)
             has_partner = any(field_key in self._postings_for(token) for token in partners)
             if is_known or len(values) > _MAX_UNCAPITALISED_VALUES:
                 return
-            if not is_uncapitalised_name(tokens, first, last, has_partner=has_partner):
+            is_of_several_words = len(words) > 1 and self._follow_in_value(field_key, values, words)
+            if not (is_of_several_words or is_uncapitalised_name(tokens, first, last, has_partner=has_partner)):
                 return
         if self._value_index.style_of(field_key) is ValueStyle.PLAIN:
             return  # the last words of a category are phrases of their own in the index
         meaning = PartialMatch(name, column, tuple(sorted(self._value_index.values_at(field_key, values))))
         yield SpanLink(first=first, last=last, meaning=meaning, weight=_link_weight(meaning, words, len(values)))
+
+    def _follow_in_value(self, field_key: FieldKey, positions: Set[int], words: Sequence[QuestionToken]) -> bool:
+        """ "The sailing club": whether the words stand side by side in each of the values."""
+        phrase = " ".join(token.stem for token in words)
+        values = self._value_index.values_at(field_key, positions)
+        return all(f" {phrase} " in f" {' '.join(self._stems_in(value))} " for value in values)
 
     def correct_spelling(self, token: QuestionToken) -> tuple[str, str] | None:
         """Returns the known word that `token` misspells, and its stem; None for a word that is known, too short or
@@ -402,6 +425,15 @@ def _has_only_stop_words(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) 
     if not has_only_form or isinstance(meaning, BucketNoun):
         return False
     return isinstance(meaning, FieldMention) or not any(token.is_name or token.is_quoted for token in tokens)
+
+
+def _is_no_noun(tokens: Sequence[QuestionToken], first: int, last: int) -> bool:
+    """ "*Who* is who", "did we *spend*": whether the word asks, or is the verb of a person."""
+    if last - first > 1:
+        return False
+    word_before = tokens[first - 1].word if first else ""
+    follows_modal = word_before in MODAL_VERBS and not looks_plural(tokens[first])
+    return tokens[first].word in QUESTION_WORDS or word_before in _SUBJECT_PRONOUNS or follows_modal
 
 
 def _only_ends_in(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:

@@ -26,6 +26,8 @@ _SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TIME_UNITS = ("day",)
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 _NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
+# Words of labels of fields that say what a document is, or how it stands; nobody is called by their values.
+_KIND_WORDS = frozenset("type kind category class sort status state priority severity level stage phase colour".split())
 _MIN_NAME_WORDS, _MAX_NAME_WORDS = 2, 4
 _NAME_SHARE = 0.8  # of the values that must look like names of persons
 _SAMPLED_VALUES = 40
@@ -58,6 +60,8 @@ class FieldRoles:
             lambda field: (
                 field.type is FieldType.CATEGORY
                 and field.name not in self.places
+                and not _label_words_of(field) & _KIND_WORDS
+                and self._has_proper_names(field)
                 and not self._is_identifying(field.name)
                 and all(value.value[:1].isupper() for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES])
                 and not any(value.value.isupper() for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES])
@@ -196,12 +200,23 @@ class FieldRoles:
         return tuple(field.name for field in self._fields if accepts(field))
 
     def _names_person(self, field: SchemaField) -> bool:
-        if self._is_identifying(field.name):
-            return False
         label_words = fold_text(field.label).split()
+        if self._is_identifying(field.name) and not (set(label_words) & PERSON_NOUNS and self._follows_key(field)):
+            return False
         if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS:
             return True
         return field.name not in self.places and self._has_person_values(field)  # "Castle Street" is no person
+
+    def _follows_key(self, field: SchemaField) -> bool:
+        """Whether an earlier field identifies the documents too: "Owner" behind "Berth" names nobody's record."""
+        earlier = self._fields[: self._fields.index(field)]
+        return any(other.type in _NAMING_TYPES and self._is_identifying(other.name) for other in earlier)
+
+    def _has_proper_names(self, field: SchemaField) -> bool:
+        """Whether most values of several words end in a capitalised word: "Strand Electrical", not "Motor cruiser"."""
+        values = [value.value.split() for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]
+        endings = [words[-1][:1] for words in values if len(words) > 1]
+        return not endings or 2 * sum(map(str.isupper, endings)) >= len(endings)
 
     def _has_person_values(self, field: SchemaField) -> bool:
         values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]

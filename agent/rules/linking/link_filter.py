@@ -35,6 +35,7 @@ _WORDS_BEFORE_ITEMS = frozenset(
 _COUNTING_WORDS = frozenset("count number".split())
 _MAX_NEGATION_DISTANCE = 4  # tokens: "have *not* yet been *paid*"
 _NEGATING_WORDS = CONTRACTED_NEGATIONS | NEGATIONS | frozenset({"still", "yet"})
+_MAX_IDENTIFIED_VALUES = 3
 _WORDS_BEFORE_NAMES = frozenset("from by at with of for in via".split())
 
 
@@ -76,11 +77,21 @@ def filter_links(
     }
 
     def is_expected(link: SpanLink) -> bool:
-        """ "What does Kerr own": whether the field is spoken of, or something else matches firmly."""
+        """ "What does Kerr own": whether the field is spoken of, or something else matches firmly.
+
+        "Who looks after Talvora" asks for a field of the document that the part of a name stands for.
+        """
         key = _field_key_of(link)
-        return key in mentioned_fields or (has_firm_match and key not in fields_with_whole_values)
+        if key in mentioned_fields or (has_firm_match and key not in fields_with_whole_values):
+            return True
+        return bool(mentioned_fields) and _may_identify(link)
 
     return [link for link in kept_links if not _is_weak_match(link) or is_expected(link)]
+
+
+def _may_identify(link: SpanLink) -> bool:
+    """Whether the words are a part of so few names that they may mean one of them."""
+    return isinstance(link.meaning, PartialMatch) and len(link.meaning.values) <= _MAX_IDENTIFIED_VALUES
 
 
 def _is_total_of_count(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
@@ -178,6 +189,8 @@ def _is_coincidental(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: B
         return False
     if link.last - link.first > 1:
         return _is_question_opening(link, tokens)
+    if _is_weak_match(link):
+        return False  # the lexicon links a part of a name only where a name stands
     token = tokens[link.first]
     before = tokens[link.first - 1].word if link.first else ""
     is_name = (

@@ -6,11 +6,13 @@ there: "faults with electrical wiring" names no company "Strand Electrical".
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
-from agent.english.function_words import EVERYDAY_WORDS, STOP_WORDS
+from agent.english.function_words import EVERYDAY_WORDS, FORMS_OF_BE, STOP_WORDS
 from agent.english.inflection import PARTICIPLE_ENDINGS
 from agent.english.light_words import is_light_word
 from agent.rules.words.tokens import QuestionToken
+from storage.text.vocabulary import load_vocabulary
 
 _TITLES = frozenset("mr mrs ms miss dr prof mister".split())
 _WORDS_BEFORE_NAMES = frozenset("by from of for with to".split())
@@ -18,7 +20,7 @@ _AUXILIARIES = frozenset("did does".split())
 _VERBS_OF_HAVING = frozenset("have own do need get".split())
 _WORDS_OF_FRAGMENTS = frozenset("and or what about how for ok then with by from".split())  # "what about bas?"
 _CONJUNCTIONS = frozenset({"or", "and", "vs", "versus"})
-_TIME_WORDS = frozenset("this last next since today yesterday tomorrow pls please thx thanks too".split())
+_TIME_WORDS = frozenset("this last next since still yet already today yesterday tomorrow pls please thx thanks too".split())
 _NO_NAME = re.compile(r"\w+(?:ing|ed|ly)")
 _MIN_LETTERS = 3
 
@@ -45,8 +47,12 @@ def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int
     ends_phrase = following is None or following.word in STOP_WORDS | _TIME_WORDS or following.word.isdigit()
     if before == "by" and (first < 2 or not tokens[first - 2].word.endswith(PARTICIPLE_ENDINGS)):
         return False  # "reports by house" are grouped, "owned by kerr" names somebody
+    ends_phrase = ends_phrase or (following is not None and following.begins_sentence)
     if before in _WORDS_BEFORE_NAMES:
-        return ends_phrase or (following is not None and following.begins_sentence)
+        return ends_phrase
+    is_predicate = before in FORMS_OF_BE and first > 1  # "which boats are electrical"
+    if ends_phrase and before in STOP_WORDS and not is_predicate and not any(map(_is_ordinary_word, words)):
+        return True  # "who has the pixel"
     return before in _AUXILIARIES and following is not None and following.word not in STOP_WORDS - _VERBS_OF_HAVING
 
 
@@ -55,6 +61,18 @@ def find_partners(tokens: Sequence[QuestionToken], first: int, last: int) -> Seq
     after = tokens[last + 1 : last + 2] if last < len(tokens) and tokens[last].word in _CONJUNCTIONS else ()
     before = tokens[first - 2 : first - 1] if first > 1 and tokens[first - 1].word in _CONJUNCTIONS else ()
     return [token for token in (*before, *after) if _may_be_name(token.word)]
+
+
+def _is_ordinary_word(word: str) -> bool:
+    """Whether the word, or its basic form, is one of everyday or business life."""
+    forms = (word, word.removesuffix("s"), word.removesuffix("es"))
+    return any(form in _ordinary_words() for form in forms)
+
+
+@cache
+def _ordinary_words() -> frozenset[str]:
+    vocabularies = (load_vocabulary(language) for language in ("de", "es", "fr"))
+    return frozenset[str]().union(*(vocabulary.english_words for vocabulary in vocabularies if vocabulary is not None))
 
 
 def _may_be_name(word: str) -> bool:

@@ -178,6 +178,8 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm, lexicon: Bucke
         return not (is_topic and asks_text and answer_form.lists_documents)
     if reading.conditions and reading.is_exact:
         return reading.is_credible
+    if _asks_field_of_named(reading, answer_form):
+        return True
     if (
         (reading.asked_mentions or answer_form.list_order is not None or answer_form.computed_field is not None)
         and not (reading.unlinked_words or reading.unlinked_quotations)
@@ -192,6 +194,14 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm, lexicon: Bucke
     if reading.unlinked_quotations or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
         return len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS
     return first_word in LIST_VERBS and len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS
+
+
+def _asks_field_of_named(reading: BucketReading, answer_form: AnswerForm) -> bool:
+    """ "Who looks after *Talvora*": whether a field is asked of what a part of a name stands for, and nothing else."""
+    has_other_words = bool(reading.unlinked_words or reading.unlinked_quotations)
+    asks_field = any(not mention.is_hint for mention in reading.asked_mentions)
+    needs_field = answer_form.reads_values or answer_form.depends_on_field
+    return bool(reading.conditions) and asks_field and needs_field and not has_other_words
 
 
 def _value_leg(

@@ -12,6 +12,7 @@ from agent.english.function_words import (
     GROUPING_WORDS,
     LIST_VERBS,
     MODAL_VERBS,
+    MONEY_WORDS,
     PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
@@ -66,6 +67,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
             _is_requested_count(selection, first, last)
             or _is_relating_verb(selection, first, last, covered_tokens)
             or _is_document_part(selection, first, last)
+            or _is_word_for_amount(selection, first, last)
         ):
             continue
         if any(_restricts_set(selection, index) for index in range(first, last)):
@@ -253,6 +255,18 @@ def _is_document_part(selection: SpanSelection, first: int, last: int) -> bool:
         return False
     return any(
         isinstance(link.meaning, (ValueMatch, PartialMatch)) and first in (link.last, link.first - 1)
+        for link in selection.links
+    )
+
+
+def _is_word_for_amount(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "The actual *cost*": whether the token says only what the amount is whose name stands right before it."""
+    if last - first != 1 or selection.tokens[first].word not in MONEY_WORDS:
+        return False
+    return any(
+        isinstance(link.meaning, FieldMention)
+        and link.last == first
+        and selection.lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.MONEY
         for link in selection.links
     )
 

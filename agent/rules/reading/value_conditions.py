@@ -191,6 +191,9 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             continue  # it asks for the value
         if any(field.name == meaning.field for state in selection.states for field in state.fields):
             continue  # "still valid" says all of it
+        if _is_contrasted_field(selection, link):
+            selection.usage.links.add(index)
+            continue
         if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
             selection.usage.links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
@@ -254,6 +257,16 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
             selection.usage.links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
+
+
+def _is_contrasted_field(selection: SpanSelection, link: SpanLink) -> bool:
+    """ "The actual cost, not *the estimate*": whether the name only says which other field is not meant."""
+    words_before = [token.word for token in selection.tokens[max(link.first - 2, 0) : link.first]]
+    return words_before == ["not", "the"] and any(
+        isinstance(other.meaning, FieldMention) and other.meaning.field != link.meaning.field and other is not link
+        for other in selection.links
+        if isinstance(link.meaning, FieldMention)
+    )
 
 
 def _names_what_nobody_does(selection: SpanSelection, link: SpanLink) -> bool:

@@ -46,8 +46,16 @@ _SUFFIX_CURRENCIES = frozenset(
 )
 
 
-def infer_schema(bucket: BucketId, profiles: Mapping[FieldName, ValueProfile], language: str = "en") -> Schema:
-    """Returns the schema that the profiles suggest, with its fields in the order in which the keys first occurred."""
+def infer_schema(
+    bucket: BucketId,
+    profiles: Mapping[FieldName, ValueProfile],
+    language: str = "en",
+    table_names: Sequence[str] = (),
+) -> Schema:
+    """Returns the schema that the profiles suggest, with its fields in the order in which the keys first occurred.
+
+    `table_names`: of the only file whose rows are the documents, without its suffix, and of their sheet.
+    """
     schema = Schema(
         bucket=bucket,
         fields=tuple(
@@ -66,7 +74,7 @@ def infer_schema(bucket: BucketId, profiles: Mapping[FieldName, ValueProfile], l
         value_hash = hash(word.casefold())
         return any(value_hash in profile.distinct for profile in named_value_profiles)
 
-    schema = _add_value_synonyms(add_synonyms(schema, has_value), profiles, has_value)
+    schema = _add_value_synonyms(add_synonyms(schema, has_value, table_names), profiles, has_value)
     if language != "en":
         return schema
     return replace(schema, fields=tuple(replace(field, title=write_out_title(field)) for field in schema.fields))

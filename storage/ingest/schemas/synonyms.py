@@ -48,6 +48,11 @@ _CONTAINER_WORDS = frozenset(
     "table tables data dataset list lists sheet sheets docs documents file files records export catalog catalogue "
     "database db csv collection archive all".split()
 )
+_MONTH_WORDS = frozenset(
+    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september "
+    "october november december".split()
+)
+_MAX_TABLE_NOUN_WORDS = 3
 _EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
 _PERSON_AND_PLACE_QUESTIONS = (f"who {QUESTION_GAP}", f"whose {QUESTION_GAP}", f"where {QUESTION_GAP}")
 _REMAINDER_WORDS = frozenset({"left", "remaining"})
@@ -85,14 +90,20 @@ class _SynonymThesaurus:
     opposites: Mapping[Phrase, Sequence[str]]
 
 
-def add_synonyms(schema: Schema, has_value: HasValue) -> Schema:
+def add_synonyms(schema: Schema, has_value: HasValue, table_names: Iterable[str] = ()) -> Schema:
     """Returns the schema with synonyms for its fields, their columns, and its documents.
 
     A word becomes a synonym of the field for which it has the highest score. It is dropped if two fields share that
     score, and if it is the name of another field, a noun of the bucket, or a value.
+
+    `table_names`: of the file whose rows are all documents of the bucket, and of their sheet. A noun in them names the
+    documents as well, and replies call them by it.
     """
     field_names = [field.name for field in schema.fields]
     nouns = nouns_for_bucket(schema.bucket, schema.language, reserved_names=field_names, has_value=has_value)
+    of_table = next(filter(None, (_nouns_for_table(name, schema, has_value) for name in table_names)), ())
+    item = singular_and_plural_of(of_table[0])[0] if of_table and of_table[0] not in nouns else schema.item
+    nouns = tuple(dict.fromkeys([*nouns, *of_table]))
     own_fields = _assign_synonyms(schema.fields, schema.language, has_value, nouns)
     outer_names = {
         _phrase_of(name)
@@ -106,7 +117,27 @@ def add_synonyms(schema: Schema, has_value: HasValue) -> Schema:
         else field
         for field in own_fields
     )
-    return replace(schema, fields=fields, synonyms=nouns)
+    return replace(schema, fields=fields, synonyms=nouns, item=item)
+
+
+def _nouns_for_table(name: str, schema: Schema, has_value: HasValue) -> tuple[str, ...]:
+    """ "works orders 2026.xlsx": returns the nouns that the name of a table gives its rows; nothing without a plural.
+
+    A month, a number and a word for a file at its end are no part of the noun. A name in singular may be that of the
+    person or the place that the table is for.
+    """
+    words = words_in_name(name)
+    while words and (words[-1] in _CONTAINER_WORDS | _MONTH_WORDS or not words[-1].isalpha()):
+        is_list = words.pop() in _CONTAINER_WORDS
+        if words and is_list and words[-1].isalpha():
+            words[-1] = singular_and_plural_of(words[-1])[1]  # "berth list"
+    if not words or not all(map(str.isalpha, words)) or len(words) > _MAX_TABLE_NOUN_WORDS:
+        return ()
+    if singular_and_plural_of(words[-1])[1] != words[-1]:
+        return ()
+    field_names = [field.name for field in schema.fields]
+    nouns = nouns_for_bucket(" ".join(words), schema.language, reserved_names=field_names, has_value=has_value)
+    return tuple(noun for noun in nouns if not has_value(noun))
 
 
 def nouns_for_bucket(

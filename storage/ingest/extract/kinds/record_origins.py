@@ -40,10 +40,13 @@ class OriginTally:
     def __init__(self) -> None:
         self._folders = Counter[tuple[str, ...]]()
         self._sheets = Counter[str]()
+        self._files = set[str]()
         self.columns_by_table = defaultdict[str, set[FieldName]](set)
         self.other_keys = set[FieldName]()  # metadata that no table gives
 
     def add_record(self, path: str, sheet: str | None, keys: Iterable[FieldName]) -> None:
+        if len(self._files) <= 1:
+            self._files.add(path)
         if has_own_metadata(path):
             self.other_keys.update(keys)
             return
@@ -52,6 +55,15 @@ class OriginTally:
             self.columns_by_table[path].update(keys)
         if sheet is not None:
             self._sheets[sheet] += 1
+
+    @property
+    def names_of_only_table(self) -> tuple[str, ...]:
+        """The names of the file whose rows are all records, without its suffix, and of their only sheet."""
+        path = next(iter(self._files), "")
+        if len(self._files) != 1 or not (is_row_of_table(path) or has_own_metadata(path)):
+            return ()
+        sheets = {sheet for sheet in self._sheets if not is_default_sheet_name(sheet)}
+        return (PurePosixPath(path).name.partition(".")[0], *(sheets if len(sheets) == 1 else ()))
 
     def decide_fields(self, reader: KindReader, taken_names: Collection[str], language: str) -> Iterator[SchemaField]:
         """Yields a field for the folders and one for the sheets, if they vary and no field has that name.

@@ -46,6 +46,9 @@ def owners_in(lexicon: BucketLexicon, question: str) -> set[str]:
         ("and kerr?", {"Paul Kerr"}),
         ("what about st clair", {"Mary St. Clair"}),
         ("boats owned by lund", {"Anders Lund", "Eva Lund"}),
+        ("is kerr still insured", {"Paul Kerr"}),
+        ("who speaks for the obrien?", {"Sean O'Brien"}),
+        ("boats that strand electrical repaired", {"Strand Electrical"}),
     ],
 )
 def test_a_part_of_a_name_stands_for_it_where_a_name_would_stand(
