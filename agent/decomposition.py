@@ -254,7 +254,6 @@ class HelpRequest:
 class UnrecognisedQuestion:
     """No word of the question tells what to look for in the buckets in scope."""
 
-    unknown_words: tuple[str, ...]
     language: str = "en"
 
 

@@ -93,8 +93,8 @@ async def _reply_to_request(
             return clarify_nothing_to_export(question, session, question_context)
         case HelpRequest():
             return await answer_help_request(question, session, question_context)
-        case UnrecognisedQuestion(unknown_words=words):
-            return clarify_not_understood(question, words, session, question_context)
+        case UnrecognisedQuestion():
+            return clarify_not_understood(question, session, question_context)
 
 
 async def _answer_planned_question(

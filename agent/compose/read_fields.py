@@ -12,13 +12,18 @@ from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, MissingVal
 from agent.review.leg_review import LegReview
 from agent.translation.message_catalogues import translate_message, translate_plural
 from agent.verification.derived_figures import DerivationKind, DerivedFigure, compute_derived_figure
-from storage.search.schema import FieldType
+from storage.search.analyser import fold_text
+from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, conjuncts_of
+from storage.search.documents import Document
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType, SchemaField
+
+_NAMING_OPERATORS = frozenset({ComparisonOperator.EQ, ComparisonOperator.CONTAINS})
+_NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT)
 
 
 def _compose_values(facts: FieldValuesFacts, review: LegReview) -> ComposedLeg:
-    sentences = (
-        _describe_value(value, facts.document.title, marker, review) for marker, value in enumerate(facts.values, 1)
-    )
+    sentences = (_describe_value(value, facts, marker, review) for marker, value in enumerate(facts.values, 1))
     return ComposedLeg(
         sentences=(*sentences, *_describe_days_between(facts.values)),
         citations=cite_quotes(facts.quotes),
@@ -41,7 +46,8 @@ def _derive_days_between(values: Sequence[FieldValueFact]) -> Iterator[DerivedFi
         yield DerivedFigure(kind=DerivationKind.DAYS_BETWEEN, days=tuple(days))
 
 
-def _describe_value(fact: FieldValueFact, title: str, marker: int, review: LegReview) -> str:
+def _describe_value(fact: FieldValueFact, facts: FieldValuesFacts, marker: int, review: LegReview) -> str:
+    title = _name_document(facts.document, fact.field, review)
     value, field, sentence = fact.value, fact.field, fact.sentence
     shown = (
         format_amount(value, fact.currency, field) if isinstance(value, (str, float)) else format_value(value, field)
@@ -52,9 +58,45 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int, review: LegRe
     return f"{line} — “{format_quotation(sentence.text)}” [{marker}]"
 
 
+def _name_document(document: Document, asked: SchemaField, review: LegReview) -> str:
+    """ "Kittiwake (B14)": returns the value by which the question means this document alone, with its title.
+
+    Only the title where the question means it by its title, or by what several documents have. `asked`: the field whose
+    value is told; a title that is this value is left out.
+    """
+    for bucket, name in _naming_fields_of(review):
+        value = document.values.get(name)
+        if name == asked.name or not isinstance(value, str) or not _is_of_single_document(bucket, name, value, review):
+            continue
+        if fold_text(value) in fold_text(document.title):
+            return document.title
+        if document.values.get(asked.name) == document.title:
+            return value
+        return f"{value}, {document.title}" if value.endswith(")") else f"{value} ({document.title})"
+    return document.title
+
+
+def _naming_fields_of(review: LegReview) -> Iterator[tuple[BucketId, FieldName]]:
+    for clause in review.leg.search.clauses:
+        schema = review.question_context.schemas[clause.bucket]
+        for condition in conjuncts_of(clause.condition):
+            if not isinstance(condition, ComparisonCondition) or condition.op not in _NAMING_OPERATORS:
+                continue
+            field = schema.by_name.get(condition.field)
+            if field is not None and field.name != TITLE_FIELD and field.type in _NAMING_TYPES:
+                yield clause.bucket, field.name
+
+
+def _is_of_single_document(bucket: BucketId, name: FieldName, value: str, review: LegReview) -> bool:
+    vocabulary = review.question_context.vocabulary.field_of(bucket, name)
+    folded = fold_text(value)
+    counts = () if vocabulary is None else vocabulary.values
+    return any(count.count == 1 and fold_text(count.value) == folded for count in counts)
+
+
 def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLeg:
-    pairs = [(value, part.document.title) for part in facts.documents for value in part.values]
-    sentences = (f"- {_describe_value(value, title, marker, review)}" for marker, (value, title) in enumerate(pairs, 1))
+    pairs = [(value, part) for part in facts.documents for value in part.values]
+    sentences = (f"- {_describe_value(value, part, marker, review)}" for marker, (value, part) in enumerate(pairs, 1))
     lines = list(sentences)
     if facts.count > len(facts.documents):
         more = translate_message("{count} more", count=format_number(facts.count - len(facts.documents)))

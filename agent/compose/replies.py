@@ -24,15 +24,10 @@ NO_BUCKET_GRANTED_TEXT = mark_message(
 )
 
 
-def clarify_not_understood(
-    question: str, unknown_words: tuple[str, ...], session: RetrievalSession, question_context: QuestionContext
-) -> Clarify:
+def clarify_not_understood(question: str, session: RetrievalSession, question_context: QuestionContext) -> Clarify:
     """Says that no word of the question tells what to look for. Offers no choices."""
-    quoted_words = ", ".join(f"“{escape_markdown(word)}”" for word in unknown_words[:5])
     if is_thanks(question) or is_foreign_command(question, CommandKind.THANKS):
         text = translate_message("You are welcome.")
-    elif quoted_words:
-        text = translate_message("I did not understand {words}, so I looked for nothing.", words=quoted_words)
     else:
         text = translate_message("I did not understand what to look for in the documents.")
     return _reply_without_search(question, text, session, question_context)

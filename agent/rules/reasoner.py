@@ -247,7 +247,7 @@ def _find_command(question: str, question_context: QuestionContext) -> Decomposi
     if is_help_request(question):
         return HelpRequest()
     if is_thanks(question):
-        return UnrecognisedQuestion(unknown_words=())
+        return UnrecognisedQuestion()
     return _find_foreign_command(question, question_context)
 
 
@@ -263,7 +263,7 @@ def _find_foreign_command(question: str, question_context: QuestionContext) -> D
         case CommandKind.EXPORT:
             return _plan_export(question_context)
         case CommandKind.THANKS:
-            return UnrecognisedQuestion(unknown_words=())
+            return UnrecognisedQuestion()
         case None:
             return None
 

@@ -41,10 +41,12 @@ REPLIES = {
     "number of jobs in february": "**2 repair jobs** raised in February 2026",
     "which jobs did the sailing club do": "**1 repair job** with contractor Skerrow Sailing Club",
     "how much did we spend on all the monitors": "Sum of price: **EUR 650.00** (2 pieces of equipment of type Monitor)",
-    "who has the Perlux?": "**Bo Maas**",
+    "who has the Perlux?": "Holder of Perlux 8 (test device), T-2: **Bo Maas**",
     "who has the perlux": "**Bo Maas**",
-    "who owns kittiwake": "**Nerys Upcott**",
-    "when does hargreaves' insurance end": "**2027-08-09**",
+    "who owns kittiwake": "Owner of Kittiwake (A02): **Nerys Upcott**",
+    "which berth has the Kittiwake?": "Berth of Kittiwake: **A02**",
+    "who owns A02?": "Owner of A02: **Nerys Upcott**",
+    "when does hargreaves' insurance end": "Bethan Hargreaves (A03), “Insurance valid to”: **2027-08-09**",
 }
 
 SIGNED = "who signed off on A03?"

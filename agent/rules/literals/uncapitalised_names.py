@@ -20,7 +20,9 @@ _AUXILIARIES = frozenset("did does".split())
 _VERBS_OF_HAVING = frozenset("have own do need get".split())
 _WORDS_OF_FRAGMENTS = frozenset("and or what about how for ok then with by from".split())  # "what about bas?"
 _CONJUNCTIONS = frozenset({"or", "and", "vs", "versus"})
-_TIME_WORDS = frozenset("this last next since still yet already today yesterday tomorrow pls please thx thanks too".split())
+_TIME_WORDS = frozenset(
+    "this last next since still yet already today yesterday tomorrow pls please thx thanks too".split()
+)
 _NO_NAME = re.compile(r"\w+(?:ing|ed|ly)")
 _MIN_LETTERS = 3
 

@@ -172,7 +172,7 @@ def plan_single_question(question: str, reader: QuestionReader) -> Decomposition
             fallback=fallback,
         )
     if not _has_any_meaning(readings) and not _wants_all_documents(leg, readings):
-        return UnrecognisedQuestion(unknown_words=max((r.unlinked_words for r in readings), key=len, default=()))
+        return UnrecognisedQuestion()
     plan = Plan(question=question, legs=(leg,))
     if leg_to_export(question, plan) and leg.answer_form.lists_documents:
         return ExportRequest(plan=plan, leg=leg.id, assumptions=assumptions)

@@ -6,6 +6,7 @@ import pytest
 import pytest_asyncio
 
 from storage.search.conditions import TITLE_FIELD, fields_of
+from storage.search.ids import FieldName
 from storage.search.plan import Leg
 from tests.agent.rules.nested.mining import MiningHome, open_home_of
 
@@ -26,7 +27,8 @@ async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Mining
 
 
 def _requires_title(leg: Leg) -> bool:
-    return any(TITLE_FIELD in fields_of(clause.condition) for clause in leg.search.clauses)
+    titles = {TITLE_FIELD, FieldName("metadata_title")}  # the column of the table
+    return any(titles & {*fields_of(clause.condition)} for clause in leg.search.clauses)
 
 
 @pytest.mark.parametrize(
