@@ -36,8 +36,33 @@ _PHONE_QUESTION = re.compile(
 _TIME_QUESTION = re.compile(
     r"""\b how [ ] (?:quick|quickly|soon|long|often|old|fast|early|late) \b | \b how [ ] far [ ] (?:ahead|before)
         | (?: ^ | [,;:?–-] \s* | \b (?:and|by|from|until|till|til|since|to|so) [ ] ) when \b | ^ when\W?s \b
-        | \b what [ ] time \b | \b (?:deadline|opening [ ] (?:hours|times)) \b""",
+        | ^ \W* (?: (?:what|which) (?: \W?s | [ ] is | [ ] was )? [ ] )? (?: the [ ] )?
+            (?:very [ ])? (?:last|latest|first|earliest) (?: [ ] possible )? [ ] (?:day|date|moment)
+            (?= [ ] (?:to|for|of|on|that|when|i|we|you|they) \b | \W* $ )
+        | \b (?:deadline|opening [ ] (?:hours|times)) \b""",
     _FLAGS,
+)
+_CLOCK_QUESTION = re.compile(r"\b what [ ] time \b (?! [ ] of \b)", _FLAGS)
+# "What do I get per km", "how much is it a night": a price for each of a unit.
+_UNIT_PRICE_QUESTION = re.compile(
+    r"""\b (?: how [ ] much (?: [ ] (?:is|are|do|does|did|will|can|it|i|we|you|they|get|pay|paid|money) )*
+        | what \W? s? (?: [ ] (?:is|are|do|does|did|will|can|it|i|we|you|they|the|rate) )*
+            [ ] (?:get|pay|paid|earn|rate|charge) )
+        (?: [ ] \w+ ){0,4}? [ ] per [ ] \w+""",
+    _FLAGS,
+)
+_TOTAL_QUESTION = re.compile(
+    r"\b (?:altogether|all [ ] together|all [ ] told|in [ ] total|in [ ] all|overall|total) \b", _FLAGS
+)
+# In the languages of the packs too: a sentence is read as it is written.
+_TOTAL_STATED = re.compile(
+    r"""\b (?:altogether|together|all [ ] told|total\w*|in [ ] all|overall|sum|combined|insgesamt|gesamt\w*|zusammen
+        |summe|somme|suma) \b""",
+    _FLAGS,
+)
+_SUMMING_VERB = re.compile(r"\b (?:bring|come|add|make|spend|spent|pay|paid|cost|costs|earn|owe) \b", _FLAGS)
+_RATE = re.compile(
+    r"\d [\d.,]{0,15} \W{0,4} (?: [^\W\d_]{1,12} \W{1,4} )? \b (?:a|an|per|each|every|pro|je|par|por) \s \w", _FLAGS
 )
 _PRICE_QUESTION = re.compile(
     r"""\b what s? \b .* \b (?:pay|wage|wages|earn|earns|owe|owes|charge|charged) \b
@@ -64,7 +89,7 @@ _NAMED_QUESTION = re.compile(
 )
 _HOUR_PATTERN = alternatives_of(NUMBERS_BY_WORD, high=12)
 _TIME_OF_DAY = re.compile(
-    rf"""\b \d{{1,2}} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b )
+    rf"""\b \d{{1,2}} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h\d\d|h|am|pm|o'clock|uhr|heures?|horas?) \b )
         | \b (?:noon|midnight|sunrise|sunset|daybreak|weekdays?|weekends?) \b
         | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b
         | \b (?:{_HOUR_PATTERN}|\d{{1,2}}) [ ] (?: in [ ] the [ ] (?:morning|afternoon|evening) | at [ ] night ) \b
@@ -102,6 +127,10 @@ def kinds_asked_for(question: str) -> frozenset[AskedKind]:
         return frozenset()
     if _PHONE_QUESTION.search(question):
         return frozenset({TextValue.PHONE_NUMBER})
+    if _CLOCK_QUESTION.search(question):
+        return frozenset({TextValue.TIME_OF_DAY})
+    if _UNIT_PRICE_QUESTION.search(question) and not _MEASURED_NOUN.search(question):
+        return frozenset({AnswerType.MONEY})
     if _TIME_QUESTION.search(question):
         return _TIMES
     if _NAMED_QUESTION.search(question):
@@ -118,6 +147,22 @@ def kinds_asked_for(question: str) -> frozenset[AskedKind]:
     if kind is not None:
         return frozenset({kind})
     return frozenset({AnswerType.MONEY}) if _PRICE_QUESTION.search(question) else frozenset()
+
+
+def asks_for_total(question: str) -> bool:
+    """Whether an amount or a number over several things is asked for: "what do they pay *altogether*"."""
+    is_amount = bool(kinds_asked_for(question) & {AnswerType.MONEY, AnswerType.NUMBER})
+    return _TOTAL_QUESTION.search(question) is not None and (is_amount or _SUMMING_VERB.search(question) is not None)
+
+
+def states_total(text: str) -> bool:
+    """Whether a sentence says what several things come to."""
+    return _TOTAL_STATED.search(text) is not None
+
+
+def states_rate(text: str) -> bool:
+    """ "95 a month": whether a sentence says a number for each of a unit."""
+    return _RATE.search(text) is not None
 
 
 def words_for_kinds(kinds: Collection[AskedKind]) -> frozenset[str]:

@@ -13,7 +13,14 @@ from agent.decomposition import ContinuedQuestion
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.english.gradable_adjectives import compares_all
 from agent.english.light_words import is_light_word
-from agent.evidence.asked_values import AskedKind, find_new_values, kinds_asked_for
+from agent.evidence.asked_values import (
+    AskedKind,
+    asks_for_total,
+    find_new_values,
+    kinds_asked_for,
+    states_rate,
+    states_total,
+)
 from agent.evidence.evidence_score import (
     MIN_ANSWER_SCORE,
     MIN_CLOSEST_SCORE,
@@ -96,6 +103,8 @@ class _PartAnswer:
     @property
     def is_sure(self) -> bool:
         """Whether it is quoted without a reserve: below, fewer than half of the quotations are right."""
+        if asks_for_total(self.evidence.question.text) and not states_total(self.sentence.line.quote.text):
+            return False
         return self.score >= (MIN_SURE_SCORE if self.evidence.kinds else MIN_SURE_LIKELY_SCORE)
 
 
@@ -226,6 +235,9 @@ def _may_answer(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
         return False  # "who of us went?": any sentence about going would do
     if compares_all(evidence.question.text) and not compares_all(sentence.line.quote.text):
         return False  # "who pays the most?" is answered by no single document, unless it says so
+    text = sentence.line.quote.text
+    if asks_for_total(evidence.question.text) and states_rate(text) and not states_total(text):
+        return False  # "what do they pay altogether?" is not answered by a fee for each of them
     holds_names = sentence.names_share >= _MIN_LIKELY_NAMES_SHARE
     is_of_names = not evidence.question.holds_half_of_name(words_of(f"{hit.title} {hit.doc_id}\n{hit.text}"))
     return holds_names and is_of_names and (sentence.has_value or sentence.own_share > 0)

@@ -2,7 +2,16 @@
 
 import pytest
 
-from agent.evidence.asked_values import TextValue, find_new_values, holds_extension, holds_single_name, kinds_asked_for
+from agent.evidence.asked_values import (
+    TextValue,
+    asks_for_total,
+    find_new_values,
+    holds_extension,
+    holds_single_name,
+    kinds_asked_for,
+    states_rate,
+    states_total,
+)
 from agent.evidence.english_glosses import glosses_for
 from agent.evidence.text_lines import words_of
 from agent.retrieval.answer_type import AnswerType
@@ -23,10 +32,47 @@ from agent.retrieval.answer_type import AnswerType
         ("up to what amount may I buy", AnswerType.MONEY),
         ("on how much bar do we fill the boiler", AnswerType.NUMBER),
         ("what's the name of the driver", AnswerType.NAME),
+        ("Last day to hand in the essays?", AnswerType.DAY),
+        ("what's the latest date for a refund", AnswerType.DAY),
+        ("what do I get per km", AnswerType.MONEY),
     ],
 )
 def test_the_wording_says_which_kind_of_value_is_asked_for(question: str, kind: AnswerType | TextValue) -> None:
     assert kind in kinds_asked_for(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("until what time is the reading room open", TextValue.TIME_OF_DAY),
+        ("how much is it per night", AnswerType.MONEY),
+        ("what's the rate per mile?", AnswerType.MONEY),
+    ],
+)
+def test_a_time_of_day_and_a_price_for_each_are_answered_by_nothing_else(
+    question: str, kind: AnswerType | TextValue
+) -> None:
+    assert kinds_asked_for(question) == {kind}
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("what do the tenants bring in altogether", True),
+        ("how many seats are there in total", True),
+        ("what does a seat cost", False),
+        ("what is the overall goal", False),
+    ],
+)
+def test_a_total_is_asked_for_in_words(question: str, asks: bool) -> None:
+    assert asks_for_total(question) is asks
+
+
+def test_a_fee_for_each_month_is_a_rate_and_no_total() -> None:
+    assert states_rate("The licence costs **95 euros** a month.")
+    assert not states_total("The licence costs **95 euros** a month.")
+    assert states_total("Together they pay 950 euros a month.")
+    assert not states_rate("They paid 950 euros.")
 
 
 def test_a_relative_clause_asks_for_no_name() -> None:
@@ -64,6 +110,8 @@ def test_a_question_for_a_reason_asks_for_no_kind_of_value() -> None:
         ("Loans end at noon.", ["noon"]),
         ("The vestry is swept twice a week.", ["twice a week"]),
         ("Order before six, please.", ["before six"]),
+        ("Die Halle ist bis 18 Uhr offen.", ["18 Uhr"]),
+        ("La salle ferme à 18h30.", ["18h30"]),
         ("Return it within ten days.", ["ten days"]),
         ("Return it within three market days.", ["three market days"]),
         ("It costs 90 euros per week.", []),
