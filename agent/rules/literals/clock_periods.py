@@ -36,6 +36,9 @@ _PATTERNS = tuple(
         rf"\b{_MONTH_PATTERN}\s+{DAY_PATTERN}\b(?![\d,.]*\d)",
         rf"\b{_MONTH_PATTERN}(?=\s*(?:to|and|until|till|through|-|–)\s*(?:{ENGLISH_MONTH_PATTERN}\b))",
         r"\b(?P<relative>(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|today|yesterday|tomorrow)\b",
+        r"\b(?:between|from)\s+(?P<relative>now)(?=\s+(?:and|to|until|till)\b)",
+        r"\b(?:now|today)\s+(?:and|to|until|till)\s+(?P<feast>new\s+year['’]?s?\s+eve|new\s+year(?:['’]?s(?:\s+day)?)?"
+        r"|christmas(?:\s+(?:eve|day))?|xmas)\b",
         r"\b(?P<weekend>this|next|the|last)\s+weekend\b",
         r"\b(?P<todate>(?:the\s+)?year\s+to\s+date|ytd|so\s+far\s+this\s+year|this\s+year\s+so\s+far)\b",
         rf"\b(?:between\s+)?(?P<count>{_COUNT_PATTERN})\s*(?:to|and|-|–)\s*(?P<upper>{_COUNT_PATTERN})\s+"
@@ -82,6 +85,7 @@ def _complete_by_clock(question: str, match: re.Match[str], today: date) -> Date
     except (KeyError, ValueError, OverflowError):  # a dotless i matches an i in a name; 31 February
         return None
     name = "lone" if "lone" in parts and "which" not in parts else "bare" if "bare" in parts else 0
+    name = next((own for own in ("relative", "feast") if own in parts), name)
     counts_back = "ago" in parts and "upper" not in parts
     return DateLiteral(
         start=match.start(name), end=match.end(), op=ComparisonOperator.EQ, first_day=first, last_day=last,
@@ -130,8 +134,17 @@ def _resolve_period(parts: dict[str, str], today: date) -> tuple[date, date]:
 
 def _relative_day(parts: dict[str, str], today: date) -> tuple[date, date]:
     words = parts["relative"].lower().split()
-    days = 2 if len(words) > 1 else 0 if words == ["today"] else 1
+    days = 2 if len(words) > 1 else 0 if words[0] in ("today", "now") else 1
     day = today + timedelta(days if words[-1] == "tomorrow" else -days)
+    return day, day
+
+
+def _next_feast(parts: dict[str, str], today: date) -> tuple[date, date]:
+    """ "Between now and *new year's eve*": returns the next day of that name; the old year ends with New Year."""
+    words = parts["feast"].lower().split()
+    month_day = (12, 24) if words[0] != "new" and words[-1] == "eve" else (12, 25) if words[0] != "new" else (12, 31)
+    day = date(today.year, *month_day)
+    day = day if day >= today else day.replace(year=today.year + 1)
     return day, day
 
 
@@ -270,6 +283,7 @@ def _period_ahead(unit: str, today: date, count: int | None) -> tuple[date, date
 
 _RESOLVERS: Mapping[str, Callable[[dict[str, str], date], tuple[date, date]]] = {
     "relative": _relative_day,
+    "feast": _next_feast,
     "weekend": _weekend_period,
     "todate": lambda parts, today: (date(today.year, 1, 1), today),
     "ago": _period_ago,

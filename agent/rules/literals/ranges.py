@@ -113,6 +113,8 @@ def _combine_dates(low: DateLiteral, high: DateLiteral) -> DateLiteral:
         year = high.first_day.year
         is_same_year = (first.month, first.day) <= (high.first_day.month, high.first_day.day)
         first = _day_of_month(year if is_same_year else max(year - 1, 1), first.month, first.day)
+    elif first > last and high.lacks_year and not low.lacks_year and high.last_day.year < date.max.year:
+        last = _day_of_month(last.year + 1, last.month, last.day)  # "between now and 5 March"
     elif first > last:
         first, last = high.first_day, low.last_day
     return replace(

@@ -48,6 +48,12 @@ _ASKING_FRAME = re.compile(
     r"(?:what|which|when|where|who|whom|whose|how|why)\b)|(?<=know )(?=(?:the|a|an|any)\b))",
     re.IGNORECASE,
 )
+# "Ida is off today and the chair wants to know: how much …": what stands before the colon only says who asks.
+_REPORTED_QUESTION = re.compile(
+    r"^(?P<frame>[^:?\n]{0,160}\b(?:asks?|asked|asking|wonders?|wondering|(?:want|need|wanted|needed|like)s?\s+to\s+know)"
+    r"(?:\s+(?:me|us|this))?\s*:\s+)(?=\S)",
+    re.IGNORECASE,
+)
 _BELIEF_FRAME = re.compile(
     _START + r"(?P<frame>(?:i|we)\s+(?:think|guess|believe|suppose|reckon|assume|gather)\s+(?:that\s+)?)", re.IGNORECASE
 )
@@ -96,6 +102,7 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
 
     A verb that only asks for the documents becomes "list"; "whether X is …" becomes "is X …".
     """
+    question = _REPORTED_QUESTION.sub(lambda match: " " * len(match["frame"]), question)
     shortened = shorten_question_leads(question)
     text = _ASKING_FRAME.sub(_blank_asking_frame, shortened)
     text = _invert_indirect_question(text, shortened)

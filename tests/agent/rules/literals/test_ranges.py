@@ -198,3 +198,20 @@ _WORDS_OF_DATES = (
 )
 def test_any_words_of_dates_are_read_without_an_error(words: list[str], today: date) -> None:
     find_literals(" ".join(words), today)
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("loans due between now and new year's eve", date(2027, 12, 31)),
+        ("loans due between now and New Year", date(2027, 12, 31)),
+        ("loans due between today and Christmas", date(2027, 12, 25)),
+        ("loans due from now until 5 March", date(2027, 3, 5)),
+        ("loans due between now and 5 January", date(2028, 1, 5)),
+    ],
+)
+def test_a_range_that_begins_now_ends_at_the_next_day_of_that_name(text: str, last: date) -> None:
+    [literal] = find_literals(text, TODAY)
+
+    assert isinstance(literal, DateLiteral)
+    assert (literal.first_day, literal.last_day) == (TODAY, last)

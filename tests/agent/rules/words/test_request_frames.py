@@ -38,6 +38,8 @@ def read_request(text: str) -> str:
         ("I am after the red KITES", "the red KITES"),
         ("sketch out a dossier with all KITES", "list all KITES"),
         ("give me a rundown of the KITES", "give me the KITES"),
+        ("RUBY's owner is off today and the chair wants to know: how many KITES are red?", "how many KITES are red?"),
+        ("bo asks: which KITES are red?", "which KITES are red?"),
     ],
 )
 def test_what_stands_before_the_question_is_the_request(text: str, remaining: str) -> None:
