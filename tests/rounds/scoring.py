@@ -6,6 +6,7 @@
 - `WRONG`: the reply answers, and the answer is not the truth.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,7 @@ from bot.eval.answer_matching import parse_yes_or_no, states_answer
 
 _MAX_NAMED_BESIDE = 4  # documents that a reply may name besides the values it was asked for
 _MIN_TOLERANCE = 0.006  # absolute: two decimals are shown
+_BOLD = re.compile(r"\*\*([^*\n]{1,100})\*\*")
 _ASKING_OUTCOMES = frozenset({"no_results", "ambiguous", "overload"})
 ResultJson = Mapping[str, Json]
 
@@ -115,9 +117,15 @@ def _views_of(result: ResultJson) -> Iterator[ResultJson]:
 def _states_documents(documents: set[str], result: ResultJson) -> bool:
     if result["outcome"] == "overload":
         return result["count"] == len(documents)
+    if result["outcome"] == "answer" and result["count"] == len(documents) and documents <= _names_in_bold(result):
+        return True  # rows of a table without a key, which the reply calls by their titles
     listed = {str(doc_id): documents & _names_of_document(str(doc_id)) for doc_id in result["doc_ids"]}
     covered = set[str]().union(*listed.values())
     return result["outcome"] == "answer" and all(listed.values()) and covered == documents
+
+
+def _names_in_bold(result: ResultJson) -> set[str]:
+    return set(_BOLD.findall(str(result["text"])))
 
 
 def _names_of_document(doc_id: str) -> set[str]:

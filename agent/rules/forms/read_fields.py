@@ -111,9 +111,13 @@ def _fields_of_one_document(
 
 
 def _is_unknown_deed(asked: AskedFields, words: Sequence[str], reading: BucketReading) -> bool:
-    """ "Who *signed off* on D07" where only an owner is known: whether no field has to do with what somebody did."""
-    asks_for_person = asked_kind(words) is AskedKind.PERSON
-    return asks_for_person and not asked.is_named and not all(map(is_light_word, asking_words_of(reading)))
+    """ "Who *signed off* on D07" where only an owner is known: whether the field has nothing to do with what was done.
+
+    Several fields are offered, so that the asker chooses.
+    """
+    if asked_kind(words) is not AskedKind.PERSON or asked.is_named or len(asked.fields) != 1:
+        return False
+    return not all(map(is_light_word, asking_words_of(reading)))
 
 
 def _asks_for_yes(words: Sequence[str]) -> bool:
