@@ -16,7 +16,7 @@ from agent.english.function_words import (
 )
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
 from storage.quantities.units import UNITS_BY_SPELLING, convert_unit
@@ -107,8 +107,17 @@ def names_one_document(reading: BucketReading, lexicon: BucketLexicon) -> bool:
         isinstance(value, ValueMatch) and lexicon.count_documents_with(value.field, value.value) == 1
         for value in name_matches
     )
+    alone = alone or any(_is_part_of_own_name(link.meaning, reading, lexicon) for link in reading.links)
     lists = [value for value in name_matches if lexicon.get_field(value.field).type is FieldType.LIST]
     return alone or len(lists) > 1 or _names_route(reading, lexicon)
+
+
+def _is_part_of_own_name(meaning: LinkMeaning, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "Account manager of *Talvora*": whether a field is asked of the only document whose name has these words."""
+    if not isinstance(meaning, PartialMatch) or meaning.column is not None or len(meaning.values) != 1:
+        return False
+    asks_field = any(not mention.is_hint for mention in reading.asked_mentions)
+    return asks_field and lexicon.count_documents_with(meaning.field, meaning.values[0]) == 1
 
 
 def _names_route(reading: BucketReading, lexicon: BucketLexicon) -> bool:
