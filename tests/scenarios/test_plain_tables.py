@@ -43,7 +43,7 @@ REPLIES = {
     "how much did we spend on all the monitors": "Sum of price: **EUR 650.00** (2 pieces of equipment of type Monitor)",
     "who has the Perlux?": "Holder of Perlux 8 (test device), T-2: **Bo Maas**",
     "who has the perlux": "**Bo Maas**",
-    "annual fee of hargreaves": "Annual fee of Bethan Hargreaves (A03): **EUR 1,295.00**",
+    "holder of perlux": "Holder of Perlux 8 (test device), T-2: **Bo Maas**",
     "who owns kittiwake": "Owner of Kittiwake (A02): **Nerys Upcott**",
     "which berth has the Kittiwake?": "Berth of Kittiwake: **A02**",
     "who owns A02?": "Owner of A02: **Nerys Upcott**",
