@@ -279,9 +279,9 @@ async def _assert_equal_answers(both: FederatedPair, data: st.DataObject) -> Non
             semantic_request,
         ):
             await _assert_equal_rankings(whole, split, request)
-        # The vectors are float16 or float32: the cosines differ slightly.
+        # The vectors are float16, or a byte a dimension: the cosines differ slightly.
         assert await _load_cosines(split, semantic_request) == pytest.approx(
-            await _load_cosines(whole, semantic_request), abs=1e-3
+            await _load_cosines(whole, semantic_request), abs=1e-2
         )
         split_vocabulary, whole_vocabulary = await split.load_vocabulary(), await whole.load_vocabulary()
         assert (split_vocabulary.fields, dict(split_vocabulary.document_counts)) == (
