@@ -138,7 +138,7 @@ def _what_is_found(responses: Sequence[JsonObject]) -> list[Json]:
             for hit in response["hits"]["hits"]
             if "registry" not in hit["_index"]
         ]
-        found.append([response["hits"]["total"]["value"], hits, _without_names(response.get("aggregations"))])
+        found.append([response["hits"].get("total"), hits, _without_names(response.get("aggregations"))])
     return found
 
 
