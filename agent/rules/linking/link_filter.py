@@ -21,8 +21,10 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import has_known_unit
 from agent.rules.literals.literal_types import LiteralSpan, QuantityLiteral, QuestionLiteral
+from agent.rules.literals.uncapitalised_names import is_ordinary_word
 from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType, Schema
+from storage.text.vocabulary import load_vocabulary
 
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | SUMMARY_WORDS | ORDERING_WORDS
 _WORD_PATTERN = re.compile(r"\w+")
@@ -84,14 +86,18 @@ def filter_links(
         key = _field_key_of(link)
         if key in mentioned_fields or (has_firm_match and key not in fields_with_whole_values):
             return True
-        return bool(mentioned_fields) and _may_identify(link)
+        return bool(mentioned_fields) and _may_identify(link, tokens, lexicon)
 
     return [link for link in kept_links if not _is_weak_match(link) or is_expected(link)]
 
 
-def _may_identify(link: SpanLink) -> bool:
-    """Whether the words are a part of so few names that they may mean one of them."""
-    return isinstance(link.meaning, PartialMatch) and len(link.meaning.values) <= _MAX_IDENTIFIED_VALUES
+def _may_identify(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    """Whether the words are a part of so few names that they may mean one of them, and no words of everyday life."""
+    if not isinstance(link.meaning, PartialMatch) or len(link.meaning.values) > _MAX_IDENTIFIED_VALUES:
+        return False
+    words = [token.word for token in tokens[link.first : link.last]]
+    vocabulary = load_vocabulary(lexicon.analyser.language)
+    return not any(is_ordinary_word(word) or (vocabulary is not None and word in vocabulary) for word in words)
 
 
 def _is_total_of_count(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:

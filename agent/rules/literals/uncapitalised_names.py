@@ -53,7 +53,7 @@ def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int
     if before in _WORDS_BEFORE_NAMES:
         return ends_phrase
     is_predicate = before in FORMS_OF_BE and first > 1  # "which boats are electrical"
-    if ends_phrase and before in STOP_WORDS and not is_predicate and not any(map(_is_ordinary_word, words)):
+    if ends_phrase and before in STOP_WORDS and not is_predicate and not any(map(is_ordinary_word, words)):
         return True  # "who has the pixel"
     return before in _AUXILIARIES and following is not None and following.word not in STOP_WORDS - _VERBS_OF_HAVING
 
@@ -65,7 +65,7 @@ def find_partners(tokens: Sequence[QuestionToken], first: int, last: int) -> Seq
     return [token for token in (*before, *after) if _may_be_name(token.word)]
 
 
-def _is_ordinary_word(word: str) -> bool:
+def is_ordinary_word(word: str) -> bool:
     """Whether the word, or its basic form, is one of everyday or business life."""
     forms = (word, word.removesuffix("s"), word.removesuffix("es"))
     return any(form in _ordinary_words() for form in forms)
