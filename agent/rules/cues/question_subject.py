@@ -116,6 +116,8 @@ def _is_part_of_own_name(meaning: LinkMeaning, reading: BucketReading, lexicon: 
     """ "Account manager of *Talvora*": whether a field is asked of the only document whose name has these words."""
     if not isinstance(meaning, PartialMatch) or meaning.column is not None or len(meaning.values) != 1:
         return False
+    if lexicon.analyser.language != "en":
+        return False  # a capital does not tell a name
     asks_field = any(not mention.is_hint for mention in reading.asked_mentions)
     return asks_field and lexicon.count_documents_with(meaning.field, meaning.values[0]) == 1
 

@@ -24,7 +24,6 @@ from agent.rules.literals.literal_types import LiteralSpan, QuantityLiteral, Que
 from agent.rules.literals.uncapitalised_names import is_ordinary_word
 from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType, Schema
-from storage.text.vocabulary import load_vocabulary
 
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | SUMMARY_WORDS | ORDERING_WORDS
 _WORD_PATTERN = re.compile(r"\w+")
@@ -92,12 +91,14 @@ def filter_links(
 
 
 def _may_identify(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
-    """Whether the words are a part of so few names that they may mean one of them, and no words of everyday life."""
+    """Whether the words are a part of so few names that they may mean one of them, and no words of everyday life.
+
+    Only of English documents: elsewhere a capital does not tell a name.
+    """
     if not isinstance(link.meaning, PartialMatch) or len(link.meaning.values) > _MAX_IDENTIFIED_VALUES:
         return False
-    words = [token.word for token in tokens[link.first : link.last]]
-    vocabulary = load_vocabulary(lexicon.analyser.language)
-    return not any(is_ordinary_word(word) or (vocabulary is not None and word in vocabulary) for word in words)
+    is_english = lexicon.analyser.language == "en"
+    return is_english and not any(is_ordinary_word(token.word) for token in tokens[link.first : link.last])
 
 
 def _is_total_of_count(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
