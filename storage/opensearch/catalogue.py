@@ -106,7 +106,11 @@ class BucketCatalogue:
         """Raises `IndexUnavailable` if one of these buckets has lost its alias: it looks as if it had been dropped."""
         known_digests = set(map(digest_of, self.layouts))
         for bucket_digest in sorted(set(bucket_digests) - known_digests):
-            if await self._load_definitions(self.names.version_pattern_of(bucket_digest)):
+            definitions = await self._load_definitions(self.names.version_pattern_of(bucket_digest))
+            aliases = [set(definition["aliases"]) for definition in definitions.values()]
+            is_used = any(self.names.bucket_alias_of(bucket_digest) in found for found in aliases)  # just created
+            builds = [found for found in aliases if self.names.build_alias_of(bucket_digest) in found]
+            if len(builds) < len(aliases) and not is_used:
                 reason = "a bucket has lost its alias; `parley doctor --index` says how to add it again"
                 raise IndexUnavailable(self.connection.location, reason)
 

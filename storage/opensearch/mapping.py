@@ -79,11 +79,19 @@ class IndexNames:
 
     def bucket_alias_for(self, bucket: BucketId) -> str:
         """Returns the alias of the version in use."""
-        return f"{self.name_prefix}-bucket-{digest_of(bucket)}"
+        return self.bucket_alias_of(digest_of(bucket))
+
+    def bucket_alias_of(self, bucket_digest: str) -> str:
+        """Like `bucket_alias_for`, for the digest of a bucket's name."""
+        return f"{self.name_prefix}-bucket-{bucket_digest}"
 
     def build_alias_for(self, bucket: BucketId) -> str:
         """Returns the alias of the version that is being built, if any."""
-        return f"{self.name_prefix}-build-{digest_of(bucket)}"
+        return self.build_alias_of(digest_of(bucket))
+
+    def build_alias_of(self, bucket_digest: str) -> str:
+        """Like `build_alias_for`, for the digest of a bucket's name."""
+        return f"{self.name_prefix}-build-{bucket_digest}"
 
     def version_pattern_for(self, bucket: BucketId) -> str:
         """Returns the pattern that matches all versions of the bucket: in use, being built, and earlier ones."""

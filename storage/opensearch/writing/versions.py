@@ -53,9 +53,12 @@ class IndexVersions:
     max_scanned_passages: int = MAX_SCANNED_PASSAGES
 
     async def set_schema(self, schema: Schema) -> None:
+        """Raises `IndexUnavailable` if the bucket has lost its alias: a new index would hide its documents."""
         while True:
             await self.catalogue.reload_layouts()
             current = self.catalogue.layouts.get(schema.bucket)
+            if current is None:
+                await self.catalogue.check_aliases_of([digest_of(schema.bucket)])
             target = await self._target_layout_for(schema, current)
             if current is not None and current.mapping_meta == target.mapping_meta:
                 await self.catalogue.repair_registry([current])

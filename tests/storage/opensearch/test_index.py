@@ -220,6 +220,28 @@ async def test_documents_of_a_bucket_without_its_alias_are_not_said_to_be_delete
     assert set(await index.load_digests(RECEIPTS)) == {"d2"}
 
 
+@pytest.mark.parametrize("version_number", [1, 2])
+async def test_a_bucket_without_its_alias_is_not_created_anew(
+    version_number: int, open_index: IndexOpener, opensearch_url: str, installation: str
+) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("d1")])
+    if version_number == 2:
+        await index.rebuild_bucket(RECEIPTS, lambda _: None)
+        await index.clean_up_bucket(RECEIPTS)
+    names = IndexNames(TENANT, installation)
+    lost = {"index": names.version_index_name(RECEIPTS, version_number), "alias": names.bucket_alias_for(RECEIPTS)}
+    await change_alias(opensearch_url, {"remove": lost})
+
+    with pytest.raises(IndexUnavailable, match="lost its alias"):
+        await index.set_schema(a_receipt_schema())
+
+    await change_alias(opensearch_url, {"add": lost})
+    await index.set_schema(a_receipt_schema())
+    assert set(await index.load_digests(RECEIPTS)) == {"d1"}
+
+
 async def change_alias(opensearch_url: str, action: dict[str, dict[str, str]]) -> None:
     body = json.dumps({"actions": [action]}).encode()
     headers = {"Content-Type": "application/json"}
