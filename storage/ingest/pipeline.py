@@ -482,6 +482,11 @@ class _IngestRun:
                 f"{bucket} has documents of {len(kinds.synonyms_by_kind)} kinds: {', '.join(kinds.synonyms_by_kind)}; "
                 "each kind has its own fields"
             )
+        elif different_tables := self._origin_tallies[bucket].different_tables():
+            self.report_builder.add_remark(
+                f"{bucket} has tables with different columns ({', '.join(different_tables)}): a question is read in "
+                "the columns of all; load tables about different things into buckets of their own"
+            )
         if fields.fields:
             self.report_builder.add_remark(
                 f"{len(fields.fields)} fields of {bucket} come from labels in the texts of {fields.document_count:,} "

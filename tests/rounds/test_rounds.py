@@ -37,6 +37,8 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r25_genossenschaft": (0.3, 0.05),
     "r26_harbour": (0.48, 0.12),
     "r27_softwarehouse": (0.32, 0.12),
+    "r28_vet": (0.34, 0.08),
+    "r29_builder": (0.26, 0.16),
 }
 
 

@@ -4,6 +4,7 @@ is where its table says so.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
 from pathlib import PurePosixPath
 
 from storage.ingest.extract.kinds.kind_phrases import folder_names_of
@@ -19,6 +20,8 @@ _ROW_FORMATS = (".csv", ".xlsx")
 _LINE_FORMATS = (".jsonl", ".jsonl.gz")  # whose records have metadata of their own
 _MIN_DOCUMENTS_OF_FOLDER = 2  # on average; fewer, and a folder is only another name of a document
 _MAX_FOLDERS = 200
+_MAX_COMPARED_TABLES = 50
+_MIN_SHARED_COLUMNS = 0.5  # of all columns of two tables; of fewer, they hold different things
 _SENTENCES_OF_FOLDER = {"en": "is in the folder {value}"}
 _SENTENCES_OF_SHEET = {"en": "is in the sheet {value}"}
 _FOLDER_SYNONYMS = ("folder name", "directory", "subfolder", "ordner", "dossier", "carpeta")
@@ -64,6 +67,15 @@ class OriginTally:
             return ()
         sheets = {sheet for sheet in self._sheets if not is_default_sheet_name(sheet)}
         return (PurePosixPath(path).name.partition(".")[0], *(sheets if len(sheets) == 1 else ()))
+
+    def different_tables(self) -> tuple[str, ...]:
+        """Returns the names of two tables that share less than half of all their columns; nothing if there are none."""
+        for (first, columns), (second, other_columns) in combinations(
+            sorted(self.columns_by_table.items())[:_MAX_COMPARED_TABLES], 2
+        ):
+            if len(columns & other_columns) < _MIN_SHARED_COLUMNS * len(columns | other_columns):
+                return PurePosixPath(first).name, PurePosixPath(second).name
+        return ()
 
     def decide_fields(self, reader: KindReader, taken_names: Collection[str], language: str) -> Iterator[SchemaField]:
         """Yields a field for the folders and one for the sheets, if they vary and no field has that name.
