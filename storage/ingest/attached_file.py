@@ -87,7 +87,7 @@ async def _label_attachment_bucket(index: SearchIndex, bucket: BucketId, *, is_t
     others = (synonym for synonym in schema.synonyms if synonym not in {*_ROW_SYNONYMS, *_FILE_SYNONYMS})
     fields = tuple(replace(field, facet=True) if field.name == _FILE_NAME_FIELD else field for field in schema.fields)
     await index.set_schema(
-        replace(schema, title=_BUCKET_TITLE, synonyms=(*attachment_synonyms, *others), fields=fields)
+        replace(schema, title=_BUCKET_TITLE, synonyms=(*attachment_synonyms, *others), item="", fields=fields)
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from agent.assumptions import CorrectedSpelling, DateFieldTaken, MarginTaken, TakenInnerSet
 from agent.condition_walk import walk_conditions
-from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
+from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion
 from agent.english.function_words import PRONOUNS_OF_PERSONS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.word_coverage import find_uncovered_words, names_its_documents
@@ -23,8 +23,6 @@ _HARMLESS_ASSUMPTIONS = (CorrectedSpelling, DateFieldTaken, MarginTaken, TakenIn
 
 def needs_judgement(by_rules: Decomposition) -> bool:
     """Whether the message is a question about documents; commands, thanks and references to a list are not."""
-    if isinstance(by_rules, UnrecognisedQuestion):
-        return bool(by_rules.unknown_words)
     if isinstance(by_rules, PlannedQuestion):
         return not by_rules.is_undo and not by_rules.references
     return False

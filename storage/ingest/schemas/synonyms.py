@@ -16,6 +16,7 @@ import yaml
 from storage.ingest.schemas.actions import participles_like, phrases_for_action
 from storage.ingest.schemas.foreign_names import nouns_like, translate_name
 from storage.ingest.schemas.names import singular_and_plural_of, singular_of, words_in_name
+from storage.quantities.days import ENGLISH_MONTH_NUMBERS
 from storage.quantities.money import CURRENCY_CODES
 from storage.search.schema import QUESTION_GAP, FieldType, Schema, SchemaField
 from storage.text.irregular_verbs import PAST_PARTICIPLES
@@ -48,10 +49,7 @@ _CONTAINER_WORDS = frozenset(
     "table tables data dataset list lists sheet sheets docs documents file files records export catalog catalogue "
     "database db csv collection archive all".split()
 )
-_MONTH_WORDS = frozenset(
-    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september "
-    "october november december".split()
-)
+_MONTH_WORDS = frozenset(ENGLISH_MONTH_NUMBERS)
 _MAX_TABLE_NOUN_WORDS = 3
 _EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
 _PERSON_AND_PLACE_QUESTIONS = (f"who {QUESTION_GAP}", f"whose {QUESTION_GAP}", f"where {QUESTION_GAP}")

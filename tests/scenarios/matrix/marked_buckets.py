@@ -6,7 +6,7 @@ file or a count.
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, cast
@@ -36,6 +36,19 @@ WORDS = (
 )
 NUMBERS = re.compile(rf"\b(?:{DOCUMENTS}|{DOCUMENTS + RULES}|{TOTAL}|{TOTAL:,})\b")
 LINK = re.compile(r"http://[^\s|>\"]+/download/[\w.-]+")
+
+
+COUNTER_LINE = re.compile(r"(?:\w+_(?:total|count|sum|bucket|created)|process_\w+|python_\w+)\b")
+
+
+def shown_page_of(headers: Mapping[str, str], body: str) -> str:
+    """Returns what a fetched page tells, without the length of its body and without what metrics count of events.
+
+    Such a number is that of the secret documents by chance. A gauge that told them would stay.
+    """
+    told_headers = {name: value for name, value in headers.items() if name.casefold() != "content-length"}
+    lines = (line for line in body.splitlines() if not COUNTER_LINE.match(line))
+    return f"{told_headers} " + "\n".join(lines)
 
 
 def secret_schema() -> Schema:

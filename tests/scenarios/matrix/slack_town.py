@@ -17,7 +17,7 @@ from bot.ids import EVERYONE, PersonId, Subject
 from bot.settings import load_settings
 from storage.search.ids import BucketId
 from tests.bot.conftest import running_workers
-from tests.scenarios.matrix.marked_buckets import LINK, OPEN, SECRET
+from tests.scenarios.matrix.marked_buckets import LINK, OPEN, SECRET, shown_page_of
 from tests.scenarios.matrix.stored_turns import load_clarification_of, wait_until_no_turn_is_open
 from tests.scenarios.matrix.town import Cell, SeatKind
 from tests.scenarios.surfaces.serving import open_port
@@ -177,7 +177,9 @@ class SlackTown:
     async def fetch(self, person: SlackMember, address: str) -> None:
         url = address if address.startswith("http") else self.port + address
         async with self.http.get(url) as response:
-            self.fetched.append(FetchedPage(person=person.id, text=f"{dict(response.headers)} {await response.text()}"))
+            self.fetched.append(
+                FetchedPage(person=person.id, text=shown_page_of(response.headers, await response.text()))
+            )
 
     async def click_in_view(self, person: SlackMember, action: str, value: str) -> None:
         """Click a button of a Home tab, even if the person's tab does not show it."""

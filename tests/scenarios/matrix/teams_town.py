@@ -20,7 +20,7 @@ from bot.ids import EVERYONE, PersonId, Subject
 from bot.settings import load_settings
 from storage.search.ids import BucketId
 from tests.bot.conftest import running_workers
-from tests.scenarios.matrix.marked_buckets import LINK, OPEN, SECRET
+from tests.scenarios.matrix.marked_buckets import LINK, OPEN, SECRET, shown_page_of
 from tests.scenarios.matrix.stored_turns import wait_until_no_turn_is_open
 from tests.scenarios.matrix.town import Cell, SeatKind
 from tests.scenarios.surfaces.serving import open_port
@@ -225,7 +225,7 @@ class TeamsTown:
     async def fetch(self, person: TenantPerson, address: str) -> None:
         url = address if address.startswith("http") else self.teams.app_url.removesuffix(MESSAGES_PATH) + address
         async with self.http.get(url) as response:
-            page = f"{dict(response.headers)} {await response.text()}"
+            page = shown_page_of(response.headers, await response.text())
             self.fetched.setdefault(person.id, []).append(page)
 
     async def accept_file(self, person: TenantPerson, message: TenantMessage) -> None:
