@@ -51,6 +51,12 @@ NO_END_WORDS = frozenset(
     """due by planned expected estimated next deadline scheduled target last first latest start started starts from
     begin began opened hired joined""".split()
 )
+# Words in the name of the date on which something began, or a person came; with these words alone.
+START_NAME_WORDS = frozenset(
+    "start starts started begin begins began from hire hired join joined joining commences commencement "
+    "date day on of in valid effective".split()
+)
+CERTAIN_START_WORDS = START_NAME_WORDS - frozenset("date day on of in valid".split())
 NAMES_OF_PARTS = frozenset("warranty guarantee notice".split())  # their end is not the end of the thing itself
 # A particle that such a word needs: "given up on", "moved out", "checked out".
 PARTICLES_OF_NAMES: Mapping[str, frozenset[str]] = {

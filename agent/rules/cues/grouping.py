@@ -13,6 +13,7 @@ from agent.english.function_words import (
     PERIOD_WORDS,
     QUANTIFIERS,
     QUESTION_WORDS,
+    SORT_WORDS,
     YES_NO_VERBS,
 )
 from agent.rules.cues.function_phrases import is_counted_value, is_superlative_phrase, requested_limit
@@ -158,6 +159,10 @@ def find_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLex
     groups: dict[FieldName, GroupBy] = {}
     for index, word in enumerate(words[:-1]):
         continues = bool(groups) and word == "and"
+        if (
+            word == "by" and words[max(index - 1, 0)] in SORT_WORDS
+        ):  # "sorted by end date" asks for a list in this order
+            continue
         if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each") and not continues:
             continue
         start = _first_of_group(index + 1, words)
@@ -178,6 +183,8 @@ def _group_at(start: int, words: Sequence[str], reading: BucketReading, lexicon:
                 return GroupBy(field=field.name, period=CalendarPeriod.MONTH)
     if (hinted := _hinted_group(start, reading, lexicon)) is not None:
         return hinted
+    if (called := _field_called_after_noun(start, reading, lexicon)) is not None:
+        return GroupBy(field=called)
     period = PERIOD_WORDS.get(words[start]) if start < len(words) else None
     natural = lexicon.schema.natural_order
     dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
@@ -195,6 +202,18 @@ def _hinted_group(index: int, reading: BucketReading, lexicon: BucketLexicon) ->
         return GroupBy(field=name)
     nearest = _field_near_group_noun(token, reading, lexicon) if token is not None else None
     return GroupBy(field=nearest) if nearest is not None else None
+
+
+def _field_called_after_noun(index: int, reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "Contracts by *type*" for a field "contract type": the only field called so after the documents' noun."""
+    stem = reading.tokens[index].stem if index < len(reading.tokens) else ""
+    called = [
+        field.name
+        for field in lexicon.schema.fields
+        if field.type in (FieldType.CATEGORY, FieldType.LIST)
+        and {term.text for term in lexicon.analyser.extract_terms(field.label)} - lexicon.noun_stems == {stem}
+    ]
+    return called[0] if len(called) == 1 else None
 
 
 def _field_near_group_noun(token: QuestionToken, reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:

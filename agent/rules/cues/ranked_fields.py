@@ -62,7 +62,16 @@ def ordering_fields(
         return ()  # nor "dearest" by its hours
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
         return select_fields_of_kind(lexicon.roles.amounts, reading.conditions, lexicon.schema, words)
-    return select_fields_of_kind(lexicon.roles.numbers, reading.conditions, lexicon.schema)
+    numbers = lexicon.roles.numbers
+    if scale is not None and scale.kind is ScaleKind.MEASURE:  # nothing is "longest" by its price or its kilograms
+        numbers = tuple(name for name in numbers if _may_be_any_measure(lexicon.get_field(name)))
+    return select_fields_of_kind(numbers, reading.conditions, lexicon.schema)
+
+
+def _may_be_any_measure(field: SchemaField) -> bool:
+    """Whether nothing says what the number measures; a share may be one of anything."""
+    is_share = convert_unit(Decimal(1), field.unit, "percent") is not None
+    return field.type is FieldType.NUMBER and (not field.unit or is_share)
 
 
 def fields_called(superlative: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:

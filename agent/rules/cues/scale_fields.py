@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from agent.english.date_roles import ORIGIN_PARTICIPLES
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_adjective
 from agent.english.inflection import root_of_word
+from agent.english.state_words import NAMES_OF_PARTS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from storage.search.ids import FieldName
@@ -35,12 +36,17 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     named = numbers_named_by(scale.nouns, lexicon) if scale.kind is not ScaleKind.AGE else ()
     if named:
         return named
-    measured = roles.fields_in_units(scale.units)
+    measured = tuple(name for name in roles.fields_in_units(scale.units) if not _is_of_part(lexicon.get_field(name)))
     if not measured and is_speed(scale):
         measured = roles.durations
     if measured and (scale.kind is not ScaleKind.SIZE or len(measured) == 1):
         return measured if scale.kind is not ScaleKind.SIZE else _widen_size(measured, lexicon)
     return _fields_of_kind(scale, lexicon)
+
+
+def _is_of_part(field: SchemaField) -> bool:
+    """Whether it measures a part by its name: the longest contract is not that with the longest notice period."""
+    return not NAMES_OF_PARTS.isdisjoint(field.label.casefold().split())
 
 
 def _prices(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[FieldName, ...]:

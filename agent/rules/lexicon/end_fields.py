@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.english.state_words import (
+    CERTAIN_START_WORDS,
     END_NAME_WORDS,
     ENDED_STATUSES,
     FLAGS_OF_THE_PRESENT,
     NAMES_OF_PARTS,
     NO_END_WORDS,
+    START_NAME_WORDS,
     STATUS_NAMES,
     EndKind,
     end_kind_of,
@@ -39,6 +41,14 @@ class EndField:
     latest_day: str = ""  # of a date
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartField:
+    """The date on which something begins. `latest_day`: of all documents."""
+
+    name: FieldName
+    latest_day: str
+
+
 class EndFields:
     """The end fields of one bucket."""
 
@@ -61,6 +71,13 @@ class EndFields:
             if (vocabulary := vocabularies.get(field.name)) is not None
             and (end_field := _end_field_of(field, vocabulary, document_count, nouns)) is not None
         ]
+
+        starts = [
+            StartField(name=field.name, latest_day=str(vocabulary.high or ""))
+            for field in schema.fields
+            if (vocabulary := vocabularies.get(field.name)) is not None and _tells_start(field, nouns)
+        ]
+        self.start = starts[0] if len(starts) == 1 else None
 
     @property
     def dates(self) -> Sequence[FieldName]:
@@ -130,6 +147,13 @@ def _end_field_of(
     if kind is None or not (may_be_ahead or vocabulary.document_count <= _MAX_ENDED_SHARE * document_count):
         return None
     return EndField(name=field.name, type=field.type, kind=kind, latest_day=str(vocabulary.high or ""))
+
+
+def _tells_start(field: SchemaField, nouns: frozenset[str]) -> bool:
+    """Whether the date is that on which the thing itself begins: "start date", "valid from", "contract start"."""
+    words = name_words_of(field)
+    is_start = bool(words & CERTAIN_START_WORDS) and not words - START_NAME_WORDS - nouns
+    return field.type is FieldType.DATE and is_start
 
 
 def _tells_term(field: SchemaField) -> bool:

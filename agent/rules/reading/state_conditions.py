@@ -30,8 +30,19 @@ def build_state_conditions(selection: SpanSelection) -> Iterator[Condition]:
 
 def _state_condition(selection: SpanSelection, span: StateSpan, words: str, *, has_ended: bool) -> Condition:
     if not has_ended:
-        return conjunction_of(*(_lasting_condition(selection, field, words) for field in span.fields))
+        lasting = [_lasting_condition(selection, field, words) for field in span.fields]
+        return conjunction_of(*lasting, *_started_conditions(selection, span, words))
     return _any_of([_ended_condition(selection, field, words) for field in span.fields])
+
+
+def _started_conditions(selection: SpanSelection, span: StateSpan, words: str) -> Iterator[Condition]:
+    """A term, an employment or a use lasts only if it has begun: yields this, if some begin later than today."""
+    start = selection.lexicon.end_fields.start
+    ends = all(field.type is FieldType.DATE and field.kind in _KINDS_AHEAD for field in span.fields)
+    if span.fields and ends and start is not None and selection.today is not None:
+        today = selection.today.isoformat()
+        if start.latest_day > today:
+            yield ComparisonCondition(field=start.name, op=ComparisonOperator.LTE, value=today, words=words)
 
 
 def _lasting_condition(selection: SpanSelection, field: EndField, words: str) -> Condition:
