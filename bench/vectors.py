@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import aiohttp
 import numpy as np
+from rich.console import Console
 
 from storage.embedder import WordLlamaEmbedder
 from storage.ingest.documents.chunk import passages_of
@@ -86,7 +87,7 @@ def _to_json(vector: "NDArray[np.float32]", layout: _VectorLayout) -> list[float
     return [*round_to_bytes(vector)] if layout.has_bytes else vector.tolist()
 
 
-class _Server:
+class _VectorServer:
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session, self._url = session, url
 
@@ -132,10 +133,11 @@ class _Server:
 
 async def _measure(url: str, files: Sequence[Path], count: int, *, scans_only: bool) -> None:
     vectors, queries = await _make_vectors(files, count)
-    print(f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions, {len(queries)} queries")  # noqa: T201
+    console = Console(width=160)
+    console.print(f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions, {len(queries)} queries")
     truth = [set(np.argsort(-(vectors @ query))[:_BEST].tolist()) for query in queries]
     async with aiohttp.ClientSession() as session:
-        server = _Server(session, url)
+        server = _VectorServer(session, url)
         for layout in [layout for layout in _layouts(vectors.shape[1]) if not (scans_only and layout.is_graph)]:
             filled_s = await server.fill(layout, vectors)
             size = (await server.send("GET", "/bench/_stats/store"))["_all"]["primaries"]["store"]["size_in_bytes"]
@@ -146,7 +148,7 @@ async def _measure(url: str, files: Sequence[Path], count: int, *, scans_only: b
                 len(best & set(places)) / _BEST for best, (places, _) in zip(truth, found, strict=True)
             )
             times = sorted(ms for _, ms in found)
-            print(  # noqa: T201
+            console.print(
                 f"{layout.name:13} recall@10 {recall:.3f}  p50 {times[len(times) // 2]:6.1f} ms"
                 f"  p95 {times[len(times) * 95 // 100]:6.1f} ms  {size / 1e6:6.1f} MB  filled in {filled_s:5.1f} s"
             )

@@ -72,10 +72,10 @@ class LayoutComparison:
         sends = {
             TODAY: partial(self._send_rounds, merged),
             APART: partial(self._send_rounds, apart),
-            COPIED: partial(self._send_rounds, _rewritten(merged, self.rewriter)),
-            COPIED_APART: partial(self._send_rounds, _rewritten(apart, self.rewriter)),
+            COPIED: partial(self._send_rounds, _rewrite_rounds(merged, self.rewriter)),
+            COPIED_APART: partial(self._send_rounds, _rewrite_rounds(apart, self.rewriter)),
             IDS: partial(self._send_by_ids, merged),
-            SCRIPTED: partial(self._send_rounds, _rewritten(merged, self.scripted_rewriter)),
+            SCRIPTED: partial(self._send_rounds, _rewrite_rounds(merged, self.scripted_rewriter)),
         }
         found = {variant: _what_is_found(await sends[variant]()) for variant in self.variants}
         laps: dict[str, list[float]] = {variant: [] for variant in self.variants}
@@ -123,7 +123,7 @@ def _reference_of(variant: str) -> str:
     return APART if variant in (APART, COPIED_APART) else TODAY
 
 
-def _rewritten(rounds: Sequence[Sequence[IndexSearch]], rewriter: SearchRewriter) -> list[list[IndexSearch]]:
+def _rewrite_rounds(rounds: Sequence[Sequence[IndexSearch]], rewriter: SearchRewriter) -> list[list[IndexSearch]]:
     return [[rewriter.rewrite(search) for search in searches] for searches in rounds]
 
 
