@@ -28,6 +28,7 @@ def print_to_stderr(message: str) -> None:
 def exit_on_failure(*, debug: bool) -> Generator[None]:
     """Turn the application's errors into a message and an exit status. With `debug`, the traceback comes first."""
     from bot.errors import BotError, InvalidSubject
+    from bot.surface.outbox import OutboxFailed
     from storage.ingest.errors import IngestError
     from storage.search.errors import IndexDamaged, IndexUnavailable, SearchError
     from storage.sql.errors import SqlError
@@ -44,7 +45,7 @@ def exit_on_failure(*, debug: bool) -> Generator[None]:
         _exit_with_message(exc, str(exc), debug=debug)
     except IndexUnavailable as exc:
         _exit_with_message(exc, f"{exc}; check that it runs, and PARLEY_INDEX_URL", debug=debug)
-    except BrokenPipeError as exc:  # the reader closed our output, as `head` does
+    except (BrokenPipeError, OutboxFailed) as exc:  # the reader closed our output, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from exc
     except SearchError as exc:

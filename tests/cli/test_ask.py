@@ -1,6 +1,7 @@
 """`parley ask`: streams, exit statuses, conversations and batches."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -194,3 +195,23 @@ def test_a_command_collects_garbage_only_of_what_it_makes_after_the_start(tmp_pa
     ended = subprocess.run(command, env=environment_for(tmp_path), capture_output=True, text=True, check=True)
 
     assert ended.stdout.split() == ["True", "True"]
+
+
+def test_an_output_that_its_reader_closes_is_no_error(home: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "bot.cli", "ask", "List all receipts"],
+        env=environment_for(home),
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    os.close(write_end)
+
+    assert ended.stderr == ""
+    assert ended.returncode == 1
