@@ -145,6 +145,20 @@ class UnknownChoice(ChoiceRefused):
         super().__init__(translate_message("I do not know this choice; please ask your question again."))
 
 
+class ChoiceNumberTooHigh(ChoiceRefused):
+    """A typed number beyond the last choice. `count`: how many were offered, at least 1."""
+
+    def __init__(self, number: int, count: int) -> None:
+        super().__init__(
+            translate_message(
+                "There is no choice {number}; the last one is {count}. Type its number, or ask something else.",
+                number=str(number),
+                count=str(count),
+            )
+        )
+        self.number, self.count = number, count
+
+
 class ExpiredChoice(ChoiceRefused):
     """Offered too long ago."""
 

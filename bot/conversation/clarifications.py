@@ -15,7 +15,14 @@ from agent.translation.languages import DEFAULT_LANGUAGE, use_language
 from agent.translation.local_formats import localize_count
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.conversation.reply_builder import StoredOffer
-from bot.errors import ChoiceAlreadyMade, ExpiredChoice, NotYourChoice, RightsChanged, UnknownChoice
+from bot.errors import (
+    ChoiceAlreadyMade,
+    ChoiceNumberTooHigh,
+    ExpiredChoice,
+    NotYourChoice,
+    RightsChanged,
+    UnknownChoice,
+)
 from bot.ids import ChoiceId, ClarificationId, ConversationId, TurnId
 from bot.surface.inbound import Audience, Inbound, have_same_readers
 from bot.surface.json_codec import audience_from_json, audience_to_json
@@ -42,6 +49,7 @@ from storage.sql.stores.clarifications import StoredChoice as StoredChoice
 CHOICE_LIFETIME: Final = timedelta(hours=24)
 _MAX_EXPIRED_OFFERS: Final = 64  # whose messages one process updates within the lease, even if each update times out
 _EXPIRY_LEASE: Final = timedelta(minutes=5)
+_BARE_NUMBER = re.compile(r"\d{1,2}")
 _POSITION_PATTERN = re.compile(
     r"(?:the |number |no |option )?(?:(?P<number>\d{1,3})(?:st|nd|rd|th)?|(?P<word>"
     rf"{alternatives_of(ORDINALS_BY_WORD)}|last))(?: one| option)?"
@@ -187,12 +195,15 @@ class ClarificationOffers:
         """The choice of the newest open clarification that a message names by its label, else by its position.
 
         Without `allow_ordinals` only a bare number names a position: after an answer, "the second one" is a document.
+        With it, raises `ChoiceNumberTooHigh` for a bare number of one or two digits beyond the last choice.
         """
         newest = await self._store.find_open_clarification(inbound.conversation, scope_key)
         if newest is None or not have_same_readers(audience_from_json(newest.audience), inbound.audience):
             return None
         may_name_position = allow_ordinals or _normalise_text(text).isdecimal()
         chosen = _find_by_label(text, newest) or (_find_by_position(text, newest) if may_name_position else None)
+        if chosen is None and allow_ordinals and newest.choices:
+            _check_position_exists(text, newest)
         return None if chosen is None else ChoiceId(chosen.id)
 
     async def find_choosers(self, turns: Sequence[TurnId]) -> list[TurnId]:
@@ -275,6 +286,13 @@ def _find_by_position(text: str, clarification: StoredClarification) -> StoredCh
     if number is None or not 1 <= number <= len(clarification.choices):
         return None
     return clarification.choices[number - 1]
+
+
+def _check_position_exists(text: str, clarification: StoredClarification) -> None:
+    """Raises `ChoiceNumberTooHigh`."""
+    typed_text = _normalise_text(text)
+    if _BARE_NUMBER.fullmatch(typed_text):
+        raise ChoiceNumberTooHigh(int(typed_text), len(clarification.choices))
 
 
 def _parse_english_position(text: str, count: int) -> int | None:

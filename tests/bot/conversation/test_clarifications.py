@@ -146,6 +146,18 @@ async def test_a_set_that_has_changed_is_counted_again_with_a_note(bot: Applicat
     assert click_turn.result["text"].startswith("_now 6, was 5_")
 
 
+async def test_a_typed_number_beyond_the_last_choice_says_so_and_the_offer_stays_open(bot: Application) -> None:
+    talk = ConversationDriver(bot)
+    question_turn = await talk.ask_question("List every receipt")
+    count = len(question_turn.result["choices"])
+    too_high_turn = await talk.ask_question(str(count + 1))
+
+    assert too_high_turn.error == (
+        f"There is no choice {count + 1}; the last one is {count}. Type its number, or ask something else."
+    )
+    assert (await talk.ask_question("2")).result["count"] == 5
+
+
 @pytest.mark.parametrize("typed", ["Bolt", "bolt", "2", "2.", "the second one", "second", "#2", "Bolt · 5"])
 async def test_a_typed_reply_names_a_choice(bot: Application, chat: FakeChat, typed: str) -> None:
     talk = ConversationDriver(bot)
@@ -179,7 +191,7 @@ async def test_a_message_that_names_no_choice_is_a_new_question_with_the_last_pl
     talk = ConversationDriver(bot)
     await talk.ask_question("List every receipt")
     await talk.ask_question("something else")
-    await talk.ask_question("99")
+    await talk.ask_question("2019")
 
     assert [context.clarifications_in_a_row for context in agent.contexts] == [0, 1, 2]
     assert agent.contexts[1].last_plan is not None
