@@ -41,6 +41,19 @@ def test_an_index_with_lost_documents_is_not_asked_until_it_is_accepted(tmp_path
     assert (unknown.status, "nothing is missing in 'prices'" in unknown.stderr) == (1, True)
 
 
+def test_the_list_of_buckets_names_those_that_the_index_has_lost_and_what_loads_them(tmp_path: Path) -> None:
+    home, table = tmp_path / "home", tmp_path / "prices.csv"
+    table.write_text("article,price\npump,3\nvalve,4\n")
+    assert run_parley(home, "ingest", str(table), "--bucket", "prices").status == 0
+    remove_file(home / "index" / "index.sqlite")
+
+    listed = run_parley(home, "bucket", "list")
+
+    assert (listed.status, listed.stdout) == (0, "")
+    assert "the index has 0 of the 2 documents of prices" in listed.stderr
+    assert "parley index rebuild" in listed.stderr
+
+
 def test_a_bucket_that_does_not_exist_is_named_with_those_that_do(tmp_path: Path) -> None:
     home, table = tmp_path / "home", tmp_path / "prices.csv"
     none_yet = run_parley(home, "index", "accept", "nosuch")

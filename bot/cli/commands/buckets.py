@@ -11,7 +11,7 @@ import typer
 
 from bot.cli.bucket_rebuilds import clean_up_bucket, embed_bucket, rebuild_bucket
 from bot.cli.commands.review import review
-from bot.cli.failures import CommandFailed
+from bot.cli.failures import CommandFailed, print_to_stderr
 from bot.cli.model_runs import ConsentOption, ask_for_consent
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
@@ -40,7 +40,10 @@ def list_buckets(json_: JsonOption = False, home: HomeOption = None, debug: Debu
             return
         for name, state in states.items():
             print_line(f"{name}  {count_phrase_for(state.document_count, 'document')}")
-        if not states:
+        problems = await bot.readiness.record.find_missing_documents()
+        for problem in problems:
+            print_to_stderr(problem)
+        if not states and not problems:
             print_line("There are no buckets yet; parley ingest PATH --bucket NAME makes one.")
 
     run_with_bot(print_buckets, home=home, debug=debug)
