@@ -16,6 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.demo_index import settings_in
+from bench.export_parcels import first_parcels_search, put_parcels
 from bench.figures import BenchmarkFigure, build_figure_table
 from bot.bootstrap import open_application
 from bot.conversation.exports import ExportFileRequest
@@ -23,27 +24,12 @@ from bot.ids import ConversationId, PersonId, TurnId
 from bot.settings import load_settings
 from bot.surface.inbound import OperatorAudience
 from storage.embedded.index import EmbeddedIndex
-from storage.ingest.documents.chunk import passages_of
-from storage.search.conditions import ComparisonCondition, ComparisonOperator
-from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, FieldName, LegId, TenantId
-from storage.search.plan import Clause, Leg, ListDocuments, Search
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.ids import LegId, TenantId
+from storage.search.plan import Leg, ListDocuments
 from storage.text.snowball_analyser import analyser_for
 
 SMALL_EXPORT_ROWS = 10_000
 DEFAULT_EXPORT_ROWS = 100_000
-_BATCH_SIZE = 5_000
-_BUCKET = BucketId("parcels")
-_NUMBER_FIELD, _CARRIER_FIELD, _SENT_FIELD = FieldName("number"), FieldName("carrier"), FieldName("sent")
-_SCHEMA = Schema(
-    bucket=_BUCKET,
-    fields=(
-        SchemaField(name=_NUMBER_FIELD, type=FieldType.NUMBER),
-        SchemaField(name=_CARRIER_FIELD, type=FieldType.CATEGORY, facet=True),
-        SchemaField(name=_SENT_FIELD, type=FieldType.DATE),
-    ),
-)
 
 
 async def measure_exports(folder: Path, rows: int) -> list[BenchmarkFigure]:
@@ -55,11 +41,8 @@ async def measure_exports(folder: Path, rows: int) -> list[BenchmarkFigure]:
     )
     began = time.perf_counter()
     try:
-        await index.set_schema(_SCHEMA)
-        for start in range(0, rows, _BATCH_SIZE):
-            await index.put(
-                _BUCKET, [_make_document(number) for number in range(start, min(start + _BATCH_SIZE, rows))]
-            )
+        async for _ in put_parcels(index, rows):
+            pass
     finally:
         await index.close()
     build_s = time.perf_counter() - began
@@ -95,22 +78,6 @@ async def measure_exports(folder: Path, rows: int) -> list[BenchmarkFigure]:
     ]
 
 
-def _make_document(number: int) -> Document:
-    text = f"Parcel {number}."
-    return Document(
-        doc_id=DocId(f"p{number:07}"),
-        title=f"Parcel {number}",
-        text=text,
-        values={
-            _NUMBER_FIELD: float(number),
-            _CARRIER_FIELD: f"Carrier {number % 50}",
-            _SENT_FIELD: f"20{number % 25:02}-03-01",
-        },
-        passages=passages_of(text),
-        digest=str(number),
-    )
-
-
 async def _export_in_child_process(home: Path, rows: int) -> dict[str, float]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bench.export", "--home", str(home), str(rows)), stdout=asyncio.subprocess.PIPE
@@ -122,9 +89,7 @@ async def _export_in_child_process(home: Path, rows: int) -> dict[str, float]:
 async def _export_rows(home: Path, rows: int) -> dict[str, float]:
     """Export in this process. Returns the peak memory of the process and the CPU time of the export."""
     async with open_application(load_settings(home, {"PARLEY_EMBEDDER": "none"}).settings) as bot:
-        condition = ComparisonCondition(field=_NUMBER_FIELD, op=ComparisonOperator.LT, value=float(rows))
-        search = Search(clauses=(Clause(bucket=_BUCKET, condition=condition),))
-        leg = Leg(id=LegId("a"), question="", search=search, answer_form=ListDocuments())
+        leg = Leg(id=LegId("a"), question="", search=first_parcels_search(rows), answer_form=ListDocuments())
         request = ExportFileRequest(
             turn=TurnId(f"t{rows}"),
             conversation=ConversationId("c"),

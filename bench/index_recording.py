@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
+from storage.search.forwarding_index import ForwardingScopedIndex
 from storage.search.ids import BucketId
 from storage.search.index import BucketState, IndexAnswers, IndexRequest, IndexVocabulary, ScopedIndex, SearchIndex
 from storage.search.schema import Schema
 from storage.search.scope import Scope
-from tests.stand_ins.wrapped_index import WrappedIndex, WrappedScopedIndex
+from tests.stand_ins.wrapped_index import WrappedIndex
 
 T = TypeVar("T")
 IndexCall = tuple[object, ...]  # the name of the call, and its requests
@@ -47,7 +48,7 @@ class IndexRecording:
         return answer
 
 
-class ReplayableScopedIndex(WrappedScopedIndex):
+class ReplayableScopedIndex(ForwardingScopedIndex):
     """A `ScopedIndex` that records and replays. The analyser is not recorded, because it is part of Parley's work."""
 
     def __init__(self, wrapped: ScopedIndex, recording: IndexRecording) -> None:

@@ -14,53 +14,28 @@ from typing import Any
 import aiohttp
 from rich.console import Console
 
+from bench.export_parcels import NUMBER_FIELD, PARCELS_BUCKET, PARCELS_SCHEMA, first_parcels_search, put_parcels
 from bench.figures import BenchmarkFigure, build_figure_table
 from bot.conversation.spreadsheet import sheet_for_schemas
-from storage.ingest.documents.chunk import passages_of
 from storage.opensearch.index import OpenSearchIndex
 from storage.opensearch.mapping import IndexNames
-from storage.search.conditions import ComparisonCondition, ComparisonOperator
-from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.ids import TenantId
 from storage.search.index import RecordPageRequest
-from storage.search.plan import Clause, Search
-from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
+from storage.search.schema import SchemaOrder
 from storage.search.scope import Scope
 from tests.servers.opensearch import opensearch_server
 from tests.stand_ins.recorded_cluster import open_recorded_index
 
-_TENANT, _INSTALLATION, _BUCKET = TenantId("t"), "bench", BucketId("parcels")
-_NUMBER, _CARRIER, _SENT = FieldName("number"), FieldName("carrier"), FieldName("sent")
-_EXPORT_PAGE_ROWS, _BARE_PAGE_ROWS, _BATCH_SIZE = 1_000, 5_000, 2_000
-_SCHEMA = Schema(
-    bucket=_BUCKET,
-    fields=(
-        SchemaField(name=_NUMBER, type=FieldType.NUMBER),
-        SchemaField(name=_CARRIER, type=FieldType.CATEGORY, facet=True),
-        SchemaField(name=_SENT, type=FieldType.DATE),
-    ),
-)
-
-
-def _make_document(number: int) -> Document:
-    text = f"Parcel {number}."
-    return Document(
-        doc_id=DocId(f"p{number:07}"),
-        title=f"Parcel {number}",
-        text=text,
-        values={_NUMBER: float(number), _CARRIER: f"Carrier {number % 50}", _SENT: f"20{number % 25:02}-03-01"},
-        passages=passages_of(text),
-        digest=str(number),
-    )
+_TENANT, _INSTALLATION = TenantId("t"), "bench"
+_EXPORT_PAGE_ROWS, _BARE_PAGE_ROWS = 1_000, 5_000
 
 
 async def read_as_export(index: OpenSearchIndex, rows: int) -> int:
     """Reads the first rows in pages, and makes CSV lines of them. Returns the number of rows."""
-    scope = Scope(tenant=_TENANT, buckets=frozenset({_BUCKET}), ignores_readers=True)
-    condition = ComparisonCondition(field=_NUMBER, op=ComparisonOperator.LT, value=float(rows))
-    search, cursor, row_count = Search(clauses=(Clause(bucket=_BUCKET, condition=condition),)), None, 0
-    sheet, order = sheet_for_schemas({_BUCKET: _SCHEMA}), SchemaOrder(field=_NUMBER)
-    async with index.within_scope(scope).open_snapshot(frozenset({_BUCKET})) as snapshot:
+    scope = Scope(tenant=_TENANT, buckets=frozenset({PARCELS_BUCKET}), ignores_readers=True)
+    search, cursor, row_count = first_parcels_search(rows), None, 0
+    sheet, order = sheet_for_schemas({PARCELS_BUCKET: PARCELS_SCHEMA}), SchemaOrder(field=NUMBER_FIELD)
+    async with index.within_scope(scope).open_snapshot(frozenset({PARCELS_BUCKET})) as snapshot:
         while True:
             request = RecordPageRequest(search, order=order, cursor=cursor, limit=_EXPORT_PAGE_ROWS)
             page = (await snapshot.answer_requests(request))[request]
@@ -106,11 +81,9 @@ async def measure_pit_export(rows: int, runs: int) -> list[BenchmarkFigure]:
             aiohttp.ClientSession(url) as session,
         ):
             index = opened.index
-            await index.set_schema(_SCHEMA)
-            for start in range(0, rows, _BATCH_SIZE):
-                await index.put(_BUCKET, [_make_document(n) for n in range(start, min(start + _BATCH_SIZE, rows))])
+            async for _ in put_parcels(index, rows):
                 opened.connection.take_requests()
-            async with session.get(f"/{names.bucket_alias_for(_BUCKET)}") as response:
+            async with session.get(f"/{names.bucket_alias_for(PARCELS_BUCKET)}") as response:
                 (definition,) = (await response.json()).values()
             number_path = next(
                 name for name, field in definition["mappings"]["properties"].items() if field["type"] == "double"
@@ -119,7 +92,7 @@ async def measure_pit_export(rows: int, runs: int) -> list[BenchmarkFigure]:
                 started_s = time.perf_counter()
                 export_count = await read_as_export(index, rows)
                 export_end_s = time.perf_counter()
-                bare_count = await read_bare(session, names.bucket_alias_for(_BUCKET), number_path)
+                bare_count = await read_bare(session, names.bucket_alias_for(PARCELS_BUCKET), number_path)
                 if export_count != rows or bare_count != rows:
                     raise SystemExit(f"{export_count} and {bare_count} rows, not {rows}")
                 if run:

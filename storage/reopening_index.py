@@ -1,32 +1,20 @@
 """The index of a service that outlives it: the service starts without it, and opens it when it is there again."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-from storage.search.documents import Document
 from storage.search.errors import IndexDamaged, IndexUnavailable
-from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import (
-    BucketSize,
-    BucketState,
-    DocumentRecord,
-    EarlierIndexes,
-    PassageVolume,
-    PutResult,
-    RebuildPlan,
-    RebuildProgress,
-    ScopedIndex,
-    SearchIndex,
-    VectorState,
-)
-from storage.search.schema import Schema
+from storage.search.forwarding_index import ForwardingIndex, IndexMethod
+from storage.search.ids import TenantId
+from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.scope import Scope
 
 OpenedIndex = TypeVar("OpenedIndex", bound=SearchIndex)
 
 
-class ReopeningIndex(Generic[OpenedIndex]):
+class ReopeningIndex(ForwardingIndex, Generic[OpenedIndex]):
     """Implements `SearchIndex`. While the index cannot be opened, each method raises the failure, and all but
     `within_scope` try to open it first. Create it with `open`.
     """
@@ -82,57 +70,10 @@ class ReopeningIndex(Generic[OpenedIndex]):
             raise self._copy_failure()
         return self._index.within_scope(scope)
 
-    async def set_schema(self, schema: Schema) -> None:
-        await (await self._open_current()).set_schema(schema)
-
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
-        return await (await self._open_current()).put(bucket, documents)
-
-    async def delete(self, doc_ids: Sequence[DocId]) -> int:
-        return await (await self._open_current()).delete(doc_ids)
-
-    async def drop_bucket(self, bucket: BucketId) -> None:
-        await (await self._open_current()).drop_bucket(bucket)
-
-    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
-        return await (await self._open_current()).load_bucket_states()
-
-    async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
-        return await (await self._open_current()).load_bucket_sizes()
-
-    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        return await (await self._open_current()).load_digests(bucket)
-
-    async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
-        async for records in (await self._open_current()).scan_records(bucket):
-            yield records
-
-    async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
-        return await (await self._open_current()).load_vector_states()
-
-    async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
-        return await (await self._open_current()).measure_outdated_passages(bucket)
-
-    async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
-        return await (await self._open_current()).update_vectors(bucket, report_progress)
-
-    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
-        return await (await self._open_current()).plan_rebuild(bucket, shard_count=shard_count)
-
-    async def rebuild_bucket(
-        self,
-        bucket: BucketId,
-        report_progress: Callable[[RebuildProgress], None],
-        *,
-        shard_count: int | None = None,
-    ) -> int:
-        return await (await self._open_current()).rebuild_bucket(bucket, report_progress, shard_count=shard_count)
-
-    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
-        return await (await self._open_current()).clean_up_bucket(bucket)
-
-    async def ping(self, *, thorough: bool = False) -> None:
-        await (await self._open_current()).ping(thorough=thorough)
+    @asynccontextmanager
+    async def enter_call(self, method: IndexMethod) -> AsyncGenerator[SearchIndex]:
+        """Raises `IndexUnavailable`."""
+        yield await self._open_current()
 
     async def close(self) -> None:
         if self._index is not None:

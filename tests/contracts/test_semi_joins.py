@@ -28,6 +28,7 @@ from storage.search.documents import Document, FieldValues
 from storage.search.errors import InvalidCondition, UnknownField
 from storage.search.evaluation.naive_evaluation import NaiveBucket, matches_search
 from storage.search.evaluation.semi_join_resolution import MAX_INNER_VALUES
+from storage.search.forwarding_index import ForwardingScopedIndex
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import (
     AggregateRequest,
@@ -44,7 +45,6 @@ from storage.search.plan import Clause, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import a_scope, a_search
-from tests.stand_ins.wrapped_index import WrappedScopedIndex
 from tests.strategies import corpora, joined_conditions, schemas, scopes
 
 _numbers = count()
@@ -458,7 +458,7 @@ async def test_a_field_of_the_inner_set_that_does_not_exist_is_an_error(index: S
         )
 
 
-class CountingIndex(WrappedScopedIndex):
+class CountingIndex(ForwardingScopedIndex):
     """Counts the round trips that its answers took."""
 
     round_trips = 0

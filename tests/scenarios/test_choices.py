@@ -19,6 +19,7 @@ from agent.outcome import ChoiceKind
 from bot.application import Application
 from bot.surface.inbound import OperatorAudience
 from storage.search.conditions import conjunction_of
+from storage.search.forwarding_index import ForwardingScopedIndex
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.index import CountRequest, IndexAnswers, IndexRequest, ScopedIndex, SearchIndex
 from storage.search.plan import (
@@ -46,7 +47,7 @@ from tests.scenarios.worlds import (
     questions,
     worlds,
 )
-from tests.stand_ins.wrapped_index import WrappedIndex, WrappedScopedIndex
+from tests.stand_ins.wrapped_index import WrappedIndex
 
 INVOICES = BucketId("invoices")
 _numbers = count()
@@ -211,7 +212,7 @@ class OvercountingIndex(WrappedIndex):
         return _OvercountingScopedIndex(self, self.wrapped.within_scope(scope))
 
 
-class _OvercountingScopedIndex(WrappedScopedIndex):
+class _OvercountingScopedIndex(ForwardingScopedIndex):
     def __init__(self, index: OvercountingIndex, wrapped: ScopedIndex) -> None:
         super().__init__(wrapped)
         self._index = index

@@ -13,13 +13,13 @@ from agent.outcome import Answer, Clarify, OutcomeKind
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document, Passage
+from storage.search.forwarding_index import ForwardingScopedIndex
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import DocumentRequest, IndexAnswers, IndexRequest
 from storage.search.plan import LegCombination
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
-from tests.stand_ins.wrapped_index import WrappedScopedIndex
 
 TENANT, PARCELS = TenantId("t"), BucketId("parcels")
 CARRIER, WEIGHT = FieldName("carrier"), FieldName("weight")
@@ -45,7 +45,7 @@ def _build_document(number: int, carrier: str, weight: float) -> Document:
     )
 
 
-class VanishingScopedIndex(WrappedScopedIndex):
+class VanishingScopedIndex(ForwardingScopedIndex):
     """An index within a scope that loses each document when its text is requested."""
 
     def __init__(self, index: EmbeddedIndex, scope: Scope) -> None:

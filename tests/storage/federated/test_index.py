@@ -21,6 +21,7 @@ from storage.opensearch.index import OpenSearchIndex
 from storage.search.analyser import fold_text
 from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable, InvalidCondition, UnknownField
+from storage.search.forwarding_index import ForwardingScopedIndex
 from storage.search.ids import BucketId, DocId, FieldName, Generation
 from storage.search.index import (
     AggregateLine,
@@ -48,7 +49,6 @@ from storage.search.schema import FieldType, Schema, SchemaOrder
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import TENANT, a_document, a_receipt_schema, a_scope, ordered_by
-from tests.stand_ins.wrapped_index import WrappedScopedIndex
 from tests.strategies import WORDS, conditions, corpora, scalars, schemas, scopes
 
 _numbers = count()
@@ -515,7 +515,7 @@ async def test_a_forged_cursor_or_one_of_another_request_is_refused(both: Federa
             await split.answer_requests(request)
 
 
-class ChangingIndex(WrappedScopedIndex):
+class ChangingIndex(ForwardingScopedIndex):
     """An index whose generation changes with each of the first `change_count` calls."""
 
     def __init__(self, wrapped: ScopedIndex, change_count: int) -> None:
