@@ -23,6 +23,7 @@ from bot.errors import InvalidSettings, InvalidSubject
 from bot.ids import PersonId
 from bot.model_settings import LanguageModelSettings
 from bot.settings_section import CommaSeparated, SectionT, SettingsSection, validate_web_url
+from bot.web_search.settings import WebSearchSettings
 
 SETTINGS_FILE = "parley.toml"
 EMBEDDED_INDEX_URL = "embedded:"
@@ -135,7 +136,7 @@ class Settings(SettingsSection):
 
     @property
     def sections(self) -> tuple[SettingsSection, ...]:
-        """These settings, then the section of the language model and those of the adapters."""
+        """These settings, then the sections of the language model, the web search and the adapters."""
         return (self, *self._sections)
 
     @property
@@ -143,6 +144,12 @@ class Settings(SettingsSection):
         """The settings of the language model; their defaults where they were not loaded."""
         sections = (section for section in self._sections if isinstance(section, LanguageModelSettings))
         return next(sections, LanguageModelSettings())
+
+    @property
+    def web_search(self) -> WebSearchSettings:
+        """The settings of the web search; their defaults where they were not loaded."""
+        sections = (section for section in self._sections if isinstance(section, WebSearchSettings))
+        return next(sections, WebSearchSettings())
 
     def section(self, section_type: type[SectionT]) -> SectionT:
         """The section of this type. Raises `LookupError` where no adapter registers it."""
@@ -320,9 +327,9 @@ def survey_settings(home: Path | None = None, environ: Mapping[str, str] | None 
 
 
 def _load_section_types() -> list[type[SettingsSection]]:
-    """The section of the language model, then those of the adapters in the order of their names."""
+    """The sections of the language model and the web search, then those of the adapters in the order of their names."""
     adapter_types = [entry_point.load() for entry_point in sorted(entry_points(group=SECTIONS_GROUP))]
-    return [LanguageModelSettings, *adapter_types]
+    return [LanguageModelSettings, WebSearchSettings, *adapter_types]
 
 
 def _collect_variables(section_types: Sequence[type[SettingsSection]]) -> Collection[str]:
