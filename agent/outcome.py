@@ -337,6 +337,7 @@ class Clarify:
     assumptions: tuple[str, ...] = ()
     kept_conditions: tuple[str, ...] = ()
     is_undo: bool = False
+    choices_heading: str = ""  # the last line of `text`, if it introduces the choices
     clarifications_in_a_row: int = 1  # clarifications in a row on this topic, this one included
     is_understood: bool = True  # if False, no word was known; the conversation continues as before
     trace: SearchTrace

@@ -122,9 +122,10 @@ def _assemble_clarification(
     for leg in numbered[len(answered) :]:
         lines += leg.sentences
         citations += leg.citations
-    lines += [leg.composed.closing_question for leg in asking if leg.composed.closing_question and len(choices) > 1]
+    headings = [leg.composed.closing_question for leg in asking if leg.composed.closing_question and len(choices) > 1]
     if clarification.kind is OutcomeKind.NO_RESULTS and choices:
-        lines.append(translate_message("Instead, I can show:"))
+        headings.append(translate_message("Instead, I can show:"))
+    lines += headings
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0
     return Clarify(
         plan=_plan_with_shown(reviewed),
@@ -140,6 +141,7 @@ def _assemble_clarification(
         assumptions=_describe_assumptions(reviewed, [clarification], lines),
         kept_conditions=_describe_kept_conditions(reviewed),
         is_undo=reviewed.planned.is_undo,
+        choices_heading=headings[-1] if headings else "",
         clarifications_in_a_row=asked_back + 1,
         trace=replace(trace, route=clarification.route),
         generation=review.answers.generation,

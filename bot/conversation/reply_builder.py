@@ -1,7 +1,7 @@
 """Builds a `Reply` from an outcome: its parts and their order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
@@ -82,7 +82,11 @@ def _outcome_parts(outcome: Outcome, *, show_pictures: bool) -> tuple[ReplyPart,
         case Answer():
             return (_text_part_of(outcome), *_figure_parts(outcome, show_pictures), *_remark_parts(outcome))
         case Clarify():  # the text comes last: it ends in the question that the buttons answer
-            return (*_remark_parts(outcome), *_figure_parts(outcome, show_pictures), _text_part_of(outcome))
+            return (
+                *_remark_parts(outcome),
+                *_figure_parts(outcome, show_pictures),
+                *_text_parts_before_choices(outcome),
+            )
         case ExportOutcome(count=count):
             return (TextPart(markdown=_describe_row_count(count)),)
         case StartOverOutcome(text=text):
@@ -101,6 +105,15 @@ def _describe_row_count(count: int) -> str:
 
 def _text_part_of(outcome: Answer | Clarify) -> TextPart:
     return TextPart(markdown=outcome.text, sources=tuple(map(_shown_citation_of, outcome.citations)))
+
+
+def _text_parts_before_choices(clarify: Clarify) -> tuple[TextPart, ...]:
+    """The text with its sources; then the line that introduces the choices, so that no source stands between them."""
+    heading = clarify.choices_heading
+    body = clarify.text.removesuffix(heading).rstrip()
+    if not heading or not clarify.citations or not body or body == clarify.text:
+        return (_text_part_of(clarify),)
+    return (_text_part_of(replace(clarify, text=body)), TextPart(markdown=heading))
 
 
 def _remark_parts(outcome: Answer | Clarify) -> tuple[ReplyPart, ...]:

@@ -18,7 +18,10 @@ from tests.stand_ins.slack.checker import check_message, check_view, live_mentio
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "slack"
 SOURCES = Path(adapters.slack.__path__[0])
-REFUSAL_ARGUMENTS = {"ChoiceAlreadyMade": ("Acme", "Ada <!here>")}  # arguments of the refusals that have some
+REFUSAL_ARGUMENTS = {  # of the refusals that have some
+    "ChoiceAlreadyMade": ("Acme", "Ada <!here>"),
+    "ChoiceNumberTooHigh": (7, 5),
+}
 
 
 def refusal_texts() -> dict[str, str]:

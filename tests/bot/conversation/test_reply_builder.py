@@ -54,6 +54,28 @@ def parts_of(outcome: Outcome, offer: StoredOffer | None = None) -> tuple[ReplyP
     return reply_for(TurnId("t"), outcome, offer).parts
 
 
+def test_the_line_that_introduces_the_choices_stands_after_the_sources() -> None:
+    citation = Citation(marker="1", doc_id=DocId("d"), title="T", page=3, start=0, end=1, text="quote")
+    clarify = Clarify(
+        plan=PLAN,
+        kind=OutcomeKind.NO_RESULTS,
+        leg=LEG.id,
+        text="“quote” [1]\n\nInstead, I can show:",
+        legs=(),
+        choices=(),
+        citations=(citation,),
+        choices_heading="Instead, I can show:",
+        trace=TRACE,
+        generation=Generation("g"),
+    )
+
+    quotation, heading, *_ = parts_of(clarify, OFFER)
+
+    assert isinstance(quotation, TextPart)
+    assert (quotation.markdown, len(quotation.sources)) == ("“quote” [1]", 1)
+    assert heading == TextPart(markdown="Instead, I can show:")
+
+
 def test_an_answer_has_text_with_sources_then_table_remarks_and_buttons() -> None:
     citation = Citation(marker="1", doc_id=DocId("d"), title="T", page=3, start=0, end=1, text="quote")
     answer = Answer(
