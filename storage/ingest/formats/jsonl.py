@@ -5,11 +5,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import BinaryIO, TypeAlias, cast
 
 from storage.ingest.documents.surrogates import replace_surrogates_in_json
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
+from storage.ingest.formats.tables import title_of_row
 from storage.ingest.limits import (
     MAX_COLUMNS,
     MAX_DEPTH,
@@ -26,6 +28,7 @@ from storage.search.subjects import SUBJECT_PATTERN
 _MAX_LINE_BYTES = 100 * 1024 * 1024
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # matches surrogates in pairs too
 _KEYS_OF_DOCUMENTS = frozenset({"text", "source", "page_starts", "readers"})
+_MIN_FIELDS_OF_ROW = 2  # of a record without `id`
 _TITLE_KEYS = ("title", "name", "subject")
 JsonObject: TypeAlias = Mapping[str, object]
 _ValueWithPath: TypeAlias = tuple[tuple[str, ...], object]
@@ -117,7 +120,7 @@ def _all_members_with_paths(values: Iterable[_ValueWithPath]) -> Iterator[_Value
 
 def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
     """Returns the record of a JSON object. Raises `UnparsableFile` if the object does not describe a document."""
-    data = data if data.get("doc_id") is not None else _document_of_plain_record(data)
+    data = data if data.get("doc_id") is not None else _document_of_plain_record(data, origin)
     doc_id, metadata = data.get("doc_id"), data.get("metadata")
     if not isinstance(doc_id, (str, int)) or isinstance(doc_id, bool):
         raise UnparsableFile("it has no doc_id" if doc_id is None else "its doc_id is no string")
@@ -137,18 +140,26 @@ def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
     )
 
 
-def _document_of_plain_record(data: JsonObject) -> JsonObject:
-    """Returns a document of a record as programs export it: an `id` and fields, without `doc_id` and `metadata`.
+def _document_of_plain_record(data: JsonObject, origin: RecordOrigin) -> JsonObject:
+    """Returns a document of a record as programs export it: fields, without `doc_id` and `metadata`.
 
-    All fields, the `id` too, become metadata; without a `text` of its own, the text is a line for each field.
+    All fields become metadata; without a `text` of its own, the text is a line for each field. The document is called
+    by the field `id`. A record without one is a row of a table: it is called by its file and line, and has no `text`.
     """
     record_id = data.get("id")
-    if not isinstance(record_id, (str, int)) or isinstance(record_id, bool) or "metadata" in data:
+    if "metadata" in data:
+        return data
+    if record_id is None and len(data) >= _MIN_FIELDS_OF_ROW and not _KEYS_OF_DOCUMENTS & data.keys():
+        record_id = f"{origin.file}#{origin.line}"
+        texts = {key: value for key, value in data.items() if isinstance(value, str)}
+        title = title_of_row(texts, f"row {origin.line}", PurePosixPath(origin.file).name.partition(".")[0])
+    else:
+        titles = (data.get(key) for key in _TITLE_KEYS)
+        title = next((title for title in titles if isinstance(title, str) and title), str(record_id))
+    if not isinstance(record_id, (str, int)) or isinstance(record_id, bool):
         return data
     fields = {key: value for key, value in data.items() if key not in _KEYS_OF_DOCUMENTS}
     lines = (f"{key}: {_words_of_value(value)}" for key, value in fields.items() if value not in (None, "", [], {}))
-    titles = (data.get(key) for key in _TITLE_KEYS)
-    title = next((title for title in titles if isinstance(title, str) and title), str(record_id))
     return {
         **{key: data[key] for key in _KEYS_OF_DOCUMENTS & data.keys()},
         "doc_id": str(record_id),

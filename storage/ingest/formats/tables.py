@@ -125,12 +125,25 @@ def record_of_row(
     lines = [f"{name}: {_text_of_cell(cell)}" for name, cell in row.items()]
     return SourceRecord(
         doc_id="#".join(filter(None, [source.name, origin.sheet, key])),
-        title=_title_of_row(row, key if key_cell is not None else f"row {number}", source),
+        title=title_of_row(row, key if key_cell is not None else f"row {number}", source.path.stem),
         text="\n".join(lines),
         source=source.name,
         origin=origin,
         metadata={name: cell for name, cell in row.items() if key_cell is None or name.casefold() != "doc_id"},
     )
+
+
+def title_of_row(row: Mapping[str, CellValue], key: str, table_name: str) -> str:
+    """Returns what a row is called: a title or name that it has, else its first words, else its table and key."""
+    name_by_folded = {name.casefold(): name for name in reversed(list(row))}
+    for title_column in _TITLE_COLUMNS:
+        if title_column in name_by_folded:
+            return _text_of_cell(row[name_by_folded[title_column]])[:_MAX_TITLE_CHARACTERS]
+    for name, cell in row.items():
+        if _names_row(name, table_name) and _is_name(cell):
+            return _text_of_cell(cell)[:_MAX_TITLE_CHARACTERS]
+    words = (cell for cell in row.values() if isinstance(cell, str) and not _ONLY_NUMBERS.fullmatch(cell))
+    return next(words, "")[:_MAX_TITLE_CHARACTERS] or f"{table_name} {key}"
 
 
 def _find_header_index(sample: Sequence[TabularRow]) -> int:
@@ -165,18 +178,6 @@ def _unique_column_names(header: Sequence[str]) -> list[str]:
             name = f"{base} {copies[base] + 1}"
         names[name] = None
     return list(names)
-
-
-def _title_of_row(row: Mapping[str, CellValue], key: str, source: SourceFile) -> str:
-    name_by_folded = {name.casefold(): name for name in reversed(list(row))}
-    for title_column in _TITLE_COLUMNS:
-        if title_column in name_by_folded:
-            return _text_of_cell(row[name_by_folded[title_column]])[:_MAX_TITLE_CHARACTERS]
-    for name, cell in row.items():
-        if _names_row(name, source.path.stem) and _is_name(cell):
-            return _text_of_cell(cell)[:_MAX_TITLE_CHARACTERS]
-    words = (cell for cell in row.values() if isinstance(cell, str) and not _ONLY_NUMBERS.fullmatch(cell))
-    return next(words, "")[:_MAX_TITLE_CHARACTERS] or f"{source.path.stem} {key}"
 
 
 @lru_cache(maxsize=_MAX_CACHED_NAMES)

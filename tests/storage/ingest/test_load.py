@@ -135,12 +135,33 @@ def test_a_plain_record_with_an_id_is_a_document_and_its_keys_are_fields(tmp_pat
     assert list(record.metadata) == ["id", "buyer", "lines", "paid"]
 
 
+def test_a_plain_record_without_an_id_is_a_row_called_by_its_file_and_line(tmp_path: Path) -> None:
+    rows = [
+        {"ref": "C-1", "caller": "Moor", "on": "2031-03-01"},
+        {"ref": "C-2", "name": "Ida Fell", "on": "2031-03-02"},
+    ]
+    path = tmp_path / "calls.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    records = [item for item in load_items(path) if isinstance(item, SourceRecord)]
+
+    assert [(record.doc_id, record.title) for record in records] == [
+        ("calls.jsonl#1", "C-1"),
+        ("calls.jsonl#2", "Ida Fell"),
+    ]
+    assert dict(records[0].metadata) == rows[0]
+    assert records[0].text == "ref: C-1\ncaller: Moor\non: 2031-03-01"
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [
         ('{"doc_id": "x", ', "not JSON: "),
         ("[1]", "no JSON object"),
         ('{"text": "x"}', "no doc_id"),
+        ('{"text": "x", "title": "y"}', "no doc_id"),
+        ('{"metadata": {"a": 1}, "title": "y"}', "no doc_id"),
+        ('{"a": 1}', "no doc_id"),
         ('{"doc_id": true, "text": "x"}', "doc_id is no string"),
         ('{"doc_id": " ", "text": "x"}', "doc_id is blank"),
         ('{"doc_id": "a\\nb", "text": "x"}', "control characters"),
