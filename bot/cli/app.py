@@ -25,6 +25,7 @@ from bot.cli.commands import (
 from bot.cli.commands import eval as evaluation
 from bot.cli.database import backup, schema
 from bot.cli.failures import report_internal_error
+from bot.cli.records import forget
 from bot.cli.runtime import GlobalOptions, global_options
 
 app = typer.Typer(
@@ -71,6 +72,7 @@ app.add_typer(index.app, name="index")
 app.add_typer(schema.app, name="db")
 app.command()(backup.backup)
 app.command()(backup.restore)
+app.command()(forget.forget)
 app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)

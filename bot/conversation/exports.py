@@ -55,6 +55,7 @@ _MAX_STATES: Final = 3  # of the documents, until the export gives up
 _FILES_KEY: Final = "files"  # key in the stored request: the attached files from which the export is written
 _SUBJECTS_KEY: Final = "subjects"  # key in the stored request: the subjects whose rights the export used
 _SPOOL_SUFFIX: Final = ".csv"
+_EXPORT_ID_PATTERN = re.compile(r"[\w-]{22}")  # as databases make ids
 _UNSAFE_CHARACTERS = re.compile(r"[^\w.-]+")
 
 
@@ -190,12 +191,13 @@ class ExportFiles:
         return replace(past_export, url=file.url, expires_at=file.expires)
 
     async def expire_files(self) -> int:
-        """Expire due exports and return their number. Delete the files of all expired exports in this folder, also of
-        those that another process expired: it may have been killed before it deleted them, or have another folder.
+        """Expire due exports and return their number. Delete the files of all exports in this folder that have expired
+        or were deleted, also by another process: it may have been killed before it deleted them, or have another
+        folder.
         """
         expired = await self._store.expire_due_exports()
         export_ids = await asyncio.to_thread(_list_spooled_exports, self._folder)
-        for export_id in await self._store.find_expired(export_ids):
+        for export_id in await self._store.find_discarded(export_ids):
             self._delete_file(export_id)
         return len(expired)
 
@@ -205,8 +207,7 @@ class ExportFiles:
             self._delete_file(export.id)
 
     def _delete_file(self, export_id: str) -> None:
-        with suppress(OSError):  # a file that cannot be deleted does not stop the others
-            (self._folder / f"{export_id}{_SPOOL_SUFFIX}").unlink()
+        delete_export_file(self._folder, export_id)
 
     def _new_export(self, request: ExportFileRequest, content: SearchableContent) -> NewExport:
         plan = plan_to_json(Plan(question=request.leg.question, legs=(request.leg,)))
@@ -485,8 +486,17 @@ def _spool_name(export: StoredExport) -> str:
 
 
 def _list_spooled_exports(folder: Path) -> list[str]:
-    """Returns the ids of the exports that have a file in the folder, complete or not."""
-    return sorted(path.stem for path in folder.glob(f"*{_SPOOL_SUFFIX}"))
+    """Returns the ids of the exports that have a file in the folder, complete or not. Other files are not Parley's."""
+    stems = sorted(path.stem for path in folder.glob(f"*{_SPOOL_SUFFIX}"))
+    return [stem for stem in stems if _EXPORT_ID_PATTERN.fullmatch(stem)]
+
+
+def delete_export_file(folder: Path, export_id: str) -> bool:
+    """Whether there was a file. One that cannot be deleted does not stop the others."""
+    with suppress(OSError):
+        (folder / f"{export_id}{_SPOOL_SUFFIX}").unlink()
+        return True
+    return False
 
 
 def _download_name(search: Search, rows: int) -> str:

@@ -29,7 +29,7 @@ async def check_database(settings: Settings) -> DatabaseInspection:
 async def upgrade_database(settings: Settings) -> tuple[Sequence[PendingRevision], str]:
     """Create or upgrade the tables; returns what was pending before, and the database's address. Raises `SqlError`."""
     before = await check_database(settings)
-    async with _open_database(settings) as database:
+    async with open_database(settings) as database:
         return list_pending_revisions(before.revision), database.location
 
 
@@ -38,7 +38,7 @@ async def back_up_database(settings: Settings, path: Path) -> BackupSummary:
 
     Raises `BackupRefused`, `SqlError`, `OSError`.
     """
-    async with _open_database(settings) as database:
+    async with open_database(settings) as database:
         files = await asyncio.to_thread(_read_schema_files, settings.home / _SCHEMA_FOLDER)
         return await write_backup(database, path, files)
 
@@ -48,14 +48,15 @@ async def restore_database(settings: Settings, path: Path) -> BackupSummary:
 
     Raises `BackupRefused`, `BackupDamaged`, `SqlError`, `OSError`.
     """
-    async with _open_database(settings) as database:
+    async with open_database(settings) as database:
         summary = await restore_backup(database, path)
     await asyncio.to_thread(_write_schema_files, settings.home / _SCHEMA_FOLDER, summary.header.files)
     return summary
 
 
 @asynccontextmanager
-async def _open_database(settings: Settings) -> AsyncGenerator[SqlDatabase]:
+async def open_database(settings: Settings) -> AsyncGenerator[SqlDatabase]:
+    """The database of the settings, with its tables upgraded. Raises `SqlError`."""
     database = await SqlDatabase.open(settings.effective_database_url, clock=utc_clock)
     try:
         yield database

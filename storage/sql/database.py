@@ -367,6 +367,15 @@ class SqlDatabase:
 
         return await self.run_unlimited(work_on_snapshot)
 
+    async def overwrite_deleted_rows(self) -> bool:
+        """Write a file anew without what was deleted, whose bytes it otherwise keeps for a time; also in its log.
+
+        False if other processes read or write so much that it could not be done now. A server does it by itself.
+        """
+        if self.file is None:
+            return True
+        return await asyncio.to_thread(_rewrite_file, self.file)
+
     async def watch_channel(self, channel: str, on_notification: Callable[[], None]) -> None:
         """Call `on_notification` for each notification that a process sends to the channel (`pg_notify`).
 
@@ -486,6 +495,19 @@ def _create_wal_file(file: Path) -> None:
         if time.monotonic() > deadline:
             raise DatabaseBusy(str(file), "others hold it")
         time.sleep(0.01)
+
+
+def _rewrite_file(file: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(file, timeout=_BUSY_TIMEOUT_S, isolation_level=None)) as connection:
+            connection.execute("VACUUM")
+            is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not is_busy
+    except sqlite3.Error as exc:
+        error = translate_library_error(exc, str(file))
+        if isinstance(error, DatabaseBusy):
+            return False
+        raise error from exc
 
 
 def _try_enable_wal(file: Path) -> bool:

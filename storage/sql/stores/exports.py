@@ -223,18 +223,18 @@ class ExportStore:
         rows = await self._database.run_write(lambda connection: connection.execute(statement).all())
         return [_export_from_row(row) for row in rows]
 
-    async def find_expired(self, export_ids: Sequence[str]) -> list[str]:
-        """Returns those of the exports that have expired, whichever process has expired them."""
-        expired: list[str] = []
+    async def find_discarded(self, export_ids: Sequence[str]) -> list[str]:
+        """Returns those of the exports that have expired or were deleted, whichever process has done that."""
+        current = set[str]()
         for start in range(0, len(export_ids), _MAX_VALUES):
             query = select(exports.c.id).where(
                 exports.c.id.in_(export_ids[start : start + _MAX_VALUES]),
-                exports.c.status == ExportStatus.EXPIRED.value,
+                exports.c.status != ExportStatus.EXPIRED.value,
             )
-            expired += await self._database.run_read(
-                lambda connection, query=query: connection.execute(query).scalars().all()
+            current.update(
+                await self._database.run_read(lambda connection, query=query: connection.execute(query).scalars().all())
             )
-        return expired
+        return [export_id for export_id in export_ids if export_id not in current]
 
     async def _update_single_row(self, statement: Update) -> bool:
         return await self._database.run_write(lambda connection: connection.execute(statement).rowcount == 1)

@@ -632,4 +632,4 @@ async def test_exports_expire_once_and_are_not_claimed_afterwards(exports: Expor
     assert await exports.claim_due_export("w2", LEASE) is None
     assert [export.id for export in await exports.expire_due_exports()] == [running.id]
     assert await exports.finish_export(claimed, rows=1, path="/late.csv") is False
-    assert set(await exports.find_expired([done.id, running.id, "unknown"])) == {done.id, running.id}
+    assert set(await exports.find_discarded([done.id, running.id, "deleted"])) == {done.id, running.id, "deleted"}
