@@ -178,7 +178,9 @@ class ReportBuilder:
         for doc_id in result.taken:
             self.add_failure(origin_by_document[doc_id], str(DocumentTaken(doc_id)), doc_id, bucket=bucket)
         for doc_id, reason in result.refused.items():
-            self.add_failure(origin_by_document[doc_id], f"the index cannot store it: {reason}", doc_id, bucket=bucket)
+            fate = "; its earlier version stays" if doc_id in result.kept else ""
+            failure = f"the index cannot store it{fate}: {reason}"
+            self.add_failure(origin_by_document[doc_id], failure, doc_id, bucket=bucket)
 
     def add_renamed_keys(self, bucket: BucketId, renamed: Mapping[str, FieldName]) -> None:
         for key, name in renamed.items():

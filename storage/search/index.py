@@ -479,7 +479,8 @@ class PutResult:
     skipped: tuple[DocId, ...] = ()  # same digest as before
     taken: tuple[DocId, ...] = ()  # not put, since the id belongs to another bucket
     without_vectors: tuple[DocId, ...] = ()  # put, but found by words alone until `update_vectors`
-    refused: Mapping[DocId, str] = field(default_factory=dict[DocId, str])  # not stored, and why; the index has none
+    refused: Mapping[DocId, str] = field(default_factory=dict[DocId, str])  # not stored, and why
+    kept: tuple[DocId, ...] = ()  # refused, but the index still has an earlier version
 
     @classmethod
     def from_statuses(
@@ -487,6 +488,7 @@ class PutResult:
         statuses: Mapping[DocId, PutStatus],
         without_vectors: Iterable[DocId] = (),
         refused: Mapping[DocId, str] | None = None,
+        kept: Iterable[DocId] = (),
     ) -> "PutResult":
         """The result of documents with these statuses, in their order."""
 
@@ -500,6 +502,7 @@ class PutResult:
             taken=ids_with(PutStatus.TAKEN),
             without_vectors=tuple(without_vectors),
             refused=refused or {},
+            kept=tuple(kept),
         )
 
 
@@ -602,8 +605,8 @@ class SearchIndex(Protocol):
         Raises `InvalidCondition` and puts no document if a value does not fit the schema (`validate_values`). Of
         documents with the same id the last is put. A document whose digest is not empty and unchanged is skipped,
         unless its vectors are of another embedder; also then if the embedder is metered. Where a metered embedder
-        does not answer, documents are put without vectors. A document that the index cannot store is deleted and
-        reported; the others are put. Raises `UnknownBucket`.
+        does not answer, documents are put without vectors. A document that the index cannot store is reported, and its
+        earlier version stays; the others are put. Raises `UnknownBucket`.
         """
         ...
 

@@ -1431,6 +1431,18 @@ async def test_a_document_that_does_not_fit_is_refused_and_none_is_put(index: Se
     assert await count_documents(scoped) == 0
 
 
+async def test_a_new_version_that_does_not_fit_leaves_the_earlier_one(index: SearchIndex) -> None:
+    scoped = await fill_bucket(index, a_document("a", "green tea", vendor="Acme", digest="1"))
+
+    with pytest.raises(InvalidCondition):
+        await index.put(RECEIPTS, [a_document("a", "black coffee", weight="heavy", digest="2")])
+
+    assert await find_doc_ids(scoped, a_search(where("text", "contains", "tea"))) == ["a"]
+    assert await count_documents(scoped, where("vendor", "eq", "Acme")) == 1
+    assert await count_documents(scoped, where("text", "contains", "coffee")) == 0
+    assert await index.load_digests(RECEIPTS) == {"a": "1"}
+
+
 async def test_a_changed_schema_is_applied_to_stored_values(index: SearchIndex) -> None:
     number_schema = Schema(bucket=RECEIPTS, fields=(a_field("size", FieldType.NUMBER), a_field("old name")))
     scoped = await fill_bucket(

@@ -412,9 +412,10 @@ class _LedgerHooks:
         _require_lease(await self.ledger.claim_documents(self._item_by_document), self.source)
 
     async def after_put(self, put_result: PutResult) -> None:
-        if not_put := (*put_result.taken, *put_result.refused):
-            self.broken_items |= {self._item_by_document[doc_id] for doc_id in not_put}
-            _require_lease(await self.ledger.disclaim_documents(not_put), self.source)
+        not_put = (*put_result.taken, *put_result.refused)
+        self.broken_items |= {self._item_by_document[doc_id] for doc_id in not_put}
+        if absent := [doc_id for doc_id in not_put if doc_id not in put_result.kept]:
+            _require_lease(await self.ledger.disclaim_documents(absent), self.source)
 
     def _item_id_of(self, file_name: str) -> str:
         return file_name.removeprefix(doc_id_prefix_of(self.source))

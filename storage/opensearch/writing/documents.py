@@ -14,9 +14,9 @@ copy. It looks again at the end. If the new version has come into use meanwhile,
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from storage.embedder import Embedder
 from storage.opensearch.catalogue import DOCUMENT_ID_KIND, BucketCatalogue
@@ -27,7 +27,8 @@ from storage.opensearch.reading.query_steps import build_joint_request
 from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
-from storage.opensearch.writing.encode import document_entry_id, encode_index_entries
+from storage.opensearch.writing.document_actions import actions_for_document, actions_for_removal
+from storage.opensearch.writing.encode import document_entry_id
 from storage.opensearch.writing.indexed_documents import (
     IndexedDocument,
     are_documents_visible,
@@ -43,15 +44,13 @@ from storage.opensearch.writing.refusals import (
     look_up_entries,
     raise_first_refusal,
 )
+from storage.opensearch.writing.refused_replacements import RefusedDocument, RefusedReplacements
 from storage.opensearch.writing.version_mirror import VersionMirror
 from storage.search.documents import Document
 from storage.search.errors import EmbedderUnavailable, IndexTimedOut, IndexUnavailable
 from storage.search.evaluation.value_validation import is_valid_unicode, validate_values
 from storage.search.ids import BucketId, DocId
 from storage.search.index import WRITTEN_STATUSES, PutResult, PutStatus
-
-if TYPE_CHECKING:
-    from storage.embedder import Vectors
 
 _BATCH_SIZE, _BATCH_CHARACTERS = 200, 1_000_000  # of documents that are decided upon and written together
 _PARALLEL_BATCHES = 4  # of one `put`
@@ -66,6 +65,7 @@ class _PutOutcome:
     statuses: dict[DocId, PutStatus] = field(default_factory=dict[DocId, PutStatus])
     without_vectors: set[DocId] = field(default_factory=set[DocId])
     refusals: dict[DocId, RequestRefused] = field(default_factory=dict[DocId, RequestRefused])
+    kept: set[DocId] = field(default_factory=set[DocId])  # refused, and in the index as before
     # of documents whose write was not answered: when they are looked up again, they may have been written
     unanswered_statuses: dict[DocId, PutStatus] = field(default_factory=dict[DocId, PutStatus])
     changed_layouts: dict[str, IndexLayout] = field(default_factory=dict[str, IndexLayout])  # by index; not visible yet
@@ -75,6 +75,10 @@ class _PutOutcome:
             status = self.unanswered_statuses.get(doc_id, status)
         self.statuses.setdefault(doc_id, status)
 
+    def set_refusals(self, refusals: Mapping[DocId, RequestRefused], kept: Set[DocId]) -> None:
+        self.refusals |= refusals
+        self.kept |= kept
+
     def to_put_result(self, documents: Sequence[Document]) -> PutResult:
         """Returns the result, in the order of the documents."""
         doc_ids = [document.doc_id for document in documents if document.doc_id not in self.refusals]
@@ -82,6 +86,7 @@ class _PutOutcome:
             {doc_id: self.statuses[doc_id] for doc_id in doc_ids},
             [doc_id for doc_id in doc_ids if doc_id in self.without_vectors],
             {doc_id: refusal.reason for doc_id, refusal in self.refusals.items()},
+            [doc_id for doc_id in self.refusals if doc_id in self.kept],
         )
 
 
@@ -161,7 +166,9 @@ class DocumentWriter:
             raise IndexTimedOut(self.catalogue.connection.location)
         # Also documents that were skipped: their last writer may have died before it mirrored them.
         await self._mirror_changes(layout, put_ids)
-        await self._release_document_ids([doc_id for doc_id in put_ids if doc_id in outcome.refusals])
+        await self._release_document_ids(
+            [doc_id for doc_id in put_ids if doc_id in outcome.refusals.keys() - outcome.kept]
+        )
 
     async def _mirror_changes(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> None:
         """Bring the documents of a version that is being built to the state of the version in use, visible on return.
@@ -263,10 +270,13 @@ class DocumentWriter:
     ) -> set[DocId]:
         """Write documents; returns the ids that another writer changed meanwhile and that must be written again.
 
-        A document that the cluster refuses is deleted, so that no part of it is found.
+        A document that the cluster refuses gets its earlier version back. Without one it is deleted, so that no part of
+        it is found.
         """
         if not documents:
             return set()
+        replaced_ids = [document.doc_id for document in documents if decisions[document.doc_id][1] is not None]
+        earlier_documents = await self.mirror.read_documents_once(layout, replaced_ids)
         try:
             vectors = await self.vectors.embed_for_layout(layout, documents)
         except EmbedderUnavailable:
@@ -278,7 +288,7 @@ class DocumentWriter:
         def build_bulk_actions() -> list[list[BulkAction]]:
             target = self.catalogue.names.write_alias_for(layout.index)
             return [
-                _actions_for_document(
+                actions_for_document(
                     target,
                     document,
                     revision,
@@ -296,30 +306,31 @@ class DocumentWriter:
             self.catalogue.connection, [*actions_by_document, [registry_action]]
         )
         raise_first_refusal([refusal for refusal in registry_refusals if not is_conflict(refusal)])
-        overtaken, refused = set[DocId](), list[Document]()
+        overtaken, faults = set[DocId](), dict[DocId, RequestRefused]()
         for document, refusals in zip(documents, refusals_by_document, strict=True):
-            if (main_refusal := refusals[0]) is not None and is_conflict(main_refusal):
+            if fault := next(filter(is_fault_of_document, refusals), None):
+                faults[document.doc_id] = fault
+            elif (main_refusal := refusals[0]) is not None and is_conflict(main_refusal):
                 overtaken.add(document.doc_id)
                 if main_refusal.may_be_own:
                     outcome.unanswered_statuses.setdefault(document.doc_id, decisions[document.doc_id][0])
-            faults = [refusal for refusal in refusals if is_fault_of_document(refusal)]
-            if faults and (fault := faults[0]) is not None:
-                refused.append(document)
-                outcome.refusals[document.doc_id] = fault
-            other_refusals = [refusal for refusal in refusals if not is_conflict(refusal) and refusal not in faults]
-            raise_first_refusal(other_refusals, ignore_missing=True)
-        await self._delete_refused_documents(layout, refused, decisions)
-        return overtaken - outcome.refusals.keys()
-
-    async def _delete_refused_documents(
-        self, layout: IndexLayout, documents: Sequence[Document], decisions: _PutDecisions
-    ) -> None:
-        alias, actions = self.catalogue.names.write_alias_for(layout.index), list[BulkAction]()
-        for document in documents:
-            indexed = decisions[document.doc_id][1]
-            passage_count = max(len(document.passages), 0 if indexed is None else indexed.passage_count)
-            actions += _actions_for_removal(alias, document.doc_id, passage_count)
-        raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, actions), ignore_missing=True)
+            raise_first_refusal(
+                [refusal for refusal in refusals if not is_conflict(refusal) and not is_fault_of_document(refusal)],
+                ignore_missing=True,
+            )
+        refused = [
+            RefusedDocument(
+                document=document, indexed=decisions[document.doc_id][1], earlier=earlier_documents.get(document.doc_id)
+            )
+            for document in documents
+            if document.doc_id in faults
+        ]
+        replacements = RefusedReplacements(catalogue=self.catalogue, vectors=self.vectors)
+        restored, overtaken_later = await replacements.restore_earlier_documents(layout, refused, revision)
+        outcome.set_refusals(
+            {doc_id: fault for doc_id, fault in faults.items() if doc_id not in overtaken_later}, restored
+        )
+        return overtaken | overtaken_later
 
     # -- deleting
 
@@ -354,7 +365,7 @@ class DocumentWriter:
             indexed_documents = await load_indexed_documents(self.catalogue.connection, layout, owned_ids[bucket])
             alias = self.catalogue.names.write_alias_for(layout.index)
             for doc_id, indexed in indexed_documents.items():
-                actions += _actions_for_removal(alias, doc_id, indexed.passage_count)
+                actions += actions_for_removal(alias, doc_id, indexed.passage_count)
             deleted_ids.update(indexed_documents)
             if deleted_ids.intersection(owned_ids[bucket]):
                 touched_layouts[bucket] = layout
@@ -390,44 +401,6 @@ class DocumentWriter:
             for doc_id in doc_ids
         ]
         raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, releases), ignore_missing=True)
-
-
-def _actions_for_document(
-    write_alias: str,
-    document: Document,
-    revision: str,
-    layout: IndexLayout,
-    vectors: "Vectors | None",
-    indexed: IndexedDocument | None,
-) -> list[BulkAction]:
-    """Returns the writes of a document, the main entry first: if that is refused, another writer was faster."""
-    main_entry_id = document_entry_id(document.doc_id)
-    (entry_id, source), *other_entries = encode_index_entries(document, revision, layout, vectors)
-    main_action = (
-        bulk.create_entry_action(write_alias, entry_id, source, routing=main_entry_id)
-        if indexed is None
-        else bulk.index_entry_action(write_alias, entry_id, source, routing=main_entry_id, **indexed.write_conditions)
-    )
-    other_actions = [
-        bulk.index_entry_action(write_alias, entry_id, source, routing=main_entry_id)
-        for entry_id, source in other_entries
-    ]
-    old_passage_count = 0 if indexed is None else indexed.passage_count
-    removals = [
-        bulk.delete_entry_action(write_alias, f"{main_entry_id}.{position}", routing=main_entry_id)
-        for position in range(len(document.passages), old_passage_count)
-    ]
-    return [main_action, *other_actions, *removals]
-
-
-def _actions_for_removal(write_alias: str, doc_id: DocId, passage_count: int) -> list[BulkAction]:
-    main_entry_id = document_entry_id(doc_id)
-    entry_ids = [
-        main_entry_id,
-        f"{main_entry_id}.text",
-        *(f"{main_entry_id}.{position}" for position in range(passage_count)),
-    ]
-    return [bulk.delete_entry_action(write_alias, entry_id, routing=main_entry_id) for entry_id in entry_ids]
 
 
 def _registry_entry_id(doc_id: DocId) -> str:

@@ -118,7 +118,7 @@ class VersionMirror:
         """Returns the documents that exist, including changes that no search can see yet."""
         stored, pending = dict[DocId, StoredDocument](), list(doc_ids)
         for _ in range(_MAX_READS):
-            found = await self._read_documents_once(layout, pending)
+            found = await self.read_documents_once(layout, pending)
             stored = {doc_id: document for doc_id, document in stored.items() if doc_id not in pending} | found
             pending = [doc_id for doc_id, document in found.items() if not document.is_whole]
             if not pending:
@@ -126,7 +126,8 @@ class VersionMirror:
             await self.catalogue.connection.pause_with_jitter(_REREAD_PAUSE_S)
         return stored
 
-    async def _read_documents_once(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, StoredDocument]:
+    async def read_documents_once(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, StoredDocument]:
+        """Like `read_documents`, but does not wait for documents that are being written, which may not be whole."""
         entries = await self._get_entries(
             layout, [entry_id for doc_id in doc_ids for entry_id in _document_entry_ids_of(doc_id)], doc_ids
         )

@@ -1,7 +1,7 @@
 """Mark-and-sweep sync from real folders into the real embedded index, with the ledger in a real database."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from storage.ingest.sources.sync import (
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import DocumentRequest as FetchDocuments
+from storage.search.index import PutResult, SearchIndex
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
@@ -32,6 +33,7 @@ from storage.sql.database_url import sqlite_url_for
 from storage.sql.stores.sources import ClaimedSource, NewSource, SourceLedger, SourceStore
 from storage.text.snowball_analyser import analyser_for
 from tests.stand_ins.site import PageResponse, serve_web_site
+from tests.stand_ins.wrapped_index import WrappedIndex
 
 TENANT = TenantId("test")
 BUCKET = BucketId("b")
@@ -64,6 +66,7 @@ class SyncWorld:
         source: DocumentSource | None = None,
         force_sweep: bool = False,
         crash_point: str = "",
+        index: SearchIndex | None = None,
         progress: Callable[[SyncProgress], None] = lambda progress: None,
     ) -> SyncResult:
         store = SourceStore(self.database)
@@ -80,7 +83,7 @@ class SyncWorld:
         result = await sync_source(
             source,
             ledger,
-            self.index,
+            index or self.index,
             extractor=RuleExtractor(),
             name=name,
             bucket=BUCKET,
@@ -133,6 +136,15 @@ class CrashingLedger(SourceLedger):
         if self._crash_point == "forget":
             raise SimulatedCrash
         return await super().forget_documents(doc_ids, items)
+
+
+class RefusingIndex(WrappedIndex):
+    """Stores no document, and keeps those that it has."""
+
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        known_ids = await self.wrapped.load_digests(bucket)
+        refused = {document.doc_id: "too deep" for document in documents}
+        return PutResult(refused=refused, kept=tuple(doc_id for doc_id in refused if doc_id in known_ids))
 
 
 @pytest.fixture
@@ -349,6 +361,28 @@ async def test_an_id_that_belongs_to_another_bucket_is_reported_and_stays_there(
 
     assert taken.failed == 1
     assert [*await world.index.load_digests(other)] == ["s:a.txt"]
+
+
+async def test_a_version_that_the_index_refuses_leaves_the_earlier_one_until_its_file_is_gone(world: SyncWorld) -> None:
+    write_ten_notes(world)
+    await world.run_sync()
+    world.write_file("n0.txt", "a later version of the note")
+    world.write_file("new.txt", "a new note")
+
+    refused = await world.run_sync(index=RefusingIndex(world.index))
+    documents = await world.load_documents()
+    for name in ("n0.txt", "new.txt"):
+        (world.folder / name).unlink()
+    swept = await world.run_sync()
+
+    assert refused.failed == 2
+    assert {failure.reason for failure in refused.failures} == {
+        "the index cannot store it; its earlier version stays: too deep",
+        "the index cannot store it: too deep",
+    }
+    assert documents["s:n0.txt"].text != "a later version of the note"
+    assert swept.sweep == SweepCompleted(documents=1)
+    assert "s:n0.txt" not in await world.load_documents()
 
 
 @pytest.mark.parametrize("is_recreated", [False, True])

@@ -115,6 +115,57 @@ async def test_a_refused_document_is_reported_by_name_and_the_others_are_written
     assert (again.added, again.skipped, again.failed) == (1, 299, 0)
 
 
+def _refuse_entries(suffix: str, word: str) -> FaultPlan:
+    """Refuses the entries with the word whose ids end in `suffix`; the id of a main entry has no point."""
+
+    def refuse_entry(item: BulkItem, position: int) -> int | None:
+        is_meant = item.entry_id.endswith(suffix) if suffix else "." not in item.entry_id
+        return 400 if is_meant and word in item.source_line else None
+
+    return lambda _: BulkFault(item_status=refuse_entry)
+
+
+@pytest.mark.parametrize("suffix", ["", ".text", ".0", ".1"], ids=["document", "text", "first", "last"])
+@pytest.mark.parametrize("digest", ["", "2"], ids=["without a digest", "with a digest"])
+async def test_a_refused_new_version_leaves_the_earlier_one_found(
+    suffix: str, digest: str, open_index: IndexOpener, opensearch_url: str
+) -> None:
+    index, documents = await open_index(), _make_documents(2, word="earlier")
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, documents)
+    text = "later passage and later passage and the later passage"
+    passages = (Passage(start=0, end=13), Passage(start=18, end=31), Passage(start=36, end=len(text)))
+    replacement = a_document("d0", text, title="later", digest=digest, passages=passages)
+
+    result = await _put_through(_refuse_entries(suffix, "later"), open_index, opensearch_url, [replacement])
+
+    assert (list(result.refused), result.kept, result.replaced) == (["d0"], ("d0",), ())
+    reader = await open_index()
+    assert await _count_contents(reader, "earlier") == (2, 2, 4)
+    assert await _count_contents(reader, "later") == (2, 0, 4)
+    assert (await reader.put(RECEIPTS, documents)).skipped == ("d0", "d1")
+    assert (await reader.put(RECEIPTS, [replacement])).replaced == ("d0",)
+    assert await _count_contents(reader, "later") == (2, 1, 5)
+
+
+async def test_a_refused_version_is_left_out_where_another_writer_has_written_a_later_one(
+    open_index: IndexOpener, opensearch_url: str
+) -> None:
+    index, other_writer = await open_index(), await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, _make_documents(1, word="earlier"))
+    refuse_text = _refuse_entries(".text", "refused")
+
+    async with open_faulty_cluster(opensearch_url, refuse_text) as url:
+        refused, _ = await asyncio.gather(
+            (await open_index(url)).put(RECEIPTS, _make_documents(1, word="refused")),
+            other_writer.put(RECEIPTS, _make_documents(1, word="other")),
+        )
+
+    assert (list(refused.refused), refused.kept) == (["d0"], ("d0",))
+    assert await _count_contents(await open_index(), "other") == (1, 1, 2)
+
+
 async def test_a_document_of_which_a_part_is_missing_is_written_again(
     open_index: IndexOpener, opensearch_url: str
 ) -> None:
