@@ -21,10 +21,11 @@ from bot.conversation.file_offers import FileOffers
 from bot.conversation.personal_history import PersonalHistory
 from bot.health.index_rebuild import IndexRebuild
 from bot.health.readiness import ReadinessChecks
-from bot.ids import ConversationId, TurnId
+from bot.ids import ConversationId, PersonId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
+from bot.progress import ProgressCallback, ignore_progress
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
@@ -121,13 +122,19 @@ class Application:
         """Whether a reply of Parley's is in the conversation."""
         return await self.turn_processor.has_answered(conversation)
 
-    async def run_turn(self, turn: TurnId, *, limits: AnswerLimits | None = None) -> FinishedTurn:
+    async def run_turn(
+        self, turn: TurnId, *, limits: AnswerLimits | None = None, report_progress: ProgressCallback = ignore_progress
+    ) -> FinishedTurn:
         """Runs an accepted turn here and now, and the turns before it in its conversation. Failures are final.
 
         If the surface has no registered outbox, the reply is only in the `FinishedTurn`. Raises `UnknownTurn`,
         `SqlError`.
         """
-        return await self.turn_workers.run_turn(turn, limits=limits)
+        return await self.turn_workers.run_turn(turn, limits=limits, report_progress=report_progress)
+
+    async def list_conversation_people(self, conversation: ConversationId) -> frozenset[PersonId]:
+        """The people who have written in the conversation; empty for an unknown one. Raises `SqlError`."""
+        return await self.turn_processor.list_conversation_people(conversation)
 
     async def load_finished_turn(self, turn: TurnId) -> FinishedTurn | None:
         """The result of a turn, whichever process ran it; None while it is open. Raises `UnknownTurn`."""

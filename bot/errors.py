@@ -41,6 +41,12 @@ BotError                        its text is one plain sentence for a person
 │   ├── IneligibleAdmin         a guest, or no longer a member
 │   ├── UnknownGroup            no group of Parley's own
 │   └── ConcurrentChange        another person changed it first
+├── ProgramCallRefused          a call of another program that is not answered
+│   ├── InvalidCall             arguments that are wrong or contradict each other
+│   ├── UnknownConversation     no such conversation of the caller's
+│   ├── NothingToExport         the question leads to no file
+│   ├── UnknownDocument         no such document or bucket that the caller may see
+│   └── ProgramCallFailed       the index or the database does not answer
 └── LinkRefused                 a download that is not served
     ├── LinkForged              not signed by this Parley
     ├── LinkExpired             older than allowed
@@ -395,3 +401,38 @@ class FileGone(LinkRefused):
 
     def __init__(self) -> None:
         super().__init__("This file is not available any more; please ask for it again.")
+
+
+class ProgramCallRefused(BotError):
+    """A call of another program that is not answered."""
+
+
+class InvalidCall(ProgramCallRefused):
+    """Arguments that are wrong or contradict each other. The text says which."""
+
+
+class UnknownConversation(ProgramCallRefused):
+    """There is no such conversation, or it is not the caller's; the text does not say which."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such conversation; leave `conversation` out to begin a new one.")
+
+
+class NothingToExport(ProgramCallRefused):
+    """`reason`: the first line of the reply that came in place of a file."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"There is nothing to export: {reason}")
+        self.reason = reason
+
+
+class UnknownDocument(ProgramCallRefused):
+    """There is no such document or bucket, or the caller may not see it; the text does not say which."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"There is no resource {uri}.")
+        self.uri = uri
+
+
+class ProgramCallFailed(ProgramCallRefused):
+    """The index or the database does not answer; the text is the sentence that people read."""

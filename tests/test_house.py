@@ -13,7 +13,6 @@ CATCHES_ALL = {"Exception", "BaseException"}
 ONLY_NAMED = {
     "asyncpg",  # SQLAlchemy imports it by the name in the database URL
     "botbuilder-core",  # has no types; adapters/teams/connector/activity_schema.py alone imports it, by name
-    "mcp",  # litellm imports it where a call passes tools, and does not require it
 }
 
 

@@ -25,6 +25,7 @@ from bot.cli.commands import (
 from bot.cli.commands import eval as evaluation
 from bot.cli.database import backup, schema
 from bot.cli.failures import report_internal_error
+from bot.cli.programs import mcp
 from bot.cli.records import forget
 from bot.cli.runtime import GlobalOptions, global_options
 
@@ -77,6 +78,7 @@ app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)
 app.add_typer(grants.group_app, name="group")
+app.add_typer(mcp.app, name="mcp")
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(packages.app, name="teams")
 app.command()(doctor.doctor)

@@ -35,7 +35,7 @@ class CliSpeaker:
             audience=self.audience,
             body=body,
             received_at=datetime.now(UTC),
-            time_zone=_local_time_zone(),
+            time_zone=local_time_zone(),
             buckets=tuple(buckets),
         )
 
@@ -56,7 +56,7 @@ def new_conversation_id() -> ConversationId:
     return ConversationId(f"{TERMINAL_SURFACE}:{secrets.token_urlsafe(9)}")
 
 
-def _local_time_zone() -> str:
+def local_time_zone() -> str:
     """The IANA name of this machine's time zone; UTC if it is unknown."""
     if name := os.environ.get("TZ", "").lstrip(":"):
         return name

@@ -16,6 +16,7 @@ from bot.conversation.notices import INITIAL_PROGRESS
 from bot.ids import MessageId, PersonId, TurnId
 from bot.metrics.measured_operations import measured_delivery
 from bot.metrics.operation_measurements import DeliveryOperation, OperationObserver, ignore_operation
+from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.outbox import ChatThread, MessageGone, OutboxFailed, open_message, post_privately, show_activity
 from bot.surface.replies import (
     ChosenPart,
@@ -45,10 +46,11 @@ class LeaseLost(Exception):
 
 class ProgressFeed:
     """The latest progress text, from the agent to one reader, and the answer as far as it is written; at the end, the
-    final reply.
+    final reply. `report_progress` hears each text too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, report_progress: ProgressCallback = ignore_progress) -> None:
+        self._report_progress = report_progress
         self._changed, self._over = asyncio.Event(), asyncio.Event()
         self._text = ""
         self._partial_answers = dict[LegId, str]()
@@ -62,6 +64,7 @@ class ProgressFeed:
     def publish_progress(self, text: str) -> None:
         self._text = text
         self._changed.set()
+        self._report_progress(text)
 
     @property
     def partial_answer(self) -> str:

@@ -42,11 +42,11 @@ from bot.conversation.turn_result import (
     with_skipped_files,
 )
 from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
 from bot.metrics.operation_measurements import OperationObserver
-from bot.progress import ignore_partial_answer
+from bot.progress import ProgressCallback, ignore_partial_answer, ignore_progress
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
 from bot.surface.outbox import OutboxFailed
@@ -149,6 +149,9 @@ class TurnProcessor:
     async def has_answered(self, conversation: ConversationId) -> bool:
         return await self._inbox.has_delivered_reply(conversation)
 
+    async def list_conversation_people(self, conversation: ConversationId) -> frozenset[PersonId]:
+        return frozenset(map(PersonId, await self._inbox.list_people(conversation)))
+
     async def load_finished_turn(self, turn: TurnId) -> FinishedTurn | None:
         """None while the turn is open. Raises `UnknownTurn`."""
         stored = await self._inbox.find_turn(turn)
@@ -159,10 +162,15 @@ class TurnProcessor:
     # -- one turn
 
     async def process_turn(
-        self, claimed: ClaimedTurn, *, limits: AnswerLimits | None = None, is_last_attempt: bool = False
+        self,
+        claimed: ClaimedTurn,
+        *,
+        limits: AnswerLimits | None = None,
+        is_last_attempt: bool = False,
+        report_progress: ProgressCallback = ignore_progress,
     ) -> FinishedTurn | None:
         """Processes the turn under a lease, which is renewed until the end. None: the lease was lost, or the turn is
-        retried later.
+        retried later. `report_progress`: hears the progress besides the chat.
         """
         from agent.rules.words.language_detection import choose_reply_language
 
@@ -172,7 +180,7 @@ class TurnProcessor:
             inbound=inbound,
             read_error=read_error,
             delivery=self._delivery_for(claimed, inbound) if read_error is None or inbound.address else NullDelivery(),
-            feed=ProgressFeed(),
+            feed=ProgressFeed(report_progress),
             limits=limits or self._limits,
             is_last_attempt=is_last_attempt,
             language=choose_reply_language(inbound.body.text if isinstance(inbound.body, TextMessage) else "", None),

@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 
 from agent.limits import AnswerLimits
 from bot.ids import TurnId
+from bot.progress import ProgressCallback, ignore_progress
 from bot.turns.delivery import TURN_LEASE
 from bot.turns.stopping import DEFAULT_STOP_TIMEOUTS
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
@@ -96,7 +97,9 @@ class TurnWorkers:
             watch_task.cancel()
             await _end_tasks(running, turn_timeout)
 
-    async def run_turn(self, turn: TurnId, *, limits: AnswerLimits | None = None) -> FinishedTurn:
+    async def run_turn(
+        self, turn: TurnId, *, limits: AnswerLimits | None = None, report_progress: ProgressCallback = ignore_progress
+    ) -> FinishedTurn:
         """Runs this turn here and now, and the turns before it in its conversation; failures are not retried.
 
         Raises `UnknownTurn`, and what the database raises.
@@ -106,7 +109,10 @@ class TurnWorkers:
             for claimed_turn in claimed:
                 is_requested = claimed_turn.turn.id == turn
                 finished_turn = await self._turn_processor.process_turn(
-                    claimed_turn, limits=limits if is_requested else None, is_last_attempt=True
+                    claimed_turn,
+                    limits=limits if is_requested else None,
+                    is_last_attempt=True,
+                    report_progress=report_progress,
                 )
                 if is_requested and finished_turn is not None:
                     return finished_turn

@@ -303,6 +303,15 @@ class TurnInbox:
             await self._database.run_read(lambda connection: connection.execute(_HAS_DELIVERED_REPLY, values).scalar())
         )
 
+    async def list_people(self, conversation: str) -> list[str]:
+        """The people whose turns the conversation has, each once."""
+        values = {"conversation_id": conversation}
+        return list(
+            await self._database.run_read(
+                lambda connection: connection.execute(_PEOPLE_OF_CONVERSATION, values).scalars().all()
+            )
+        )
+
     async def find_turn(self, turn: str) -> Turn | None:
         row = await self._database.run_read(
             lambda connection: connection.execute(_TURN_BY_ID, {"turn_id": turn}).one_or_none()
@@ -471,6 +480,7 @@ _OTHER_REPLY_MESSAGES = select(turns.c.placeholder).where(
 _HAS_DELIVERED_REPLY = select(
     exists().where(turns.c.conversation == bindparam("conversation_id"), turns.c.delivered_at.is_not(None))
 )
+_PEOPLE_OF_CONVERSATION = select(turns.c.person).distinct().where(turns.c.conversation == bindparam("conversation_id"))
 _INSERT_ATTEMPTS = insert(attempts)
 
 # Updates of a claimed turn, which match no row once the lease is lost. SQLAlchemy caches the compiled form of a
