@@ -12,6 +12,7 @@ from agent.limits import AnswerLimits
 from bot.access.audience_scope import AccessResolver
 from bot.admin.administration import AdminOperations
 from bot.admin.periodic_jobs import run_periodic_jobs
+from bot.admin.retention import ConversationRetention
 from bot.admin.sources import SourceOperations
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import ClarificationOffers
@@ -77,6 +78,7 @@ class Application:
     file_offers: FileOffers
     attachments: ConversationAttachments
     sources: SourceOperations
+    retention: ConversationRetention
     readiness: ReadinessChecks
     index_rebuild: IndexRebuild
     clarifications: ClarificationOffers
@@ -156,6 +158,7 @@ class Application:
             self.attachments,
             self.sources,
             self.log,
+            retention=self.retention,
             first_job=first_job,
             maintenance=maintenance,
         ):

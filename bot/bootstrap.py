@@ -25,6 +25,7 @@ from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver
 from bot.access.limits import QuestionLimits
 from bot.admin.administration import AdminOperations
+from bot.admin.retention import ConversationRetention
 from bot.admin.sources import ALLOW_PRIVATE_OPTION, FOLDER_KIND, SourceOperations
 from bot.application import Application, Clock
 from bot.attachments.attachment_indexes import AttachmentIndexes
@@ -604,6 +605,7 @@ def _build_application(
         file_offers=file_offers,
         attachments=services.attachments,
         sources=sources,
+        retention=ConversationRetention(database, settings.retention_days, log),
         readiness=_build_readiness_checks(settings, database, index),
         index_rebuild=IndexRebuild(
             index=index,

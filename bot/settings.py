@@ -122,6 +122,7 @@ class Settings(SettingsSection):
     tenant: Annotated[str, Field(min_length=1)] = "default"
     accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], CommaSeparated] = ()
     admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], CommaSeparated] = ()
+    retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None  # of turns; without it they stay
     link_by_email: bool = False
     pictures: bool = True  # beside the tables of groups and of change over time
     web_token: SecretStr | None = None

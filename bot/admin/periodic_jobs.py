@@ -8,6 +8,7 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
+from bot.admin.retention import ConversationRetention
 from bot.admin.sources import SourceOperations
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.exports import ExportFiles
@@ -29,11 +30,12 @@ async def run_periodic_jobs(
     sources: SourceOperations,
     log: FilteringBoundLogger,
     *,
+    retention: ConversationRetention | None = None,
     first_job: _PeriodicJob | None = None,
     maintenance: bool = True,
     interval: timedelta = _TICK_INTERVAL,
 ) -> AsyncGenerator[None]:
-    """Runs in the background of the block: expires offers and files, syncs due sources.
+    """Runs in the background of the block: expires offers and files, deletes old turns, syncs due sources.
 
     `first_job` starts at once, and runs only once. `maintenance` False: another process removes files and syncs. At the
     end of the block, running jobs are cancelled and awaited.
@@ -45,6 +47,7 @@ async def run_periodic_jobs(
     jobs: tuple[_PeriodicJob, ...] = (turn_processor.expire_clarifications, attachments.discard_stale_indexes)
     if maintenance:
         jobs += (exports.expire_files, file_offers.expire_offers, attachments.expire_files, sources.sync_due_sources)
+        jobs += (retention.expire_turns,) if retention is not None else ()
     for job in jobs:
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
             _start_job,

@@ -13,8 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from bot.admin.retention import remove_turns
 from bot.conversation.exports import delete_export_file
-from bot.conversation.plan_history import state_without_turns
 from bot.conversation.turn_result import failed_turn_result, turn_result_to_json
 from bot.ids import OPERATOR, PersonId, TurnId
 from bot.settings import Settings
@@ -22,7 +22,6 @@ from bot.surface.inbound import TextMessage
 from bot.surface.json_codec import JsonObject, body_to_json, salvage_unreadable_inbound
 from storage.sql.database import JsonMapping, SqlDatabase
 from storage.sql.erasure.person_erasure import ErasureCounts, ErasureRequest, PersonErasure
-from storage.sql.stores.conversations import ConversationState
 from storage.sql.stores.grants import PersonLinkStore
 from storage.sql.stores.turns import Turn
 
@@ -107,7 +106,7 @@ def _request_for(persons: Collection[PersonId]) -> ErasureRequest:
         removed_body={**body_to_json(TextMessage(REMOVED_TEXT)), "name": "", "address": {}, "buckets": []},
         removed_outcome=_removed_outcome_of,
         text_of=_text_of_body,
-        without_turns=_remove_turns,
+        without_turns=remove_turns,
     )
 
 
@@ -118,10 +117,6 @@ def _removed_outcome_of(turn: Turn) -> JsonObject:
 
 def _text_of_body(body: JsonMapping) -> str:
     return str(body.get("said", ""))
-
-
-def _remove_turns(state: ConversationState, turns: Collection[str]) -> ConversationState:
-    return state_without_turns(state, [TurnId(turn) for turn in turns])
 
 
 async def _await_open_turns(store: PersonErasure, request: ErasureRequest) -> None:

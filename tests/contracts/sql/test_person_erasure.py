@@ -1,7 +1,7 @@
 """The erasure of a person, over every table that there is, also those that are added after this was written."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
@@ -11,6 +11,7 @@ from sqlalchemy.sql.sqltypes import Boolean, Integer, Numeric
 from storage.sql.backup import list_stored_tables
 from storage.sql.database import JsonMapping, SqlDatabase
 from storage.sql.erasure.person_erasure import ErasureCounts, ErasureRequest, PersonErasure
+from storage.sql.erasure.turn_expiry import TurnExpiry
 from storage.sql.stores.conversations import ConversationState
 from storage.sql.stores.turns import Turn
 from storage.sql.tables import UtcTime
@@ -134,3 +135,15 @@ async def test_rows_of_the_person_are_deleted_not_renamed(database: SqlDatabase,
 
     query = select(func.count()).select_from(table)
     assert await database.run_read(lambda connection: connection.execute(query).scalar_one()) == 0
+
+
+async def test_turns_are_deleted_by_age_on_every_database(database: SqlDatabase) -> None:
+    await fill_every_table(database)
+    expiry = TurnExpiry(database, lambda state, _: state)
+    received_at = datetime(2031, 5, 9, tzinfo=UTC)
+
+    early = await expiry.delete_turns(received_at, 10)
+    deleted = await expiry.delete_turns(received_at + timedelta(seconds=1), 10)
+
+    assert (early, deleted, (await expiry.measure_turns()).count) == (0, 1, 0)
+    assert {"feedback", "exports", "choices"} & set(await tables_with(database, KEY)) == set()
