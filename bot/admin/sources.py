@@ -322,7 +322,7 @@ def _validate_folder(location: str) -> str:
 
 
 def _validate_url(location: str) -> str:
-    from storage.ingest.sources.site import normalize_url
+    from storage.ingest.sources.urls import normalize_url
 
     try:
         parts = urlsplit(location.strip())

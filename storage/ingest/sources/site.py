@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Final
-from urllib.parse import SplitResult, unquote, urlsplit
-
-from protego import Protego
+from urllib.parse import unquote, urlsplit
 
 from storage.ingest.errors import ListingFailed, UnparsableFile
 from storage.ingest.load import SourceFile, has_known_format
 from storage.ingest.sources.addresses import is_any_address, is_public_address
+from storage.ingest.sources.robots import RobotsRules, rewind_body
 from storage.ingest.sources.site_client import ROBOT_NAME, SiteClient, UnreachableUrl, WebResponse, open_site_client
 from storage.ingest.sources.sitemap import SitemapContent, SitemapPage, parse_sitemap
 from storage.ingest.sources.source import (
@@ -29,14 +28,13 @@ from storage.ingest.sources.source import (
     UnsupportedItem,
     VanishedItem,
 )
+from storage.ingest.sources.urls import host_of, normalize_url, origin_of
 
-_MAX_ROBOTS_BYTES: Final = 512 * 1024
 _MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024
 _MAX_PAGE_BYTES: Final = 200 * 1024 * 1024
 _MAX_SITEMAP_DEPTH: Final = 3  # levels of sitemaps that list sitemaps
 _MAX_SITEMAPS: Final = 1000
 _MAX_PAGES: Final = 200_000
-_MAX_CRAWL_DELAY_S: Final = 60.0
 _SETTLED_AFTER: Final = timedelta(days=2)
 _GONE_STATUSES: Final = frozenset({404, 410})
 _SUFFIX_BY_TYPE: Final = {
@@ -79,8 +77,8 @@ class SiteSource:
 
     def __init__(self, url: str, client: SiteClient, *, clock: Callable[[], datetime]) -> None:
         self._url, self._client, self._clock = normalize_url(url), client, clock
-        self._hosts = {_host_of(self._url)}
-        self._robots_by_origin: dict[str, Protego | UnreachableUrl] = {}
+        self._hosts = {host_of(self._url)}
+        self._robots = RobotsRules(client)
 
     # -- listing the pages
 
@@ -123,24 +121,24 @@ class SiteSource:
     async def _root_sitemaps(self, problems: list[str]) -> list[str]:
         if _is_sitemap_url(self._url):
             return [self._url]
-        robots = await self._robots_for(self._url)
+        robots = await self._robots.load_rules(self._url)
         if isinstance(robots, UnreachableUrl):
             problems.append(f"its robots.txt cannot be had: {robots.reason}")
             return []
         sitemap_urls = [normalize_url(url) for url in robots.sitemaps]
-        return list(dict.fromkeys(sitemap_urls)) or [f"{_origin_of(self._url)}/sitemap.xml"]
+        return list(dict.fromkeys(sitemap_urls)) or [f"{origin_of(self._url)}/sitemap.xml"]
 
     async def _fetch_sitemap(self, url: str, problems: list[str], *, is_root: bool) -> SitemapContent:
         async def check_host(target_url: str) -> str | None:
-            return None if is_root or _host_of(target_url) in self._hosts else "it is on another host"
+            return None if is_root or host_of(target_url) in self._hosts else "it is on another host"
 
         body = io.BytesIO()
         try:
             response = await self._client.fetch_url(
-                url, lambda: _rewind_body(body), max_bytes=_MAX_SITEMAP_BYTES, check_url=check_host, headers={}
+                url, lambda: rewind_body(body), max_bytes=_MAX_SITEMAP_BYTES, check_url=check_host, headers={}
             )
             if is_root:
-                self._hosts |= {_host_of(url), _host_of(response.url)}
+                self._hosts |= {host_of(url), host_of(response.url)}
             return parse_sitemap(body.getvalue())
         except (UnreachableUrl, UnparsableFile) as exc:
             advice = "; give the address of its sitemap instead" if url.endswith("/sitemap.xml") and is_root else ""
@@ -150,18 +148,18 @@ class SiteSource:
     async def _item_for(self, page: SitemapPage, problems: list[str]) -> SourceItem | None:
         """Returns the item of a page; None if the page lies outside the site or robots.txt forbids it."""
         url = normalize_url(page.url)
-        if _host_of(url) not in self._hosts or not self._is_below_root(url):
+        if host_of(url) not in self._hosts or not self._is_below_root(url):
             return None
-        robots = await self._robots_for(url)
+        robots = await self._robots.load_rules(url)
         if isinstance(robots, UnreachableUrl):
-            problems.append(f"the robots.txt of {_host_of(url)} cannot be had: {robots.reason}")
+            problems.append(f"the robots.txt of {host_of(url)} cannot be had: {robots.reason}")
             return None
         if not robots.can_fetch(url, ROBOT_NAME):
             return None
         return SourceItem(id=self._item_id_for(url), version=self._settled_version(page.last_modified), location=url)
 
     def _is_below_root(self, url: str) -> bool:
-        if _is_sitemap_url(self._url) or _host_of(url) != _host_of(self._url):
+        if _is_sitemap_url(self._url) or host_of(url) != host_of(self._url):
             return True
         base, path = urlsplit(self._url).path, urlsplit(url).path
         return path == base or path.startswith(base.rstrip("/") + "/")
@@ -169,7 +167,7 @@ class SiteSource:
     def _item_id_for(self, url: str) -> str:
         parts = urlsplit(url)
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-        return path if _host_of(url) == _host_of(self._url) else f"//{_host_of(url)}{path}"
+        return path if host_of(url) == host_of(self._url) else f"//{host_of(url)}{path}"
 
     def _settled_version(self, last_modified: str) -> str:
         """Returns the `lastmod` if it is more than two days old; empty otherwise."""
@@ -180,44 +178,12 @@ class SiteSource:
         modified = modified if modified.tzinfo is not None else modified.replace(tzinfo=UTC)
         return last_modified if modified + _SETTLED_AFTER < self._clock() else ""
 
-    # -- robots.txt
-
-    async def _robots_for(self, url: str) -> "Protego | UnreachableUrl":
-        """Returns the robots.txt rules for a URL, fetched once for each origin.
-
-        By RFC 9309 a 4xx status allows everything, and an unreachable robots.txt allows nothing.
-        """
-        origin = _origin_of(url)
-        if origin not in self._robots_by_origin:
-            self._robots_by_origin[origin] = await self._fetch_robots(origin)
-        robots = self._robots_by_origin[origin]
-        if isinstance(robots, Protego) and (delay := robots.crawl_delay(ROBOT_NAME)) is not None:
-            self._client.set_min_delay(min(delay, _MAX_CRAWL_DELAY_S))
-        return robots
-
-    async def _fetch_robots(self, origin: str) -> "Protego | UnreachableUrl":
-        body = io.BytesIO()
-        try:
-            await self._client.fetch_url(
-                f"{origin}/robots.txt",
-                lambda: _rewind_body(body),
-                max_bytes=_MAX_ROBOTS_BYTES,
-                check_url=_allow_any_url,
-                headers={},
-            )
-        except UnreachableUrl as exc:
-            is_missing = exc.status is not None and 400 <= exc.status < 500 and exc.status != 429
-            return Protego.parse("") if is_missing else exc
-        return Protego.parse(body.getvalue().decode("utf-8-sig", "replace"))
-
     async def _refusal_reason(self, url: str) -> str | None:
         """Returns why a page, or the target of a redirect, may not be requested; None if it may."""
         url = normalize_url(url)
-        if _host_of(url) not in self._hosts:
-            return f"it leads to another host, {_host_of(url)}"
-        robots = await self._robots_for(url)
-        is_allowed = isinstance(robots, Protego) and robots.can_fetch(url, ROBOT_NAME)
-        return None if is_allowed else "the site's robots.txt does not allow it"
+        if host_of(url) not in self._hosts:
+            return f"it leads to another host, {host_of(url)}"
+        return await self._robots.find_refusal(url)
 
     # -- fetching the content
 
@@ -230,7 +196,7 @@ class SiteSource:
             with path.open("wb") as file:
                 response = await self._client.fetch_url(
                     item.location,
-                    lambda: _rewind_body(file),
+                    lambda: rewind_body(file),
                     max_bytes=_MAX_PAGE_BYTES,
                     check_url=self._refusal_reason,
                     headers=known_cursor.request_headers,
@@ -277,14 +243,14 @@ def _result_of_response(
     if digest == known_cursor.digest:
         return UnchangedItem(version=item.version, cursor=cursor)
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    named_path = path.with_name(_file_name_for(item.location, _suffix_for(media_type, item.location)))
+    named_path = path.with_name(_file_name_for(item.location, suffix_for(media_type, item.location)))
     if not has_known_format(SourceFile(path=named_path, name=item.id)):
         reason = f"its type {media_type!r} is not read" if media_type else "it does not say its type"
         return UnsupportedItem(reason=reason, version=item.version, cursor=cursor)
     return FetchedItem(path=path.rename(named_path), link=item.location, version=item.version, cursor=cursor)
 
 
-def _suffix_for(media_type: str, url: str) -> str:
+def suffix_for(media_type: str, url: str) -> str:
     """Returns the file suffix for a media type; for a vague type the suffix of the URL, if its format is known."""
     if media_type not in _SUFFIX_BY_VAGUE_TYPE:
         return _SUFFIX_BY_TYPE.get(media_type, "")
@@ -297,54 +263,7 @@ def _file_name_for(url: str, suffix: str) -> str:
     """Returns a file name for the page, from which a document without a title gets its title."""
     stem = PurePosixPath(unquote(urlsplit(url).path)).stem
     safe = "".join(c for c in stem if c.isprintable() and c not in "/\\\0").strip(". ")
-    return f"{safe[:40] or _host_of(url)}{suffix}"
-
-
-def _rewind_body(body: io.IOBase) -> "io.IOBase":
-    """Empties the body for another try."""
-    body.seek(0)
-    body.truncate()
-    return body
-
-
-async def _allow_any_url(url: str) -> str | None:
-    return None
-
-
-# -- URLs
-
-
-def normalize_url(url: str) -> str:
-    """Normalizes a URL: no fragment, lower-case scheme and host, no default port, a path.
-
-    Returns an invalid URL unchanged.
-    """
-    try:
-        parts = urlsplit(url.strip())
-        host = _netloc_of(parts)
-    except ValueError:
-        return url
-    return SplitResult(parts.scheme.lower(), host, parts.path or "/", parts.query, "").geturl()
-
-
-def _netloc_of(parts: SplitResult) -> str:
-    """Returns the host, with its port unless that is the default port. Raises `ValueError` for an invalid port."""
-    host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    default_port = {"http": 80, "https": 443}.get(parts.scheme.lower())
-    return host if parts.port in (None, default_port) else f"{host}:{parts.port}"
-
-
-def _host_of(url: str) -> str:
-    """Returns the host of a URL, with its port unless that is the default port; empty for an invalid URL."""
-    try:
-        return _netloc_of(urlsplit(url))
-    except ValueError:
-        return ""
-
-
-def _origin_of(url: str) -> str:
-    return f"{urlsplit(url).scheme}://{_host_of(url)}"
+    return f"{safe[:40] or host_of(url)}{suffix}"
 
 
 def _is_sitemap_url(url: str) -> bool:

@@ -14,7 +14,7 @@ import pytest
 
 from storage.ingest.errors import ListingFailed, UnparsableFile
 from storage.ingest.sources.addresses import is_any_address, is_public_address
-from storage.ingest.sources.site import SiteSource, normalize_url
+from storage.ingest.sources.site import SiteSource
 from storage.ingest.sources.site_client import (
     TRANSLATED_ERRORS,
     USER_AGENT,
@@ -32,6 +32,7 @@ from storage.ingest.sources.source import (
     UnsupportedItem,
     VanishedItem,
 )
+from storage.ingest.sources.urls import normalize_url
 from tests.stand_ins.site import PageResponse, WebSite, serve_web_site
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
