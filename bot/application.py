@@ -45,6 +45,7 @@ from storage.ingest.extract.candidates import Extractor
 from storage.search.index import SearchIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkStore
+from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -79,6 +80,7 @@ class Application:
     attachments: ConversationAttachments
     sources: SourceOperations
     retention: ConversationRetention
+    web_pages: WebPageStore
     readiness: ReadinessChecks
     index_rebuild: IndexRebuild
     clarifications: ClarificationOffers
@@ -159,6 +161,7 @@ class Application:
             self.sources,
             self.log,
             retention=self.retention,
+            web_pages=self.web_pages,
             first_job=first_job,
             maintenance=maintenance,
         ):

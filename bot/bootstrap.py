@@ -73,6 +73,7 @@ from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkSto
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
 from storage.sql.stores.sources import SourceStore, StoredSource
+from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
@@ -81,9 +82,11 @@ if TYPE_CHECKING:
     from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
     from bot.language_model.summary_polishing import SummaryPolisher
     from bot.tracing import TurnTracer
+    from bot.web_search.web_search import WebSearch
     from storage.embedded.index import EmbeddedIndex
     from storage.embedder import Embedder
     from storage.ingest.sources.source import DocumentSource
+    from storage.ingest.sources.web_page import WebPageFetcher
 
 
 _NO_TRACING_LIBRARY = "traces need the library that pip install 'parley[otel]' brings"
@@ -111,6 +114,7 @@ async def open_application(
     reranker: Reranker | None = None,
     extractor: Extractor | None = None,
     outboxes: Mapping[str, Outbox] | None = None,
+    web_fetcher: "WebPageFetcher | None" = None,
     log: FilteringBoundLogger | None = None,
     only_receives: bool = False,
     tolerates_outage: bool = False,
@@ -167,6 +171,7 @@ async def open_application(
                 model=model or (gateway if settings.model.is_used else None),
             ),
             surfaces=SurfaceRegistry(outboxes),
+            web_fetcher=web_fetcher,
             log=log,
             process_name=f"{socket.gethostname()}:{os.getpid()}",
         )
@@ -234,9 +239,11 @@ async def _open_turn_tracer(settings: Settings, log: FilteringBoundLogger) -> "A
 
 
 async def list_unreachable_backends(settings: Settings) -> list[str]:
-    """A sentence about each of the database, the index, the embedder and the reranker that cannot be opened or does not
-    answer, about each bucket with vectors of another embedder, and about a library that is missing.
+    """A sentence about each of the database, the index, the embedder, the reranker and the search server that cannot be
+    opened or does not answer, each bucket with vectors of another embedder, and each library that is missing.
     """
+    from bot.web_search.checkup import find_server_problem
+
     problems: list[str] = []
     async with AsyncExitStack() as stack:
         database, gateway = None, None
@@ -260,6 +267,8 @@ async def list_unreachable_backends(settings: Settings) -> list[str]:
                 await reranker.score_passages("question", ["passage"])
         except RerankerUnavailable as exc:
             problems.append(f"PARLEY_RERANKER: {exc}")
+    if (problem := await find_server_problem(settings.web_search)) is not None:
+        problems.append(problem)
     if settings.trace_endpoint is not None and find_spec("opentelemetry.sdk") is None:
         problems.append(f"OTEL_EXPORTER_OTLP_ENDPOINT: {_NO_TRACING_LIBRARY}")
     return problems
@@ -418,6 +427,7 @@ class _OpenedBackends:
     embedders: ConfiguredEmbedders
     models: ConfiguredModels
     surfaces: SurfaceRegistry
+    web_fetcher: "WebPageFetcher | None"  # None: the one for public addresses
     log: FilteringBoundLogger
     process_name: str  # unique among the processes that share the database
 
@@ -606,6 +616,7 @@ def _build_application(
         attachments=services.attachments,
         sources=sources,
         retention=ConversationRetention(database, settings.retention_days, log),
+        web_pages=WebPageStore(database),
         readiness=_build_readiness_checks(settings, database, index),
         index_rebuild=IndexRebuild(
             index=index,
@@ -658,6 +669,25 @@ def _build_dialogue(
         attachments=services.attachments,
         surfaces=backends.surfaces,
         show_pictures=settings.pictures,
+        web_search=_build_web_search(backends) if settings.web_search.is_allowed else None,
+    )
+
+
+def _build_web_search(backends: _OpenedBackends) -> "WebSearch":
+    from bot.web_search.web_search import WebSearch
+    from storage.text.snowball_analyser import analyser_for
+
+    return WebSearch(
+        settings=backends.settings.web_search,
+        store=WebPageStore(backends.database),
+        index_opener=partial(_open_embedded, backends.settings, backends.embedders.index_embedder),
+        open_scratch_folder=backends.attachment_indexes.open_scratch_folder,
+        extractor=backends.extractor,
+        analysers=analyser_for,
+        embedder=backends.embedders.word_embedder,
+        log=backends.log,
+        observer=backends.operations.report_operation,
+        fetcher=backends.web_fetcher,
     )
 
 

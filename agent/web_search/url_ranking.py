@@ -23,7 +23,7 @@ async def rank_urls(
     """
     first_by_url = {result.url: result for result in reversed(list(results))}
     ranked = [await _rank_result(result, question, meanings) for result in reversed(first_by_url.values())]
-    return tuple(sorted(ranked, key=_negative_score_of))
+    return tuple(sorted(ranked, key=score_of_url, reverse=True))
 
 
 def choose_promising(ranked: Iterable[RankedUrl]) -> tuple[RankedUrl, ...]:
@@ -55,5 +55,5 @@ def _words_of_path(url: str) -> str:
         return ""
 
 
-def _negative_score_of(ranked: RankedUrl) -> float:
-    return -ranked.score
+def score_of_url(ranked: RankedUrl) -> float:
+    return ranked.score

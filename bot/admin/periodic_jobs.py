@@ -16,6 +16,7 @@ from bot.conversation.file_offers import FileOffers
 from bot.turns.turn_processor import TurnProcessor
 from storage.search.errors import SearchError
 from storage.sql.errors import SqlError
+from storage.sql.web_page_store import WebPageStore
 
 _TICK_INTERVAL: Final = timedelta(minutes=1)
 _PeriodicJob = Callable[[], Awaitable[object]]
@@ -31,6 +32,7 @@ async def run_periodic_jobs(
     log: FilteringBoundLogger,
     *,
     retention: ConversationRetention | None = None,
+    web_pages: WebPageStore | None = None,
     first_job: _PeriodicJob | None = None,
     maintenance: bool = True,
     interval: timedelta = _TICK_INTERVAL,
@@ -48,6 +50,7 @@ async def run_periodic_jobs(
     if maintenance:
         jobs += (exports.expire_files, file_offers.expire_offers, attachments.expire_files, sources.sync_due_sources)
         jobs += (retention.expire_turns,) if retention is not None else ()
+        jobs += (web_pages.delete_expired_pages,) if web_pages is not None else ()
     for job in jobs:
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
             _start_job,

@@ -12,6 +12,7 @@ from typing import Final
 from agent.outcome import Answer, Clarify, LegResult, Outcome, Refused, StartOverOutcome
 from bot.ids import BucketId, Subject
 from bot.surface.attachments import ATTACHMENTS_BUCKET
+from bot.web_search.web_pages import is_web_doc_id
 from storage.search.codec import search_from_json, search_to_json
 from storage.search.conditions import DOC_ID_FIELD, ComparisonCondition, ComparisonOperator
 from storage.search.errors import InvalidCondition, NotInScope
@@ -68,7 +69,11 @@ class AnswerProvenance:
         return all(answers[request] >= documents for request, documents in expected)
 
     def _expected_document_counts(self) -> list[tuple[CountRequest, int]]:
-        ids = sorted(doc_id for doc_id in self.documents if doc_id.partition("/")[0] not in self.file_ids)
+        ids = sorted(
+            doc_id
+            for doc_id in self.documents
+            if doc_id.partition("/")[0] not in self.file_ids and not is_web_doc_id(doc_id)
+        )
         all_documents = unfiltered_search_of(*sorted(self.buckets - {ATTACHMENTS_BUCKET}))
         id_groups = [tuple(ids[start : start + _IDS_PER_CONDITION]) for start in range(0, len(ids), _IDS_PER_CONDITION)]
         return [

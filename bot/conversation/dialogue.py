@@ -53,7 +53,13 @@ from bot.conversation.notices import (
     STARTED_OVER_NOTICE,
     count_change_note,
 )
-from bot.conversation.plan_history import PlanHistory, state_after_outcome, summary_of, without_large_plan
+from bot.conversation.plan_history import (
+    PlanHistory,
+    state_after_outcome,
+    state_after_web_answer,
+    summary_of,
+    without_large_plan,
+)
 from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
 from bot.conversation.summary import render_summary
 from bot.conversation.turn_result import (
@@ -89,8 +95,20 @@ from bot.surface.product_directories import ProductDirectories
 from bot.surface.replies import ChosenPart
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.translation import translate_message
+from bot.web_search.web_pages import WEB_BUCKET
+from bot.web_search.web_replies import (
+    finds_nothing,
+    gap_words_of,
+    mark_web_answer,
+    may_search_at_once,
+    offer_web_search,
+    subject_of,
+    web_notes_of,
+)
+from bot.web_search.web_report import WebSearchReport, WebSearchStatus, report_of_timeout
+from bot.web_search.web_search import WebRequest, WebSearch, is_web_answer
 from storage.search.ids import Generation, LegId
-from storage.search.index import SearchIndex
+from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
 from storage.search.refinement import (
     ContinuePrivately,
@@ -169,6 +187,7 @@ class ConversationDialogue:
         embedder: TextEmbedder | None = None,
         uses_index_cosines: bool = True,
         show_pictures: bool = True,
+        web_search: WebSearch | None = None,
     ) -> None:
         self._agent, self._reasoner, self._warm_up_reasoner = agent, reasoner, warm_up_reasoner
         self._reranker, self._embedder, self._uses_index_cosines = reranker, embedder, uses_index_cosines
@@ -176,6 +195,7 @@ class ConversationDialogue:
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._attachments, self._surfaces, self._answer_timeout = attachments, surfaces, answer_timeout
         self._conversations, self._show_pictures = ConversationStore(database), show_pictures
+        self._web_search = web_search
 
     async def warm_up_agent(self) -> None:
         """Asks one question as the operator and discards the answer, so that no person waits for data loaded once.
@@ -280,6 +300,10 @@ class ConversationDialogue:
             buckets = frozenset({ATTACHMENTS_BUCKET})
         async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.answer(question_about_files or question, replace(context, buckets=buckets))
+        web_search = self._web_search
+        if web_search is not None and buckets is None and may_search_at_once(web_search.settings, outcome):
+            report = await self._search_web(web_search, question, outcome, turn_context)
+            return await self._build_web_turn_result(question, outcome, report, turn_context)
         return await self._build_turn_result(question, outcome, turn_context)
 
     async def _requested_buckets(self, turn_context: _TurnContext) -> frozenset[BucketId] | None:
@@ -328,7 +352,9 @@ class ConversationDialogue:
         selected = await self._clarifications.look_up_choice(choice, turn_context.inbound)
         with use_language(selected.plan.language):
             turn_result = await self._apply_choice(selected, turn_context)
-        if isinstance(selected.effect, (ContinuePrivately, SearchWeb)):  # only a notice: the other buttons stay open
+        if isinstance(selected.effect, ContinuePrivately):  # only a notice: the other buttons stay open
+            return turn_result
+        if isinstance(selected.effect, SearchWeb) and turn_result.state is None:  # the same
             return turn_result
         if turn_result.result["outcome"] == OutcomeKind.REFUSED.value:  # do not show the choice's label again
             return turn_result
@@ -350,7 +376,7 @@ class ConversationDialogue:
             case ContinuePrivately():
                 return await self._continue_privately(question, turn_context)
             case SearchWeb():
-                return _notice_turn_result(question, translate_message(NO_WEB_NOTICE), turn_context)
+                return await self._search_web_on_click(selected, turn_context)
             case ExportAll():
                 return await self._export_selected(selected, turn_context)
             case JustAnswer():
@@ -393,6 +419,75 @@ class ConversationDialogue:
         )
         return await self._build_turn_result(selected.question, outcome, turn_context, notes=notes)
 
+    # -- the web
+
+    async def _search_web_on_click(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
+        """Asks the documents once more, which may have changed, then the web."""
+        question, web_search = selected.question, self._web_search
+        if web_search is None or not web_search.settings.is_allowed:
+            return _notice_turn_result(question, translate_message(NO_WEB_NOTICE), turn_context)
+        visible = visible_plan(selected.plan, turn_context.content.scope)
+        if visible is None:
+            return await self._build_turn_result(question, _refuse_with(NOT_GRANTED_NOTICE), turn_context)
+        async with asyncio.timeout(self._answer_timeout.total_seconds()):
+            outcome = await self._agent.resume(visible, await self._build_context(turn_context))
+        if not finds_nothing(outcome):
+            return await self._build_turn_result(question, outcome, turn_context)
+        report = await self._search_web(web_search, question, outcome, turn_context)
+        if report.answer is None:
+            notice = _notice_turn_result(question, join_texts(*web_notes_of(report)), turn_context)
+            return replace(notice, result=notice.result | {"web": report.to_json()})
+        return await self._build_web_turn_result(question, outcome, report, turn_context)
+
+    async def _search_web(
+        self, web_search: WebSearch, question: str, outcome: Outcome, turn_context: _TurnContext
+    ) -> WebSearchReport:
+        """Searches the web for a question of which `outcome` says that the documents do not answer it."""
+        context = await self._build_context(turn_context)
+
+        async def ask_with_pages(pages: ScopedIndex) -> Outcome:
+            from storage.federated.index import federate_indexes
+
+            both = replace(context, index=federate_indexes(turn_context.content.index, pages))
+            answer = await self._agent.answer(question, both)
+            if isinstance(answer, Answer) and is_web_answer(answer):
+                return answer
+            return await self._agent.answer(question, replace(both, buckets=frozenset({WEB_BUCKET})))
+
+        request = WebRequest(
+            question=question,
+            language=outcome.language,
+            gap_words=gap_words_of(outcome),
+            subject=summary_of(turn_context.state).web_subject,
+            time_limit=self._answer_timeout,
+            report_progress=turn_context.report_progress,
+            report_attempt=turn_context.report_attempt,
+        )
+        try:
+            async with asyncio.timeout(self._answer_timeout.total_seconds()):
+                return await web_search.search_pages(request, ask_with_pages)
+        except TimeoutError:
+            return report_of_timeout()
+
+    async def _build_web_turn_result(
+        self, question: str, outcome: Outcome, report: WebSearchReport, turn_context: _TurnContext
+    ) -> TurnResult:
+        """Returns the result of an answer from the web; without one that of the documents, and a sentence about it.
+
+        The conversation goes on from what was asked of the documents: the pages are gone after this turn.
+        """
+        answer = mark_web_answer(report)
+        with use_language(outcome.language):
+            notes = web_notes_of(report)
+        shown = outcome if answer is None else answer
+        turn_result = await self._build_turn_result(
+            question, shown, turn_context, notes=notes, offers_web=report.status is WebSearchStatus.UNAVAILABLE
+        )
+        state = state_after_outcome(turn_context.state, turn_context.turn, question, outcome)
+        if state is not None and answer is not None:
+            state = state_after_web_answer(state, subject_of(report))
+        return replace(turn_result, state=state, result=turn_result.result | {"web": report.to_json()})
+
     async def _export_selected(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
         visible = visible_plan(selected.plan, turn_context.content.scope)
         if visible is None:
@@ -411,24 +506,37 @@ class ConversationDialogue:
     # -- results
 
     async def _build_turn_result(
-        self, question: str, outcome: Outcome, turn_context: _TurnContext, *, notes: Sequence[str] = ()
+        self,
+        question: str,
+        outcome: Outcome,
+        turn_context: _TurnContext,
+        *,
+        notes: Sequence[str] = (),
+        offers_web: bool = True,
     ) -> TurnResult:
         """Returns an outcome's result, in its language.
 
-        `notes` come first: they say what has changed since a button was offered.
+        `notes` come first: they say what has changed since a button was offered. `offers_web`: where nothing was found
+        and the settings allow it.
         """
         with use_language(outcome.language):
-            return await self._build_result_parts(question, outcome, turn_context, notes)
+            return await self._build_result_parts(question, outcome, turn_context, notes, offers_web=offers_web)
 
     async def _build_result_parts(
-        self, question: str, outcome: Outcome, turn_context: _TurnContext, notes: Sequence[str]
+        self,
+        question: str,
+        outcome: Outcome,
+        turn_context: _TurnContext,
+        notes: Sequence[str],
+        *,
+        offers_web: bool,
     ) -> TurnResult:
         remark = _model_remark_for(turn_context.reasoning_log)
         if isinstance(outcome, ExportOutcome):
             return await self._write_export(question, outcome, turn_context, notes=(*notes, remark and f"_{remark}_"))
         if isinstance(outcome, (Answer, Clarify)) and remark:
             outcome = replace(outcome, assumptions=(*outcome.assumptions, remark))
-        offer = await self._store_offer(question, outcome, turn_context)
+        offer = await self._store_offer(question, outcome, turn_context, offers_web=offers_web)
         result = result_to_json(turn_context.result_request_for(question), outcome, offer=offer)
         return TurnResult(
             reply=reply_for(
@@ -443,10 +551,14 @@ class ConversationDialogue:
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
         )
 
-    async def _store_offer(self, question: str, outcome: Outcome, turn_context: _TurnContext) -> StoredOffer | None:
+    async def _store_offer(
+        self, question: str, outcome: Outcome, turn_context: _TurnContext, *, offers_web: bool
+    ) -> StoredOffer | None:
         inbound, offered = turn_context.inbound, _offered_choices_of(question, outcome)
         if offered is None:
             return None
+        if offers_web and self._web_search is not None and self._web_search.settings.is_allowed:
+            offered = replace(offered, choices=(*offered.choices, *offer_web_search(outcome)))
         if turn_context.may_go_private and self._surfaces.thread_placer_for(inbound.surface) is not None:
             continue_privately = Choice(
                 label=translate_message(CONTINUE_PRIVATELY_LABEL),

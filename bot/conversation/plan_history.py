@@ -115,6 +115,12 @@ def state_after_outcome(
             assert_never(outcome)
 
 
+def state_after_web_answer(state: ConversationState, subject: str) -> ConversationState:
+    """The state after a turn that the web answered. `subject`: what the pages are about, for the next query."""
+    summary = replace(summary_of(state), web_subject=subject)
+    return replace(state, summary=summary_to_json(summary), clarifications_in_a_row=0)
+
+
 def without_large_plan(state: ConversationState) -> ConversationState:
     """The same state, or one without plans if the last one is too large to go on with.
 

@@ -46,6 +46,7 @@ class ConversationSummary:
 
     exchanges: tuple[SummaryExchange, ...] = ()
     polished: PolishedSummary | None = None
+    web_subject: str = ""  # of the pages of the web that answered last; empty after any other turn
 
     def with_outcome(self, question: str, outcome: Outcome, turn: str = "") -> "ConversationSummary":
         """The summary after one more turn; empty after starting over. A question on a new topic begins it anew."""
@@ -97,7 +98,7 @@ class ConversationSummary:
         )
 
     def _with_exchange(self, exchange: SummaryExchange) -> "ConversationSummary":
-        return replace(self, exchanges=(*self.exchanges, exchange)[-_MAX_EXCHANGES:])
+        return replace(self, exchanges=(*self.exchanges, exchange)[-_MAX_EXCHANGES:], web_subject="")
 
     @property
     def unpolished_exchanges(self) -> tuple[SummaryExchange, ...]:
@@ -139,6 +140,8 @@ def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
     data = _SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)
     if summary.polished is None:
         del data["polished"]
+    if not summary.web_subject:
+        del data["web_subject"]
     return {"version": 1, **data}
 
 

@@ -68,8 +68,20 @@ class SyncMeasurement(BaseModel):
     documents: dict[str, int] = {}
 
 
+class WebSearchMeasurement(BaseModel):
+    """A search of the web for one question. `outcome`: the status of its report. `completeness`: from 0 to 1."""
+
+    kind: Literal["web_search"] = "web_search"
+    outcome: str
+    rounds: int
+    completeness: float
+    urls_found: int
+    urls_crawled: int
+
+
 OperationMeasurement: TypeAlias = Annotated[
-    IndexRequestMeasurement | DeliveryMeasurement | ExportMeasurement | SyncMeasurement, Field(discriminator="kind")
+    IndexRequestMeasurement | DeliveryMeasurement | ExportMeasurement | SyncMeasurement | WebSearchMeasurement,
+    Field(discriminator="kind"),
 ]
 OperationObserver: TypeAlias = Callable[[OperationMeasurement], None]
 

@@ -20,6 +20,7 @@ from bot.metrics.operation_measurements import (
     IndexRequestMeasurement,
     OperationMeasurement,
     SyncMeasurement,
+    WebSearchMeasurement,
 )
 from bot.turns.measurements import TurnMeasurement
 
@@ -175,6 +176,7 @@ class _OperationMetrics:
         self._document_counter = Counter(
             "parley_synced_documents", "Documents that sources brought.", ("result",), registry=registry
         )
+        self._web = _WebSearchMetrics(registry)
 
     def record_operation(self, measurement: OperationMeasurement) -> None:
         match measurement:
@@ -192,12 +194,39 @@ class _OperationMetrics:
             case SyncMeasurement(outcome=outcome, documents=documents):
                 self._sync_counter.labels(outcome).inc()
                 self._count_documents(documents)
+            case WebSearchMeasurement():
+                self._web.record_search(measurement)
             case _:
                 assert_never(measurement)
 
     def _count_documents(self, documents: Mapping[str, int]) -> None:
         for result, count in documents.items():
             self._document_counter.labels(result).inc(count)
+
+
+class _WebSearchMetrics:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._search_counter = Counter(
+            "parley_web_searches", "Questions for which the web was searched.", ("outcome",), registry=registry
+        )
+        self._url_counter = Counter(
+            "parley_web_urls",
+            "URLs that web searches found, and those that were crawled.",
+            ("state",),
+            registry=registry,
+        )
+        self._completeness = Histogram(
+            "parley_web_completeness",
+            "Share of a question that the pages of the web answer.",
+            buckets=_SHARE_BOUNDS,
+            registry=registry,
+        )
+
+    def record_search(self, measurement: WebSearchMeasurement) -> None:
+        self._search_counter.labels(measurement.outcome).inc()
+        self._url_counter.labels("found").inc(measurement.urls_found)
+        self._url_counter.labels("crawled").inc(measurement.urls_crawled)
+        self._completeness.observe(measurement.completeness)
 
 
 class _RequestMetrics:

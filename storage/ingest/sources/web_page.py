@@ -57,26 +57,33 @@ class WebPageFetcher:
         self._is_allowed_address, self._clock = is_allowed_address, clock
         self._timeout_s, self._max_bytes = page_timeout.total_seconds(), max_bytes
 
-    async def fetch_pages(self, urls: Sequence[str]) -> list[PageResult]:
-        """Returns a result for each URL, in order. A failure is a result."""
+    async def fetch_pages(self, urls: Sequence[str], time_limit: timedelta | None = None) -> list[PageResult]:
+        """Returns a result for each URL, in order. A failure is a result, also of what is not read in time."""
+        deadline = None if time_limit is None else asyncio.get_running_loop().time() + time_limit.total_seconds()
         urls_by_host: dict[str, list[str]] = {}
         for url in dict.fromkeys(map(normalize_url, urls)):
             urls_by_host.setdefault(host_of(url), []).append(url)
         slots = asyncio.Semaphore(_MAX_CONCURRENT_HOSTS)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._visit_host(host_urls, slots)) for host_urls in urls_by_host.values()]
+            tasks = [
+                group.create_task(self._visit_host(host_urls, slots, deadline)) for host_urls in urls_by_host.values()
+            ]
         results = {result.url: result for task in tasks for result in task.result()}
         return [results[normalize_url(url)] for url in urls]
 
-    async def _visit_host(self, urls: Sequence[str], slots: asyncio.Semaphore) -> list[PageResult]:
+    async def _visit_host(
+        self, urls: Sequence[str], slots: asyncio.Semaphore, deadline: float | None
+    ) -> list[PageResult]:
         async with slots, open_site_client(is_allowed_address=self._is_allowed_address, clock=self._clock) as client:
             robots = RobotsRules(client)
-            return [await self._fetch_page(url, client, robots) for url in urls]
+            return [await self._fetch_page(url, client, robots, deadline) for url in urls]
 
-    async def _fetch_page(self, url: str, client: SiteClient, robots: RobotsRules) -> PageResult:
+    async def _fetch_page(
+        self, url: str, client: SiteClient, robots: RobotsRules, deadline: float | None
+    ) -> PageResult:
         body = io.BytesIO()
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self._timeout_s), asyncio.timeout_at(deadline):
                 response = await client.fetch_url(
                     url,
                     lambda: rewind_body(body),

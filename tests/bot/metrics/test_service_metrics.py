@@ -11,6 +11,7 @@ from bot.metrics.operation_measurements import (
     IndexOperation,
     IndexRequestMeasurement,
     SyncMeasurement,
+    WebSearchMeasurement,
 )
 from bot.metrics.service_metrics import ServiceMetrics
 from bot.turns.measurements import TurnMeasurement
@@ -130,6 +131,22 @@ def test_deliveries_exports_and_syncs_are_counted() -> None:
         ("parley_source_syncs_total", "incomplete"): 1,
         ("parley_synced_documents_total", "added"): 7,
         ("parley_synced_documents_total", "failed"): 2,
+    }
+
+
+def test_searches_of_the_web_are_counted() -> None:
+    metrics = ServiceMetrics()
+
+    metrics.record_operation(
+        WebSearchMeasurement(outcome="complete", rounds=2, completeness=0.9, urls_found=20, urls_crawled=3)
+    )
+
+    assert samples_of(metrics) == {
+        ("parley_web_searches_total", "complete"): 1,
+        ("parley_web_urls_total", "found"): 20,
+        ("parley_web_urls_total", "crawled"): 3,
+        ("parley_web_completeness_count",): 1,
+        ("parley_web_completeness_sum",): 0.9,
     }
 
 

@@ -61,6 +61,7 @@ async def test_a_new_database_has_exactly_the_declared_tables(database: SqlDatab
     for module in pkgutil.iter_modules(stores.__path__):  # each store declares its tables
         importlib.import_module(f"{stores.__name__}.{module.name}")
     importlib.import_module("storage.sql.health_store")
+    importlib.import_module("storage.sql.web_page_store")
 
     def schema_differences(connection: Connection) -> list[object]:
         return compare_metadata(MigrationContext.configure(connection), TableRow.metadata)

@@ -1,0 +1,265 @@
+"""Searches the web for a question that the documents do not answer: in rounds, until the answer is complete enough.
+
+A round asks the search server, ranks the URLs, reads the promising pages, and asks the question again over documents
+and pages. Only words of the person's own question, and the subject of public pages, are sent to the server.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from structlog.typing import FilteringBoundLogger
+
+from agent.evidence.word_meanings import TextEmbedder, WordMeanings
+from agent.outcome import Answer, Clarify, Outcome, SearchAttempt
+from agent.web_search.asked_words import WebQuestion, read_web_question
+from agent.web_search.completeness import EvidenceCompleteness, measure_completeness
+from agent.web_search.query_refinement import first_queries, refine_queries
+from agent.web_search.url_ranking import MIN_URL_SCORE, choose_promising, rank_urls, score_of_url
+from agent.web_search.web_results import RankedUrl, WebResult
+from bot.metrics.operation_measurements import OperationObserver, WebSearchMeasurement
+from bot.progress import ProgressCallback
+from bot.translation import translate_message
+from bot.web_search.errors import WebSearchUnavailable
+from bot.web_search.settings import WebSearchSettings
+from bot.web_search.web_pages import IndexOpener, LoadedUrl, WebPageIndex, is_web_doc_id, open_web_page_index
+from bot.web_search.web_report import WebRound, WebSearchReport, WebSearchStatus
+from storage.search.analyser import Analyser
+from storage.search.index import ScopedIndex
+from storage.search.plan import CheckClaims, FindPassages, FindSteps, SummariseDocuments
+from storage.sql.web_page_store import WebPageStore
+
+if TYPE_CHECKING:
+    from bot.web_search.searxng_client import SearxngClient
+    from storage.ingest.extract.candidates import Extractor
+    from storage.ingest.sources.web_page import WebPageFetcher
+
+_TEXT_FORMS: Final = (FindPassages, CheckClaims, FindSteps, SummariseDocuments)  # which quote what pages say
+_TIME_SHARE: Final = 0.6  # of the time for a question, after which no further round begins
+
+AskWithPages: TypeAlias = Callable[[ScopedIndex], Awaitable[Outcome]]
+"""Asks the question again, over the documents and these pages."""
+ScratchFolderOpener: TypeAlias = Callable[[], AbstractAsyncContextManager[Path]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebRequest:
+    """What to search for. `subject`: of the pages that answered the question before; empty: there are none.
+
+    `gap_words`: the words of the question that no document mentions.
+    """
+
+    question: str
+    language: str
+    gap_words: tuple[str, ...] = ()
+    subject: str = ""
+    time_limit: timedelta
+    report_progress: ProgressCallback
+    report_attempt: Callable[[SearchAttempt], None]
+
+
+class WebSearch:
+    """Searches where the settings allow it. `fetcher` None: the polite one, for public addresses alone."""
+
+    def __init__(
+        self,
+        *,
+        settings: WebSearchSettings,
+        store: WebPageStore,
+        index_opener: IndexOpener,
+        open_scratch_folder: ScratchFolderOpener,
+        extractor: "Extractor",
+        analysers: Callable[[str], Analyser],
+        embedder: TextEmbedder | None,
+        log: FilteringBoundLogger,
+        observer: OperationObserver,
+        fetcher: "WebPageFetcher | None" = None,
+    ) -> None:
+        self.settings = settings
+        self._store, self._index_opener, self._open_scratch_folder = store, index_opener, open_scratch_folder
+        self._extractor, self._analysers, self._meanings = extractor, analysers, WordMeanings(embedder)
+        self._log, self._observer, self._fetcher = log, observer, fetcher
+
+    async def search_pages(self, request: WebRequest, ask_with_pages: AskWithPages) -> WebSearchReport:
+        """Raises what the index, the database and `ask_with_pages` raise. A server that fails is in the report."""
+        question = read_web_question(
+            request.question, self._analysers(request.language), request.language, request.gap_words
+        )
+        from bot.web_search.searxng_client import open_searxng_client
+
+        async with open_searxng_client(self.settings.searxng_url or "") as client, self._open_pages(request) as pages:
+            run = _WebSearchRun(
+                request=request,
+                question=question,
+                client=client,
+                pages=pages,
+                ask_with_pages=ask_with_pages,
+                meanings=self._meanings,
+                settings=self.settings,
+            )
+            report = await run.run_rounds()
+        self._report_measurement(report)
+        return report
+
+    @asynccontextmanager
+    async def _open_pages(self, request: WebRequest) -> AsyncGenerator[WebPageIndex]:
+        from storage.ingest.sources.web_page import WebPageFetcher
+
+        async with (
+            self._open_scratch_folder() as folder,
+            open_web_page_index(
+                self._index_opener,
+                folder,
+                store=self._store,
+                fetcher=self._fetcher or WebPageFetcher(clock=self._store.utc_now),
+                extractor=self._extractor,
+                lifetime=self.settings.page_lifetime,
+                language=request.language,
+            ) as pages,
+        ):
+            yield pages
+
+    def _report_measurement(self, report: WebSearchReport) -> None:
+        if report.failure:
+            self._log.warning("web search failed", reason=report.failure)
+        self._observer(
+            WebSearchMeasurement(
+                outcome=report.status.value,
+                rounds=len(report.rounds),
+                completeness=report.completeness.score,
+                urls_found=report.found_count,
+                urls_crawled=report.crawled_count,
+            )
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _WebSearchRun:
+    request: WebRequest
+    question: WebQuestion
+    client: "SearxngClient"
+    pages: WebPageIndex
+    ask_with_pages: AskWithPages
+    meanings: WordMeanings
+    settings: WebSearchSettings
+    rounds: list[WebRound] = field(default_factory=list[WebRound])
+    asked_queries: list[str] = field(default_factory=list[str])
+    seen_urls: set[str] = field(default_factory=set[str])
+    waiting: list[RankedUrl] = field(default_factory=list[RankedUrl])  # promising, not read yet
+    attempts: list[SearchAttempt] = field(default_factory=list[SearchAttempt])
+    started: float = field(default_factory=time.monotonic)
+    failure: str = ""
+    answer: Answer | None = None
+    best: EvidenceCompleteness | None = None
+
+    async def run_rounds(self) -> WebSearchReport:
+        queries = first_queries(self.question, self.request.subject if self.settings.web_hints else "")
+        while (queries or self.waiting) and len(self.rounds) < self.settings.web_rounds:
+            if self._remaining_time <= timedelta():
+                break
+            await self._run_round(queries)
+            if self.failure or self._is_complete:
+                break
+            queries = refine_queries(self.question, self._completeness.gaps, self.asked_queries)
+        return WebSearchReport(
+            rounds=tuple(self.rounds),
+            status=self._status,
+            completeness=self._completeness,
+            answer=self.answer,
+            pages=tuple(self.pages.pages.values()),
+            attempts=tuple(self.attempts),
+            failure=self.failure,
+        )
+
+    @property
+    def _remaining_time(self) -> timedelta:
+        """What is left for searching and reading; the rest of the time is for asking again."""
+        return self.request.time_limit * _TIME_SHARE - timedelta(seconds=time.monotonic() - self.started)
+
+    @property
+    def _completeness(self) -> EvidenceCompleteness:
+        gaps = tuple(word.text for word in self.question.words)
+        return self.best or EvidenceCompleteness(score=0.0, reason="no promising page was found", gaps=gaps)
+
+    @property
+    def _is_complete(self) -> bool:
+        return self.answer is not None and self._completeness.score >= self.settings.web_completeness
+
+    @property
+    def _status(self) -> WebSearchStatus:
+        if self._is_complete:
+            return WebSearchStatus.COMPLETE
+        if self.answer is not None:
+            return WebSearchStatus.BEST_AVAILABLE
+        return WebSearchStatus.UNAVAILABLE if self.failure else WebSearchStatus.NOTHING_FOUND
+
+    async def _run_round(self, queries: Sequence[str]) -> None:
+        """Adds a round. After a failure of the server, what earlier rounds found stays."""
+        self.request.report_progress(translate_message("Searching the web …"))
+        results = await self._ask_server(queries)
+        new_results = [result for result in results if result.url not in self.seen_urls]
+        self.seen_urls |= {result.url for result in new_results}
+        ranked = await rank_urls(new_results, self.question, self.meanings)
+        candidates = sorted((*self.waiting, *ranked), key=score_of_url, reverse=True)
+        promising = choose_promising(candidates)
+        self.waiting = [url for url in candidates if url.score >= MIN_URL_SCORE and url not in promising]
+        loaded: list[LoadedUrl] = []
+        if promising:
+            self.request.report_progress(translate_message("Reading pages of the web …"))
+            urls = [url.result.url for url in promising]
+            loaded = await self.pages.add_pages(urls, max(self._remaining_time, timedelta(seconds=1)))
+        completeness = await self._ask_again() if any(url.page is not None for url in loaded) else 0.0
+        self.rounds.append(
+            WebRound(queries=tuple(queries), ranked=ranked, loaded=tuple(loaded), completeness=completeness)
+        )
+
+    async def _ask_server(self, queries: Sequence[str]) -> list[WebResult]:
+        results: list[WebResult] = []
+        for query in queries:
+            started = time.monotonic()
+            self.asked_queries.append(query)
+            try:
+                found = await self.client.find_pages(query, self.request.language)
+            except WebSearchUnavailable as exc:
+                self.failure = exc.reason
+                break
+            results += found
+            ms = round((time.monotonic() - started) * 1000, 1)
+            attempt = SearchAttempt(tool="search_web", arguments={"query": query}, documents=len(found), ms=ms)
+            self.attempts.append(attempt)
+            self.request.report_attempt(attempt)
+        return results
+
+    async def _ask_again(self) -> float:
+        """Asks over all pages so far; keeps the answer if it is more complete than those before."""
+        outcome = await self.ask_with_pages(self.pages.scoped_index())
+        texts = _web_texts_of(outcome)
+        completeness = await measure_completeness(texts, self.question, self.meanings)
+        is_better = self.best is None or completeness.score > self.best.score
+        if isinstance(outcome, Answer) and is_web_answer(outcome):
+            if self.answer is None or is_better:
+                self.answer, self.best = outcome, completeness
+        elif self.answer is None and is_better:
+            self.best = completeness
+        return completeness.score
+
+
+def is_web_answer(answer: Answer) -> bool:
+    """Whether the answer says what pages of the web say: no list, number or table that counts them as documents."""
+    return any(is_web_doc_id(citation.doc_id) for citation in answer.citations) and all(
+        isinstance(leg.answer_form, _TEXT_FORMS) for leg in answer.plan.legs
+    )
+
+
+def _web_texts_of(outcome: Outcome) -> list[str]:
+    """The texts of the web that the outcome rests on, the cited ones first, each with its title."""
+    if not isinstance(outcome, (Answer, Clarify)):
+        return []
+    hits = [found.hit for found in outcome.hits if is_web_doc_id(found.hit.doc_id)]
+    return [f"{hit.title}\n{hit.text}" for hit in hits] or [
+        f"{citation.title}\n{citation.text}" for citation in outcome.citations if is_web_doc_id(citation.doc_id)
+    ]
