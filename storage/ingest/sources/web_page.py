@@ -20,7 +20,7 @@ _SUFFIXES: Final = frozenset({".html", ".pdf", ".txt", ".md"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedPage:
+class ReadablePage:
     """A page as the site sent it. `final_url` is where the redirects led; `suffix` is that of its format."""
 
     url: str
@@ -37,7 +37,7 @@ class UnreadablePage:
     reason: str
 
 
-PageResult: TypeAlias = FetchedPage | UnreadablePage
+PageResult: TypeAlias = ReadablePage | UnreadablePage
 
 
 class WebPageFetcher:
@@ -99,4 +99,4 @@ class WebPageFetcher:
         suffix = suffix_for(media_type, response.url)
         if response.status != 200 or suffix not in _SUFFIXES:
             return UnreadablePage(url=url, reason="it is no page of text")
-        return FetchedPage(url=url, final_url=normalize_url(response.url), suffix=suffix, body=body.getvalue())
+        return ReadablePage(url=url, final_url=normalize_url(response.url), suffix=suffix, body=body.getvalue())

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web as aiohttp_web
 
 from storage.ingest.sources.addresses import is_any_address
-from storage.ingest.sources.web_page import FetchedPage, PageResult, UnreadablePage, WebPageFetcher
+from storage.ingest.sources.web_page import PageResult, ReadablePage, UnreadablePage, WebPageFetcher
 from tests.stand_ins.site import PageResponse, WebSite, serve_web_site
 
 HTML = "text/html; charset=utf-8"
@@ -38,7 +38,7 @@ def reason_of(result: PageResult) -> str:
 async def test_a_page_is_fetched_with_its_format(site: WebSite) -> None:
     site.pages["/a"] = PageResponse(text="<p>words", type=HTML)
 
-    assert await fetch_page(f"{site.url}/a#part") == FetchedPage(
+    assert await fetch_page(f"{site.url}/a#part") == ReadablePage(
         url=f"{site.url}/a", final_url=f"{site.url}/a", suffix=".html", body=b"<p>words"
     )
     assert site.requested_paths == ["/robots.txt", "/a"]
@@ -50,7 +50,7 @@ async def test_results_keep_the_order_and_robots_txt_is_asked_for_once(site: Web
 
     results = await fetcher.fetch_pages([f"{site.url}/{n}" for n in (2, 0, 1, 2)])
 
-    assert [result.body for result in results if isinstance(result, FetchedPage)] == [b"2", b"0", b"1", b"2"]
+    assert [result.body for result in results if isinstance(result, ReadablePage)] == [b"2", b"0", b"1", b"2"]
     assert site.requested_paths == ["/robots.txt", "/2", "/0", "/1"]
 
 
