@@ -22,6 +22,7 @@ from storage.sql.service_state import ServiceState, ServiceStateStore
 
 if TYPE_CHECKING:
     from bot.application import Application
+    from bot.programs.endpoint import ProgramEndpoint
     from bot.surface.surface import Surface
 
 _MAX_BODY_BYTES: Final = 1024 * 1024  # of an event, an activity or a form; files are not uploaded here
@@ -35,7 +36,7 @@ RouteHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 def build_web_app(
     bot: "Application",
-    surfaces: "Iterable[Surface]",
+    surfaces: "Iterable[Surface | ProgramEndpoint]",
     metrics: ServiceMetrics,
     *,
     can_answer: Callable[[], bool] = lambda: True,

@@ -69,9 +69,13 @@ CallOutcome: TypeAlias = CallToolResult | InputRequiredResult
 
 
 class McpServer:
-    """The handlers of the protocol's requests. `caller_of`: in whose name a request asks."""
+    """The handlers of the protocol's requests. `caller_of`: in whose name a request asks.
 
-    def __init__(self, bot: Application, caller_of: CallerLookup) -> None:
+    `shows_paths`: the client is on this machine, so that it can read an exported file; else it gets a link.
+    """
+
+    def __init__(self, bot: Application, caller_of: CallerLookup, *, shows_paths: bool = True) -> None:
+        self._shows_paths = shows_paths
         self._questions, self._caller_of, self._log = ProgramQuestions(bot), caller_of, bot.log
         self._slots = asyncio.Semaphore(_MAX_CALLS_AT_ONCE)
         self._tools = {"agentic_search": self._ask, "export": self._export}
@@ -109,11 +113,11 @@ class McpServer:
         call = parse_arguments(params.arguments, QuestionArguments).to_call()
         finished = await self._run_question(context, call, caller)
         if not (asks_back(finished) and can_show_form(context)):
-            return question_result_for(finished)
+            return self._result_for(finished)
         if uses_repeated_calls(context):
             return input_request_for(finished, context.protocol_version)
         chosen = await ask_client(context, finished)
-        return question_result_for(await self._take_choice(context, finished, chosen, call, caller))
+        return self._result_for(await self._take_choice(context, finished, chosen, call, caller))
 
     async def _go_on_after_form(
         self, context: RequestContext, params: CallToolRequestParams, turn: str, caller: ProgramCaller
@@ -122,7 +126,7 @@ class McpServer:
         call = parse_arguments(params.arguments, QuestionArguments).to_call()
         finished = await self._questions.load_result(turn, caller)
         chosen = chosen_id_of(answer_in(params), finished)
-        return question_result_for(await self._take_choice(context, finished, chosen, call, caller))
+        return self._result_for(await self._take_choice(context, finished, chosen, call, caller))
 
     async def _take_choice(
         self,
@@ -151,7 +155,10 @@ class McpServer:
         call = parse_arguments(params.arguments, ExportArguments).to_call()
         async with progress_notifications(context.session) as report_progress:
             finished = await self._questions.export(call, self._caller_of(context), report_progress)
-        return question_result_for(finished)
+        return self._result_for(finished)
+
+    def _result_for(self, finished: FinishedTurn) -> CallToolResult:
+        return question_result_for(finished, shows_paths=self._shows_paths)
 
 
 class _HiddenFailures:

@@ -3,20 +3,24 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any as Json
 
-from mcp.types import CallToolResult, ContentBlock, TextContent
+from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 
-from bot.surface.replies import TablePart
+from bot.surface.replies import FilePart, TablePart
 from bot.turns.turn_processor import FinishedTurn
 
 
-def question_result_for(finished: FinishedTurn) -> CallToolResult:
-    """The result of a turn. A turn that failed is an error with its sentence."""
+def question_result_for(finished: FinishedTurn, *, shows_paths: bool) -> CallToolResult:
+    """The result of a turn. A turn that failed is an error with its sentence.
+
+    `shows_paths`: files are told by their paths; else by signed links, which are checked again at each use.
+    """
     text = "\n\n".join(block for block in _describe_turn(finished) if block)
-    return CallToolResult(
-        content=[TextContent(text=text)],
-        structured_content=dict(finished.result),
-        is_error=finished.error is not None,
-    )
+    content, result = list[ContentBlock]((TextContent(text=text),)), dict(finished.result)
+    files = [part for part in finished.reply.parts if isinstance(part, FilePart)]
+    if not shows_paths:
+        result["files"] = [{"name": file.name, "rows": file.rows, "path": None, "url": file.url} for file in files]
+        content += [ResourceLink(uri=file.url, name=file.name, mime_type="text/csv") for file in files]
+    return CallToolResult(content=content, structured_content=result, is_error=finished.error is not None)
 
 
 def refusal_result_for(sentence: str) -> CallToolResult:

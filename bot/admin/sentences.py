@@ -63,6 +63,8 @@ _CHANGE_LABELS: Final = {
     "person.unlink": "Unlinked the person",
     "limits": "Changed the limits",
     "source.remove": "Removed the source",
+    "token.create": "Made a token for a program of",
+    "token.revoke": "Revoked the token of a program of",
     "installation.add": "Installed in the workspace",
     "installation.remove": "Removed from the workspace",
 }

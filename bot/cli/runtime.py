@@ -15,6 +15,7 @@ from bot.cli.terminal_text import escape_controls
 
 if TYPE_CHECKING:
     from bot.application import Application
+    from bot.programs.endpoint import ProgramEndpoint, ProgramEndpointFactory
     from bot.settings import LoadedSettings, Settings
     from bot.surface.surface import Surface, SurfaceFactory
 
@@ -99,6 +100,14 @@ def build_surfaces(bot: "Application", *, exclude: str) -> "list[Surface]":
         if point.name != exclude and point.name not in unconfigured
     ]
     return [surface for factory in factories if (surface := factory(bot)) is not None]
+
+
+def build_endpoints(bot: "Application") -> "list[ProgramEndpoint]":
+    """Everything installed that answers other programs over HTTP."""
+    from importlib.metadata import entry_points
+
+    factories: list[ProgramEndpointFactory] = [point.load() for point in sorted(entry_points(group="parley.endpoints"))]
+    return [factory(bot) for factory in factories]
 
 
 def pause_garbage_collection() -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
@@ -15,6 +15,7 @@ from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
 from bot.cli.options import DebugOption, HomeOption
 from bot.cli.runtime import (
     StopSignals,
+    build_endpoints,
     build_surfaces,
     freeze_startup_objects,
     is_debug_on,
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
     from bot.application import Application
     from bot.http.listening_sockets import PausingSocket
     from bot.metrics.service_metrics import ServiceMetrics
+    from bot.programs.endpoint import ProgramEndpoint
     from bot.settings import Settings
     from bot.surface.surface import Surface
     from bot.turns.worker_processes import WorkerProcessPool
 
+SurfaceT = TypeVar("SurfaceT", bound="Surface | ProgramEndpoint")
 _ANSWER_COMMAND: Final = (sys.executable, "-m", "bot.cli", "answer")
 
 
@@ -114,14 +117,15 @@ async def _serve_surfaces(
         if worker_pool is not None:
             stack.push_async_callback(worker_pool.end_workers)
             _connect_workers(bot, worker_pool, worker_surfaces)
+        endpoints = [await stack.enter_async_context(_open_surface(endpoint)) for endpoint in build_endpoints(bot)]
         app = build_web_app(
             bot,
-            started_surfaces,
+            [*started_surfaces, *endpoints],
             metrics,
             can_answer=lambda: worker_pool is None or worker_pool.has_ready_worker,
             is_ending=stop.is_set,
         )
-        port = await stack.enter_async_context(_serve_http(bot, app, started_surfaces, sockets))
+        port = await stack.enter_async_context(_serve_http(bot, app, [*started_surfaces, *endpoints], sockets))
         stack.enter_context(StopSignals(stop))
         freeze_startup_objects()
         print_to_stderr(f"listening on http://{_format_host(bot.settings.host)}:{port}; Ctrl-C ends")
@@ -170,7 +174,7 @@ def _connect_workers(
 
 
 @asynccontextmanager
-async def _open_surface(surface: "Surface") -> "AsyncGenerator[Surface]":
+async def _open_surface(surface: "SurfaceT") -> "AsyncGenerator[SurfaceT]":
     await surface.start()
     try:
         yield surface
@@ -182,7 +186,7 @@ async def _open_surface(surface: "Surface") -> "AsyncGenerator[Surface]":
 async def _serve_http(
     bot: "Application",
     app: "web.Application",
-    surfaces: "Sequence[Surface]",
+    surfaces: "Sequence[Surface | ProgramEndpoint]",
     sockets: "Sequence[PausingSocket]",
 ) -> AsyncGenerator[int]:
     """Serve the application on the sockets and yield the port."""

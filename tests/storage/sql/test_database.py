@@ -62,6 +62,7 @@ async def test_a_new_database_has_exactly_the_declared_tables(database: SqlDatab
         importlib.import_module(f"{stores.__name__}.{module.name}")
     importlib.import_module("storage.sql.health_store")
     importlib.import_module("storage.sql.web_page_store")
+    importlib.import_module("storage.sql.program_tokens")
 
     def schema_differences(connection: Connection) -> list[object]:
         return compare_metadata(MigrationContext.configure(connection), TableRow.metadata)
