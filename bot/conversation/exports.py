@@ -8,7 +8,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -41,6 +41,7 @@ from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.errors import SearchError, SnapshotGone
 from storage.search.index import CountRequest, IndexSnapshot, RecordPage, RecordPageRequest, ScopedIndex
 from storage.search.plan import Leg, Plan, Search
+from storage.search.record_pages import load_pages_ahead
 from storage.search.schema import SchemaOrder
 from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
@@ -50,7 +51,7 @@ from storage.sql.stores.exports import ExportStore as ExportStore
 LINK_LIFETIME: Final = timedelta(minutes=15)
 _FILE_LIFETIME: Final = timedelta(hours=24)  # a new request for the file gives a new link to it
 _LEASE: Final = timedelta(seconds=15)  # shorter than a turn's lease, so a retried turn can claim its export
-_PAGE_ROWS: Final = 1000
+_PAGE_ROWS: Final = 2_000  # two pages at most are in memory
 _MAX_STATES: Final = 3  # of the documents, until the export gives up
 _FILES_KEY: Final = "files"  # key in the stored request: the attached files from which the export is written
 _SUBJECTS_KEY: Final = "subjects"  # key in the stored request: the subjects whose rights the export used
@@ -297,23 +298,23 @@ class ExportFiles:
             await file.discard_after(progress)
             sheet, count = await _load_sheet(snapshot, search), CountRequest(search)
             total_rows = (await snapshot.answer_requests(count))[count]
-            while not progress.is_finished:
-                if not await self._is_visible(claimed.export):
-                    raise ExportStopped()
-                request = RecordPageRequest(search, order=order, cursor=progress.cursor, limit=self._page_rows)
-                page = (await snapshot.answer_requests(request))[request]
-                progress = await file.append_page(sheet, page, replace(progress, state_token=snapshot.token))
-                if not await self._store.record_export_progress(
-                    claimed, rows=progress.row_count, cursor=progress.to_json(), lease=_LEASE
-                ):
-                    raise ExportBusy()
-                report_progress(
-                    translate_message(
-                        "Writing the file: {count} of {total} rows",
-                        count=format_number(progress.row_count),
-                        total=format_number(total_rows),
+            first_request = RecordPageRequest(search, order=order, cursor=progress.cursor, limit=self._page_rows)
+            async with aclosing(load_pages_ahead(snapshot, first_request)) as pages:
+                async for page in pages:
+                    if not await self._is_visible(claimed.export):
+                        raise ExportStopped()
+                    progress = await file.append_page(sheet, page, replace(progress, state_token=snapshot.token))
+                    if not await self._store.record_export_progress(
+                        claimed, rows=progress.row_count, cursor=progress.to_json(), lease=_LEASE
+                    ):
+                        raise ExportBusy()
+                    report_progress(
+                        translate_message(
+                            "Writing the file: {count} of {total} rows",
+                            count=format_number(progress.row_count),
+                            total=format_number(total_rows),
+                        )
                     )
-                )
         return progress.row_count
 
     @asynccontextmanager

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any as Json
 
@@ -43,25 +43,23 @@ class ExportSheet:
 
     def header_line(self) -> str:
         fields = [neutralise_formula(column.title) for column in self.columns]
-        return BYTE_ORDER_MARK + _csv_line(
-            ["doc_id", "title", *(["bucket"] if self.has_many_buckets else []), *fields, "source"]
+        return BYTE_ORDER_MARK + _csv_lines(
+            [["doc_id", "title", *(["bucket"] if self.has_many_buckets else []), *fields, "source"]]
         )
 
     def record_lines(self, records: Sequence[DocumentRecord]) -> str:
-        return "".join(map(self._record_line, records))
+        return _csv_lines(map(self._cells_of, records))
 
-    def _record_line(self, record: DocumentRecord) -> str:
+    def _cells_of(self, record: DocumentRecord) -> list[str]:
         bucket = [neutralise_formula(record.bucket)] if self.has_many_buckets else []
         cells = [cell_text(record.values.get(column.fields.get(record.bucket, _NO_FIELD))) for column in self.columns]
-        return _csv_line(
-            [
-                neutralise_formula(record.doc_id),
-                neutralise_formula(record.title),
-                *bucket,
-                *cells,
-                neutralise_formula(record.source),
-            ]
-        )
+        return [
+            neutralise_formula(record.doc_id),
+            neutralise_formula(record.title),
+            *bucket,
+            *cells,
+            neutralise_formula(record.source),
+        ]
 
 
 _NO_FIELD = FieldName("")
@@ -103,6 +101,8 @@ def cell_text(value: FieldValue | None) -> str:
 def neutralise_formula(text: str) -> str:
     """`text` with a leading apostrophe if a spreadsheet could read it as a formula; without NUL characters."""
     text_without_nul = text.replace("\x00", "")
+    if text_without_nul[:1].isalnum():  # most texts
+        return text_without_nul
     is_formula = text_without_nul.startswith(_FORMULA_PREFIXES) or _LEADING_PATTERN.sub(
         "", text_without_nul, count=1
     ).startswith(_FORMULA_PREFIXES)
@@ -126,7 +126,7 @@ def _distinct_titles(titles: Sequence[str]) -> list[str]:
     return distinct_titles
 
 
-def _csv_line(cells: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
-    return line.getvalue()
+def _csv_lines(rows: Iterable[Sequence[str]]) -> str:
+    lines = io.StringIO()
+    csv.writer(lines, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerows(rows)
+    return lines.getvalue()

@@ -57,22 +57,18 @@ def load_record_page(bucket_queries: Sequence[BucketQuery], request: RecordPageR
         _request_for_page(bucket_query, field, sort_order, after, limit, with_values=request.fields != frozenset())
         for bucket_query, field in zip(bucket_queries, fields, strict=True)
     ]
-    entries = [
-        (_sort_value_of(hit, bucket_query.layout, field), hit, bucket_query.layout)
-        for bucket_query, field, response in zip(bucket_queries, fields, responses, strict=True)
-        for hit in response.hits
-    ]
-    entries.sort(key=lambda entry: str(entry[1].stored_entry["doc_id"]))
-    entries.sort(
-        key=lambda entry: _sort_key_for(entry[0], sort_order), reverse=sort_order is not None and sort_order.descending
-    )
-    records = tuple(_record_from_source(hit.stored_entry, layout, request) for _, hit, layout in entries[:limit])
+    entries = list[tuple[SortValue, DocumentRecord]]()
+    for bucket_query, field, response in zip(bucket_queries, fields, responses, strict=True):
+        for hit in response.hits:
+            record = _record_from_source(hit.stored_entry, bucket_query.layout, request)
+            entries.append((_sort_value_of(record, hit, bucket_query.layout, field, request), record))
+    entries.sort(key=lambda entry: keyword_term_of(entry[1].doc_id))
+    if sort_order is not None:
+        entries.sort(key=lambda entry: _sort_key_for(entry[0], sort_order), reverse=sort_order.descending)
     last_entry = entries[limit - 1] if len(entries) > limit else None
     return RecordPage(
-        records=records,
-        cursor=None
-        if last_entry is None
-        else _encode_cursor(sort_order, last_entry[0], last_entry[1].stored_entry["doc_id"]),
+        records=tuple(record for _, record in entries[:limit]),
+        cursor=None if last_entry is None else _encode_cursor(sort_order, last_entry[0], last_entry[1].doc_id),
     )
 
 
@@ -83,11 +79,14 @@ def _fields_for_order(bucket_queries: Sequence[BucketQuery], sort_order: SchemaO
     return fields
 
 
-def _sort_key_for(value: SortValue, sort_order: SchemaOrder | None) -> tuple[bool, float | str]:
-    """Returns a sort key that puts records without a value last, in both directions."""
+def _sort_key_for(value: SortValue, sort_order: SchemaOrder) -> tuple[bool, float | str]:
+    """Returns a sort key in the order of the server, which sorts long strings by their terms.
+
+    It puts records without a value last, in both directions.
+    """
     if value is None:
-        return (sort_order is None or not sort_order.descending, 0.0)
-    return (sort_order is not None and sort_order.descending, value)
+        return (not sort_order.descending, 0.0)
+    return (sort_order.descending, keyword_term_of(value) if isinstance(value, str) else value)
 
 
 def _request_for_page(
@@ -146,15 +145,22 @@ def _indexed_sort_value(value: float | str, field: IndexedField) -> float | str 
     )
 
 
-def _sort_value_of(hit: OpenSearchHit, layout: IndexLayout, field: IndexedField | None) -> SortValue:
+def _sort_value_of(
+    record: DocumentRecord,
+    hit: OpenSearchHit,
+    layout: IndexLayout,
+    field: IndexedField | None,
+    request: RecordPageRequest,
+) -> SortValue:
     if field is None:
         return None
-    stored = hit.stored_entry
+    stored, name = hit.stored_entry, field.definition.name
     if "values" not in stored:
         return next(
             (value if isinstance(value, str) else float(value) for value in hit.fields.get(field.path, ())), None
         )
-    value = stored_values_of(stored, layout, frozenset({field.definition.name})).get(field.definition.name)
+    is_shown = request.fields is None or name in request.fields
+    value = (record.values if is_shown else stored_values_of(stored, layout, frozenset({name}))).get(name)
     if isinstance(value, str):
         return (
             float(date.fromisoformat(value).toordinal())

@@ -36,7 +36,8 @@ def select_fitting_values(values: Mapping[str, RawValue], schema: Schema) -> Fie
             fitting_value = _value_or_none(
                 _select_fitting_rows(value, field) if field.type is FieldType.ROWS else value, field
             )
-            fitting_values |= {field.name: fitting_value} if fitting_value is not None else {}
+            if fitting_value is not None:
+                fitting_values[field.name] = fitting_value
     return fitting_values
 
 

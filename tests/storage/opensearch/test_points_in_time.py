@@ -4,6 +4,8 @@ import asyncio
 import base64
 import json
 import urllib.request
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,7 +14,8 @@ import pytest
 
 from storage.opensearch.index import OpenSearchIndex
 from storage.search.errors import SnapshotGone
-from storage.search.index import SNAPSHOT_IDLE_LIFETIME, CountRequest
+from storage.search.index import SNAPSHOT_IDLE_LIFETIME, CountRequest, RecordPage, RecordPageRequest
+from storage.search.record_pages import load_pages_ahead
 from storage.search.schema import FieldType
 from tests.builders import RECEIPTS, a_document, a_field, a_receipt_schema, a_scope, a_search
 from tests.storage.opensearch.conftest import IndexOpener
@@ -43,6 +46,26 @@ class CountingPoints:
             for point in await asyncio.to_thread(load_points)
             if self._name in base64.urlsafe_b64decode(f"{point['pit_id']}===")
         ]
+
+    async def expire_all(self) -> None:
+        """Delete the installation's points, as the server does when their time is over."""
+
+        def delete_points() -> None:
+            with urllib.request.urlopen(f"{self._url}/_search/point_in_time/_all") as response:
+                ids = [point["pit_id"] for point in json.load(response).get("pits", [])]
+            own_ids = [name for name in ids if self._name in base64.urlsafe_b64decode(f"{name}===")]
+            body, headers = json.dumps({"pit_id": own_ids}).encode(), {"content-type": "application/json"}
+            request = urllib.request.Request(
+                f"{self._url}/_search/point_in_time", data=body, headers=headers, method="DELETE"
+            )
+            urllib.request.urlopen(request).close()
+
+        await asyncio.to_thread(delete_points)
+
+
+async def collect_pages(pages: AsyncGenerator[RecordPage]) -> list[RecordPage]:
+    async with aclosing(pages):
+        return [page async for page in pages]
 
 
 @pytest.fixture
@@ -117,6 +140,20 @@ async def test_points_of_a_killed_process_are_deleted_by_the_one_that_resumes(
             assert await points.count() == 1
 
         assert await points.count() == 0
+
+
+async def test_a_page_of_a_point_that_has_expired_is_no_empty_page(points: CountingPoints) -> None:
+    async with points.scoped.open_snapshot(_BUCKETS) as snapshot:
+        request = RecordPageRequest(a_search(), limit=1)
+        pages = load_pages_ahead(snapshot, request)
+        assert [record.doc_id for record in (await anext(pages)).records] == ["d0"]
+        await points.expire_all()
+        with pytest.raises(SnapshotGone):
+            await collect_pages(pages)
+
+    async with points.scoped.open_snapshot(_BUCKETS) as snapshot:
+        later_pages = await collect_pages(load_pages_ahead(snapshot, request))
+    assert [record.doc_id for page in later_pages for record in page.records] == ["d0", "d1", "d2"]
 
 
 async def test_points_that_do_not_fit_the_schema_any_more_are_deleted(points: CountingPoints) -> None:
