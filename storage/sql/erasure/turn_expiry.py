@@ -9,11 +9,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, delete, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, delete, exists, false, func, or_, select
 
 from storage.sql.backup import list_stored_tables
 from storage.sql.database import SqlDatabase
 from storage.sql.erasure.person_erasure import StateFilter
+from storage.sql.saved_search_store import SavedSearchStatus, saved_searches
 from storage.sql.stores.clarifications import choices, clarifications
 from storage.sql.stores.conversations import ConversationState, conversations, state_saver
 from storage.sql.stores.turns import turns
@@ -62,8 +63,9 @@ class TurnExpiry:
         for table in reversed(list_stored_tables()):
             if "conversation" in table.columns and table is not turns:
                 column = table.columns["conversation"]
+                is_kept = _IS_KEPT_SEARCH if table is saved_searches else false()
                 connection.execute(
-                    delete(table).where(column.in_(names), ~exists().where(turns.c.conversation == column))
+                    delete(table).where(column.in_(names), ~exists().where(turns.c.conversation == column), ~is_kept)
                 )
         return len(turn_ids)
 
@@ -73,6 +75,9 @@ class TurnExpiry:
             state = value_from_row(ConversationState, row)
             if (remaining := self._without_turns(state, turn_ids)) != state:
                 save_state(connection, remaining)
+
+
+_IS_KEPT_SEARCH = saved_searches.c.status != SavedSearchStatus.STOPPED.value  # it outlives the turn that asked for it
 
 
 def _belongs_to_turns(table: Table, turn_ids: Sequence[str]) -> ColumnElement[bool] | None:

@@ -12,6 +12,7 @@ from bot.ids import OPERATOR
 from bot.surface.inbound import TextMessage
 from bot.turns.feedback import FeedbackVerdict
 from storage.sql.backup import list_stored_tables
+from storage.sql.saved_search_store import NewSavedSearch, SavedSearchStore
 from storage.sql.stores.conversations import ConversationStore
 from storage.sql.stores.turns import turns
 from tests.bot.conftest import ConversationDriver
@@ -103,3 +104,31 @@ async def test_the_periodic_jobs_delete_old_turns(bot: Application, clock: Clock
                 break
 
     assert await bot.database.run_read(lambda connection: connection.execute(query).scalar_one()) == 1
+
+
+async def test_a_saved_search_outlives_its_question_until_it_is_stopped(bot: Application, clock: Clock) -> None:
+    store = SavedSearchStore(bot.database)
+    asked = await ConversationDriver(bot, conversation="ended").ask_question(f"List the {OLD_WORDS}")
+    search = await store.add_search(
+        NewSavedSearch(
+            creating_turn=asked.turn,
+            surface="slack",
+            conversation="ended",
+            person=OPERATOR,
+            question=OLD_WORDS,
+            origin={},
+            buckets=[],
+            schedule="on change",
+            time_zone="UTC",
+            seen={},
+            index_state="",
+            due_at=clock(),
+        ),
+        max_of_person=1,
+    )
+    assert search is not None
+    clock.advance(timedelta(days=KEPT + 1))
+
+    await a_retention(bot, KEPT).expire_turns()
+
+    assert await store.find_search(search.position) == search
