@@ -39,9 +39,10 @@ from agent.review.review import review_plan
 from agent.translation.languages import DEFAULT_LANGUAGE, get_reply_language, use_language
 from agent.translation.message_catalogues import translate_message
 from agent.verify import verify_legs
+from storage.search.bucket_parts import parts_among
 from storage.search.errors import IndexDamaged, InnerSetTooLarge
 from storage.search.ids import BucketId, LegId
-from storage.search.index import CountRequest
+from storage.search.index import CountRequest, IndexVocabulary
 from storage.search.plan import FindPassages, Leg, Plan
 from storage.search.schema import Schema
 
@@ -225,6 +226,7 @@ async def load_question_context(context: AgentContext) -> QuestionContext:
     schemas = vocabulary.schemas
     if context.index.scope.buckets and not schemas:
         raise IndexDamaged("the index", "it has none of the buckets that are granted; parley doctor says more")
+    schemas = {bucket: schema for bucket, schema in schemas.items() if not _is_only_divided(bucket, vocabulary)}
     if context.buckets is not None:
         schemas = {bucket: schema for bucket, schema in schemas.items() if bucket in context.buckets}
     return QuestionContext(
@@ -245,6 +247,11 @@ async def load_question_context(context: AgentContext) -> QuestionContext:
             if _plan_if_visible(earlier_plan, schemas) is not None
         ),
     )
+
+
+def _is_only_divided(bucket: BucketId, vocabulary: IndexVocabulary) -> bool:
+    """Whether all documents of the bucket are in its parts: then questions are read in those alone."""
+    return not vocabulary.document_count_of(bucket) and bool(parts_among(vocabulary.schemas, bucket))
 
 
 def _plan_if_visible(plan: Plan | None, schemas: Mapping[BucketId, Schema]) -> Plan | None:

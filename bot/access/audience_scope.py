@@ -13,6 +13,7 @@ from bot.health.index_record import IndexRecord
 from bot.ids import EVERYONE, PersonId, Subject
 from bot.surface.inbound import Audience, ChannelAudience, OperatorAudience, OutsiderPresence, PrivateAudience
 from bot.surface.product_directories import ProductDirectories
+from storage.search.bucket_parts import with_parts
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
 from storage.search.scope import Scope
@@ -41,7 +42,7 @@ class AccessResolver:
         present_audience = await self._directories.refresh_audience(audience)
         match present_audience:
             case OperatorAudience():
-                buckets = frozenset(await self._index.load_bucket_sizes())
+                buckets = await self._index.load_bucket_names()
                 return Scope(tenant=self._tenant, buckets=buckets, ignores_readers=True)
             case PrivateAudience():
                 return await self._scope_for_person(present_audience)
@@ -84,27 +85,29 @@ class AccessResolver:
 
     async def _scope_for_person(self, audience: PrivateAudience) -> Scope:
         if audience.is_deactivated:
-            return self._build_scope((), ())
+            return await self._build_scope((), ())
         subjects = {Subject(f"{_USER_PREFIX}{audience.person}"), *audience.subjects}
         for person in person_ids_of(audience):
             subjects |= {Subject(f"group:{group}") for group in await self._groups.group_ids_of_person(person)}
         subjects = {subject for subject in subjects if not is_channel_subject(subject)} - {EVERYONE}
         if not audience.is_guest:
             subjects.add(EVERYONE)
-        return self._build_scope(await self._grants.list_for_subjects(subjects), subjects)
+        return await self._build_scope(await self._grants.list_for_subjects(subjects), subjects)
 
     async def _scope_for_channel(self, audience: ChannelAudience) -> Scope:
         channels = {audience.channel, *filter(is_channel_subject, audience.also_known_as)}
         if audience.outsiders is OutsiderPresence.NONE:
             subjects = {EVERYONE, *channels}
-            return self._build_scope(await self._grants.list_for_subjects(subjects), subjects)
+            return await self._build_scope(await self._grants.list_for_subjects(subjects), subjects)
         granted = await self._grants.list_for_subjects(channels)
-        return self._build_scope((grant for grant in granted if grant.include_external), channels)
+        return await self._build_scope((grant for grant in granted if grant.include_external), channels)
 
-    def _build_scope(self, granted: Iterable[Grant], subjects: Iterable[Subject]) -> Scope:
+    async def _build_scope(self, granted: Iterable[Grant], subjects: Iterable[Subject]) -> Scope:
+        """A grant of a bucket holds for its parts."""
+        buckets = frozenset(grant.bucket for grant in granted)
         return Scope(
             tenant=self._tenant,
-            buckets=frozenset(grant.bucket for grant in granted),
+            buckets=with_parts(buckets, await self._index.load_bucket_names()) if buckets else buckets,
             subjects=frozenset(subjects),
         )
 

@@ -27,6 +27,7 @@ from bot.ids import OPERATOR, BucketId, PersonId, Subject
 from bot.settings import Settings
 from bot.surface.inbound import PrivateAudience
 from bot.surface.product_directories import ProductDirectories
+from storage.search.bucket_parts import is_part, whole_bucket_of, with_parts
 from storage.search.index import BucketState, SearchIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.admins import AdminRemoval, AdminStore
@@ -52,7 +53,10 @@ LOOK_BACK_PERIOD: Final = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketOverview:
-    """`document_count` None: the bucket has grants but no longer exists. `synced_at` None: it has no source."""
+    """`document_count`: with those of its parts; None: the bucket has grants but no longer exists.
+
+    `synced_at` None: it has no source.
+    """
 
     id: BucketId
     title: str
@@ -140,10 +144,13 @@ class AdminOperations:
     async def grant_bucket(
         self, bucket: BucketId, subject: Subject, *, include_external: bool = False, by: PersonId
     ) -> None:
-        """Takes effect with the next question. Raises `NotAdmin`, `InvalidSubject`, `MissingBucket`, `UnknownGroup`."""
+        """Takes effect with the next question, for the parts of the bucket too. A part has no grants of its own.
+
+        Raises `NotAdmin`, `InvalidSubject`, `MissingBucket`, `UnknownGroup`.
+        """
         await self._check_admin(by)
         check_grant_subject(subject, include_external=include_external)
-        if bucket not in await self._index.load_bucket_sizes():
+        if is_part(bucket) or bucket not in await self._index.load_bucket_names():
             raise MissingBucket(bucket)
         group = local_group_of(subject)
         if group is not None and group not in [local_group.id for local_group in await self._groups.list_groups()]:
@@ -225,10 +232,8 @@ class AdminOperations:
         states, grants, sync_times = await asyncio.gather(
             self._index.load_bucket_states(), self._grants.list_grants(), self._sources.last_sync_times()
         )
-        overviews = {
-            id_: _bucket_overview_of(id_, states.get(id_), sync_times.get(id_))
-            for id_ in sorted({*states, *(grant.bucket for grant in grants)})
-        }
+        wholes = {whole_bucket_of(id_) for id_ in states} | {grant.bucket for grant in grants}
+        overviews = {id_: _bucket_overview_of(id_, states, sync_times.get(id_)) for id_ in sorted(wholes)}
         for grant in grants:
             overviews[grant.bucket] = replace(overviews[grant.bucket], grants=(*overviews[grant.bucket].grants, grant))
         return tuple(overviews.values())
@@ -253,11 +258,14 @@ def local_group_of(subject: Subject) -> str | None:
     return rest if kind == "group" and ":" not in rest else None
 
 
-def _bucket_overview_of(id_: BucketId, state: BucketState | None, synced_at: datetime | None) -> BucketOverview:
+def _bucket_overview_of(
+    id_: BucketId, states: Mapping[BucketId, BucketState], synced_at: datetime | None
+) -> BucketOverview:
+    state, members = states.get(id_), with_parts({id_}, states) & states.keys()
     return BucketOverview(
         id=id_,
         title=id_ if state is None else state.schema.label,
-        document_count=None if state is None else state.document_count,
+        document_count=sum(states[member].document_count for member in members) if members else None,
         synced_at=synced_at,
         grants=(),
     )

@@ -17,6 +17,7 @@ from bot.metrics.operation_measurements import OperationObserver, SyncMeasuremen
 from bot.task_groups import lone_error
 from storage.ingest.errors import IngestError, SyncLost
 from storage.ingest.extract.candidates import Extractor
+from storage.search.bucket_parts import whole_bucket_of
 from storage.search.errors import SearchError
 from storage.search.ids import BucketId
 from storage.search.index import SearchIndex
@@ -98,10 +99,10 @@ class SourceOperations:
         return {bucket: max(synced_at for other, synced_at in syncs if other == bucket) for bucket, _ in syncs}
 
     async def mark_for_reload(self, bucket: BucketId) -> list[str]:
-        """Makes the next sync load unchanged items as well, for example for another schema. The ids of the bucket's
-        sources.
+        """Makes the next sync load unchanged items as well, for example for another schema. The ids of the sources of
+        the bucket, or of the bucket that this is a part of.
         """
-        return await self._store.force_full_reload(bucket)
+        return await self._store.force_full_reload(whole_bucket_of(bucket))
 
     async def sync_source(
         self,

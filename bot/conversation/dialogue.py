@@ -107,6 +107,7 @@ from bot.web_search.web_replies import (
 )
 from bot.web_search.web_report import WebSearchReport, WebSearchStatus, report_of_timeout
 from bot.web_search.web_search import WebRequest, WebSearch, is_web_answer
+from storage.search.bucket_parts import with_parts
 from storage.search.ids import Generation, LegId
 from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
@@ -307,7 +308,7 @@ class ConversationDialogue:
         return await self._build_turn_result(question, outcome, turn_context)
 
     async def _requested_buckets(self, turn_context: _TurnContext) -> frozenset[BucketId] | None:
-        """Returns the requested buckets that exist and are granted; None if the request names none.
+        """Returns the requested buckets that exist and are granted, with their parts; None if the request names none.
 
         Raises `MissingBucket` only for the operator: nobody else may learn whether a bucket exists.
         """
@@ -318,7 +319,7 @@ class ConversationDialogue:
         unknown = sorted(requested - visible.keys())
         if unknown and isinstance(turn_context.inbound.audience, OperatorAudience):
             raise MissingBucket(unknown[0])
-        return requested & visible.keys()
+        return with_parts(requested, visible) & visible.keys()
 
     async def _build_context(self, turn_context: _TurnContext) -> AgentContext:
         inbound, state = turn_context.inbound, turn_context.state

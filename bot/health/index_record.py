@@ -11,6 +11,7 @@ from typing import Any as Json
 from typing import Final
 
 from bot.health.document_loads import command_for_load
+from storage.search.bucket_parts import whole_bucket_of
 from storage.search.codec import schema_to_json
 from storage.search.errors import IndexIncomplete
 from storage.search.ids import BucketId
@@ -60,7 +61,7 @@ class BucketOriginFinder:
         """Where the documents of the bucket came from. Raises `SqlError`."""
         sources, loads = await self._sources.list_sources(), await self._store.list_loads()
         return BucketOrigins(
-            sources=tuple(source for source in sources if source.bucket == bucket),
+            sources=tuple(source for source in sources if source.bucket == whole_bucket_of(bucket)),
             loads=tuple(load for load in loads if bucket in load.buckets),
         )
 

@@ -17,6 +17,7 @@ _OPERATIONS: Mapping[IndexMethod, IndexOperation] = {
     IndexMethod.DELETE: IndexOperation.DELETE,
     IndexMethod.DROP_BUCKET: IndexOperation.DELETE,
     IndexMethod.LOAD_BUCKET_STATES: IndexOperation.INSPECT,
+    IndexMethod.LOAD_BUCKET_NAMES: IndexOperation.INSPECT,
     IndexMethod.LOAD_BUCKET_SIZES: IndexOperation.INSPECT,
     IndexMethod.LOAD_DIGESTS: IndexOperation.INSPECT,
     IndexMethod.LOAD_VECTOR_STATES: IndexOperation.INSPECT,

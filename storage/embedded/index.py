@@ -196,6 +196,9 @@ class EmbeddedIndex:
 
         return await self._run_in_pool(lambda: self._run_read(read_bucket_states))
 
+    async def load_bucket_names(self) -> frozenset[BucketId]:
+        return await self._read_in_pool(lambda _, state: frozenset(state.headers), None)
+
     async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
         def read_bucket_sizes(connection: sqlite3.Connection, state: IndexState) -> Mapping[BucketId, BucketSize]:
             counts = dict(connection.execute("SELECT bucket, count(*) FROM document GROUP BY bucket").fetchall())

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from storage.search.bucket_parts import whole_bucket_of
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId
 from storage.search.index import BucketSize, PutResult, PutStatus, SearchIndex
@@ -12,7 +13,13 @@ from storage.search.schema import Schema
 class IngestTarget(Protocol):
     """The part of `SearchIndex` that an ingestion run writes to."""
 
+    async def load_bucket_names(self) -> frozenset[BucketId]: ...
+
     async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]: ...
+
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]: ...
+
+    async def delete(self, doc_ids: Sequence[DocId]) -> int: ...
 
     async def set_schema(self, schema: Schema) -> None: ...
 
@@ -34,6 +41,16 @@ class DryRunIndex:
         """The real index."""
         return self._index
 
+    async def load_bucket_names(self) -> frozenset[BucketId]:
+        return await self._index.load_bucket_names()
+
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        return await self._index.load_digests(bucket)
+
+    async def delete(self, doc_ids: Sequence[DocId]) -> int:
+        """Deletes nothing."""
+        return 0
+
     async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
         return await self._index.load_bucket_sizes()
 
@@ -47,10 +64,10 @@ class DryRunIndex:
             owner, digest = stored_digests.get(document.doc_id, (None, ""))
             if owner is None:
                 statuses[document.doc_id] = PutStatus.ADDED
-            elif owner != bucket:
+            elif whole_bucket_of(owner) != whole_bucket_of(bucket):
                 statuses[document.doc_id] = PutStatus.TAKEN
             else:
-                is_unchanged = digest == document.digest
+                is_unchanged = owner == bucket and digest == document.digest
                 statuses[document.doc_id] = PutStatus.SKIPPED if is_unchanged else PutStatus.REPLACED
         return PutResult.from_statuses(statuses)
 

@@ -38,11 +38,13 @@ from storage.ingest.schemas.inference import infer_schema, merge_schemas
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles, styles_of
 from storage.ingest.schemas.references import link_references, uncompared_fields_remark
 from storage.ingest.schemas.values import flatten_metadata
+from storage.ingest.table_parts import BucketContents, TableKey, assign_tables, table_key_of
 from storage.ingest.work_budget import WorkBudget
 from storage.ingest.worker import ParserWorker
+from storage.search.bucket_parts import PART_SEPARATOR, whole_bucket_of, with_parts
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
-from storage.search.index import PutResult, SearchIndex
+from storage.search.index import BucketSize, PutResult, SearchIndex
 from storage.search.schema import Schema, SchemaField
 from storage.text.language_detection import LanguageDetector
 
@@ -143,7 +145,8 @@ async def ingest_files(
     worker = ParserWorker(limits)
     slow_file_watch = asyncio.create_task(_watch_slow_files(run, progress))
     try:
-        await _run_in_thread(run, lambda: run.scan_files(paths, worker))
+        existing = await index.load_bucket_sizes()
+        await _run_in_thread(run, lambda: run.scan_files(paths, worker, existing))
         schema_changes = await _set_schemas(index, run, schema_folder, worker)
         with closing(run.read_batches(worker)) as batches:
             annotator = _make_annotator(index, extractor)
@@ -226,7 +229,7 @@ def _write_schema_file(schema: Schema, folder: Path, run: "_IngestRun") -> Path 
     """
     path = schema_path_for(folder, schema.bucket)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(schema_file.schema_to_yaml(schema, run.evidence_for(schema)))
     except FileExistsError:
@@ -322,9 +325,35 @@ async def _put_batch(index: IngestTarget, run: "_IngestRun", batch: "_DocumentBa
     if run.hooks is not None:
         await run.hooks.before_put(batch.file_by_document)
     put_result = await index.put(batch.bucket, batch.documents)
+    if put_result.taken:
+        put_result = await _move_documents(index, run, batch, put_result)
     run.report_builder.add_put_result(batch.bucket, put_result, batch.origin_by_document)
     if run.hooks is not None:
         await run.hooks.after_put(put_result)
+
+
+async def _move_documents(
+    index: IngestTarget, run: "_IngestRun", batch: "_DocumentBatch", put_result: PutResult
+) -> PutResult:
+    """Puts the documents that were in another part of the same bucket: their table has other columns than before."""
+    if batch.bucket not in run.ids_elsewhere:
+        names = await index.load_bucket_names()
+        others = (with_parts({whole_bucket_of(batch.bucket)}, names) & names) - {batch.bucket}
+        run.ids_elsewhere[batch.bucket] = {
+            doc_id for other in sorted(others) for doc_id in await index.load_digests(other)
+        }
+    moved = run.ids_elsewhere[batch.bucket].intersection(put_result.taken)
+    if not moved:
+        return put_result
+    await index.delete(sorted(moved))
+    second = await index.put(batch.bucket, [document for document in batch.documents if document.doc_id in moved])
+    return replace(
+        put_result,
+        replaced=(*put_result.replaced, *second.added),
+        taken=tuple(doc_id for doc_id in put_result.taken if doc_id not in moved),
+        without_vectors=(*put_result.without_vectors, *second.without_vectors),
+        refused={**put_result.refused, **second.refused},
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -396,6 +425,9 @@ class _IngestRun:
         self._kinds: dict[BucketId, InferredKinds] = {}
         self._language_detectors = defaultdict[BucketId, LanguageDetector](LanguageDetector)
         self._document_counts = Counter[BucketId]()  # documents that the first pass counted
+        self._contents = defaultdict[BucketId, BucketContents](BucketContents)
+        self._parts: dict[tuple[BucketId, TableKey], BucketId] = {}  # of the tables that are not in the bucket itself
+        self.ids_elsewhere: dict[BucketId, set[DocId]] = {}  # of a bucket -> the documents of its other parts
         self.report_builder = ReportBuilder()
         self.is_stopped = False
         self._last_progress: IngestProgress | None = None
@@ -405,20 +437,66 @@ class _IngestRun:
 
     # -- the first pass
 
-    def scan_files(self, paths: Sequence[str | Path | SourceFile], worker: ParserWorker) -> None:
-        """Collects the files, profiles the metadata of each bucket, and counts document ids that occur repeatedly."""
+    def scan_files(
+        self,
+        paths: Sequence[str | Path | SourceFile],
+        worker: ParserWorker,
+        existing: Mapping[BucketId, BucketSize],
+    ) -> None:
+        """Collects the files, profiles the metadata of each bucket, and counts document ids that occur repeatedly.
+
+        Reads the tables once more where those of a bucket are to be read apart from one another.
+        """
         for file in find_source_files(paths):
             if isinstance(file, RejectedInput):
                 self._record_failure(file.origin, file.reason)
             else:
                 self._files.append(file)
                 self._versions.append(file.version)
+        self._profile_files(worker)
+        if not self.is_stopped and (parts := self._divide_buckets(existing)):
+            self._remark_new_parts(parts, existing)
+            self._forget_profiles(parts)
+            self._profile_files(worker)
+        self._remaining_copies = Counter({key: count for key, count in self._remaining_copies.items() if count > 1})
+
+    def _profile_files(self, worker: ParserWorker) -> None:
         for source, loaded in self._read_files(worker, is_first_pass=True):
             if isinstance(loaded, SourceRecord):
                 self._note_record(source, loaded)
             elif loaded is None and (doc_id := single_document_id(source)):
                 self._note_document(None, doc_id, RecordOrigin(file=source.name), {}, "")
-        self._remaining_copies = Counter({key: count for key, count in self._remaining_copies.items() if count > 1})
+
+    def _divide_buckets(self, existing: Mapping[BucketId, BucketSize]) -> dict[tuple[BucketId, TableKey], BucketId]:
+        """Returns the part of each table that does not belong to its bucket itself."""
+        if self._ignore_metadata or self._allow_any_bucket_name:
+            return {}
+        return {
+            (bucket, table): part
+            for bucket, contents in self._contents.items()
+            if not self._has_given_schema(bucket) and not self.report_builder.has_surplus_keys(bucket)
+            for table, part in assign_tables(bucket, contents, existing).items()
+        }
+
+    def _remark_new_parts(
+        self, parts: Mapping[tuple[BucketId, TableKey], BucketId], existing: Mapping[BucketId, BucketSize]
+    ) -> None:
+        for whole in sorted({bucket for bucket, _ in parts}):
+            if new_parts := sorted({part for (bucket, _), part in parts.items() if bucket == whole} - existing.keys()):
+                self.report_builder.add_remark(
+                    f"{whole} has tables with different columns, so a question is read in each of its parts by itself: "
+                    f"{', '.join(new_parts)}"
+                )
+
+    def _forget_profiles(self, parts: dict[tuple[BucketId, TableKey], BucketId]) -> None:
+        """Makes room for the profiles of the parts."""
+        self._parts = parts
+        self.profiles = {bucket: {} for bucket, _ in parts}  # the bucket itself exists, even if it has no documents
+        for counts in (self._remaining_copies, self._document_counts, self._documents_of_cut_files):
+            counts.clear()
+        for by_bucket in (self._label_surveys, self._origin_tallies, self._language_detectors):
+            by_bucket.clear()
+        self._budget = ("", WorkBudget(self._limits))
 
     def _note_record(self, source: SourceFile, record: SourceRecord) -> None:
         """Notes a record unless its file has used up its CPU time; the second pass then reports it."""
@@ -428,7 +506,9 @@ class _IngestRun:
         budget.add_document(len(record.text))
         try:
             with budget:
-                self._note_document(record.bucket, record.doc_id, record.origin, record.metadata, record.text)
+                self._note_document(
+                    record.bucket, record.doc_id, record.origin, record.metadata, record.text, is_row=record.is_row
+                )
                 self._note_labels(record)
         except UnparsableFile:
             self._documents_of_cut_files[source.name] = budget.document_count - 1
@@ -440,9 +520,16 @@ class _IngestRun:
         return self._budget[1]
 
     def _note_document(
-        self, bucket_name: str | None, doc_id: str, origin: RecordOrigin, metadata: Mapping[str, object], text: str
+        self,
+        bucket_name: str | None,
+        doc_id: str,
+        origin: RecordOrigin,
+        metadata: Mapping[str, object],
+        text: str,
+        *,
+        is_row: bool = False,
     ) -> None:
-        bucket = self._bucket_for(bucket_name)
+        bucket = self._bucket_of(bucket_name, origin)
         if bucket is None:
             return
         self._remaining_copies[hash((bucket, doc_id))] += 1
@@ -456,6 +543,12 @@ class _IngestRun:
             self.report_builder.add_surplus_keys(bucket, surplus_keys)
             values = {name: value for name, value in values.items() if name in profiles}
         self._origin_tallies[bucket].add_record(origin.file, origin.sheet, values)
+        self._contents[bucket].add_record(origin, values, is_row=is_row)
+
+    def _bucket_of(self, bucket_name: str | None, origin: RecordOrigin) -> BucketId | None:
+        """Returns the bucket of a document, or the part of it that holds its table."""
+        bucket = self._bucket_for(bucket_name)
+        return bucket if bucket is None else self._parts.get((bucket, table_key_of(origin)), bucket)
 
     def _bucket_for(self, bucket_name: str | None) -> BucketId | None:
         """Returns the bucket of a document that names `bucket_name`; None if there is none or its name is invalid."""
@@ -510,7 +603,7 @@ class _IngestRun:
 
     def _note_labels(self, record: SourceRecord) -> None:
         """Counts the labels of a document that has no metadata."""
-        bucket = self._bucket_for(record.bucket)
+        bucket = self._bucket_of(record.bucket, record.origin)
         if bucket is None or self._has_given_schema(bucket) or not record.text:
             return
         if self._ignore_metadata or not record.metadata:
@@ -531,7 +624,10 @@ class _IngestRun:
         labelled = self._labelled_fields.get(bucket, LabelledFields())
         profiles = {**self.profiles[bucket], **labelled.profiles}
         language, names = self._language_detectors[bucket].language, self._origin_tallies[bucket].names_of_only_table
-        inferred = labelled.add_details(infer_schema(bucket, profiles, language, names))
+        is_divided = not self._allow_any_bucket_name
+        own_name = BucketId(bucket.rpartition(PART_SEPARATOR)[2]) if is_divided else bucket  # names the documents
+        inferred = replace(infer_schema(own_name, profiles, language, names), bucket=bucket)
+        inferred = labelled.add_details(inferred)
         if existing is None or not existing.fields:
             inferred = self._add_origins(inferred, labelled)
         schema = self.given_schema if self.given_schema and self.given_schema.bucket == bucket else None
@@ -563,7 +659,7 @@ class _IngestRun:
         self._budget = ("", WorkBudget(self._limits))
         for source, loaded in self._read_files(worker, is_first_pass=False):
             record = self._record_to_put(loaded)
-            bucket = self._bucket_for(record.bucket) if record else None
+            bucket = self._bucket_of(record.bucket, record.origin) if record else None
             if record is None or bucket is None:
                 continue
             budget = self._budget_for(source)
@@ -633,7 +729,7 @@ class _IngestRun:
 
     def _should_put(self, record: SourceRecord) -> bool:
         """Whether the record has a bucket and its id does not occur again later; reports the reason if not."""
-        bucket = self._bucket_for(record.bucket)
+        bucket = self._bucket_of(record.bucket, record.origin)
         if bucket is None:
             name = self._bucket or record.bucket
             reason = f"{name!r} is no name for a bucket" if name else "it names no bucket; give one with --bucket"

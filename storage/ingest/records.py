@@ -36,6 +36,7 @@ class SourceRecord:
     page_starts: tuple[int | None, ...] = ()
     bucket: str | None = None
     readers: frozenset[Subject] = frozenset()
+    is_row: bool = False  # of a table, or a record with fields alone, as programs export them
 
 
 def size_of_values(values: Mapping[Any, object]) -> int:

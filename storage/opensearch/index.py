@@ -211,6 +211,10 @@ class OpenSearchIndex:
             field_counts=field_counts,
         )
 
+    async def load_bucket_names(self) -> frozenset[BucketId]:
+        await self._catalogue.reload_layouts()
+        return frozenset(self._catalogue.layouts)
+
     async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
         await self._catalogue.reload_layouts()
         sizes = {bucket: await self._load_bucket_size(bucket) for bucket in sorted(self._catalogue.layouts)}

@@ -37,6 +37,7 @@ class IndexMethod(StrEnum):
     DELETE = "delete"
     DROP_BUCKET = "drop_bucket"
     LOAD_BUCKET_STATES = "load_bucket_states"
+    LOAD_BUCKET_NAMES = "load_bucket_names"
     LOAD_BUCKET_SIZES = "load_bucket_sizes"
     LOAD_DIGESTS = "load_digests"
     SCAN_RECORDS = "scan_records"
@@ -86,6 +87,10 @@ class ForwardingIndex(ABC):
     async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
         async with self.enter_call(IndexMethod.LOAD_BUCKET_STATES) as index:
             return await index.load_bucket_states()
+
+    async def load_bucket_names(self) -> frozenset[BucketId]:
+        async with self.enter_call(IndexMethod.LOAD_BUCKET_NAMES) as index:
+            return await index.load_bucket_names()
 
     async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
         async with self.enter_call(IndexMethod.LOAD_BUCKET_SIZES) as index:

@@ -622,6 +622,10 @@ class SearchIndex(Protocol):
         """Return the states of all buckets, in order of name."""
         ...
 
+    async def load_bucket_names(self) -> frozenset[BucketId]:
+        """Return the names of all buckets and of their parts. Reads and counts no documents."""
+        ...
+
     async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
         """Return the sizes of all buckets, in order of name. Fast; reads no documents."""
         ...

@@ -53,6 +53,28 @@ def test_a_bucket_is_created_and_deleted(tmp_path: Path) -> None:
     assert run_parley(tmp_path, "bucket", "list", "--json").json == []
 
 
+def test_a_folder_of_different_tables_is_one_bucket_with_parts(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pets = "no,animal,kind,owner_no\n" + "".join(f"P{n},Rex {n},dog,C{n}\n" for n in range(1, 7))
+    (folder / "pets.csv").write_text(pets, encoding="utf-8")
+    (folder / "owners.csv").write_text("owner_no,client,town\nC1,Ann Lee,Wells\nC2,Bob Ray,Bath\n", encoding="utf-8")
+    run_parley(tmp_path, "ingest", str(folder), "--bucket", "clinic")
+    run_parley(tmp_path, "grant", "clinic", "user:local:ann")
+
+    (bucket,) = run_parley(tmp_path, "bucket", "list", "--json").json
+    assert (bucket["bucket"], bucket["documents"]) == ("clinic", 8)
+    assert [part["bucket"] for part in bucket["parts"]] == ["clinic/owners", "clinic/pets"]
+    assert "  clinic/pets  6 documents\n" in run_parley(tmp_path, "bucket", "list").stdout
+    fields = run_parley(tmp_path, "bucket", "show", "clinic", "--json").json["fields"]
+    assert ("clinic/owners", "town") in [(field["bucket"], field["name"]) for field in fields]
+    for asked in (["--bucket", "clinic"], ["--as", "ann"], ["--bucket", "clinic/pets"]):
+        assert run_parley(tmp_path, "ask", "How many pets are there?", *asked, "--json").json["count"] == 6
+    assert run_parley(tmp_path, "ask", "How many pets are there?", "--as", "bob", "--json").json["outcome"] == "refused"
+    assert "deleted clinic: 8 documents" in run_parley(tmp_path, "bucket", "delete", "clinic", "--yes").stdout
+    assert run_parley(tmp_path, "bucket", "list", "--json").json == []
+
+
 def test_an_inferred_schema_file_can_be_edited_and_set(tmp_path: Path) -> None:
     source = tmp_path / "notes.csv"
     source.write_text("id,price\nn1,USD 5\n", encoding="utf-8")

@@ -75,6 +75,9 @@ class SplitIndex:
             sorted({**await self._main.load_bucket_states(), **await self._secondary.load_bucket_states()}.items())
         )
 
+    async def load_bucket_names(self) -> frozenset[BucketId]:
+        return await self._main.load_bucket_names() | await self._secondary.load_bucket_names()
+
     async def load_bucket_sizes(self) -> Mapping[BucketId, BucketSize]:
         return dict(
             sorted({**await self._main.load_bucket_sizes(), **await self._secondary.load_bucket_sizes()}.items())

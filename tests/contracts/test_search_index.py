@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from storage.search.bucket_parts import part_of_bucket
 from storage.search.conditions import (
     MATCH_ALL,
     AndCondition,
@@ -1787,6 +1788,18 @@ async def test_conditions_with_thousands_of_values_or_members_are_evaluated(inde
 async def test_an_open_index_answers_a_ping(index: SearchIndex) -> None:
     await index.ping()
     await index.ping(thorough=True)
+
+
+async def test_a_part_of_a_bucket_is_searched_like_a_bucket(index: SearchIndex) -> None:
+    part = part_of_bucket(RECEIPTS, "lots & parcels, 2031")
+    await fill_bucket(index, a_document("d1"), a_document("d2"))
+    await fill_bucket(index, a_document("d3"), schema=a_receipt_schema(part))
+    scoped = index.within_scope(a_scope(RECEIPTS, part))
+
+    assert await index.load_bucket_names() == {RECEIPTS, part}
+    assert await find_doc_ids(scoped, unfiltered_search_of(part)) == ["d3"]
+    assert await find_doc_ids(scoped, unfiltered_search_of(RECEIPTS)) == ["d1", "d2"]
+    assert await find_doc_ids(scoped, unfiltered_search_of(RECEIPTS, part)) == ["d1", "d2", "d3"]
 
 
 async def test_the_sizes_of_buckets_follow_their_documents(index: SearchIndex) -> None:

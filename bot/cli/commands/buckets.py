@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,9 +15,11 @@ from bot.cli.failures import CommandFailed, print_to_stderr
 from bot.cli.model_runs import ConsentOption, ask_for_consent
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
+from storage.search.bucket_parts import PART_SEPARATOR, is_part, parts_among
 
 if TYPE_CHECKING:
     from bot.application import Application
+    from storage.search.ids import BucketId
     from storage.search.index import BucketState, PassageVolume
     from storage.search.schema import Schema
 
@@ -35,11 +37,14 @@ def list_buckets(json_: JsonOption = False, home: HomeOption = None, debug: Debu
 
     async def print_buckets(bot: "Application") -> None:
         states = await bot.index.load_bucket_states()
+        wholes = [_whole_with_parts(name, states) for name in states if not is_part(name)]
         if json_:
-            print_line(json.dumps([_bucket_to_json(state) for state in states.values()], ensure_ascii=False))
+            print_line(json.dumps([_bucket_to_json(*members) for members in wholes], ensure_ascii=False))
             return
-        for name, state in states.items():
-            print_line(f"{name}  {count_phrase_for(state.document_count, 'document')}")
+        for whole, *parts in wholes:
+            print_line(f"{whole.schema.bucket}  {_count_documents(whole, *parts)}")
+            for part in parts:
+                print_line(f"  {part.schema.bucket}  {_count_documents(part)}")
         problems = await bot.readiness.record.find_missing_documents()
         for problem in problems:
             print_to_stderr(problem)
@@ -54,17 +59,19 @@ def show(name: BucketArgument, json_: JsonOption = False, home: HomeOption = Non
     """What a bucket holds, field by field."""
 
     async def print_bucket(bot: "Application") -> None:
-        state = await bucket_state_of(bot, name)
+        members = await _load_members(bot, name)
         if json_:
-            print_line(json.dumps(_bucket_to_json(state) | {"fields": _fields_to_json(state)}, ensure_ascii=False))
+            fields = {"fields": [field for member in members for field in _fields_to_json(member)]}
+            print_line(json.dumps(_bucket_to_json(*members) | fields, ensure_ascii=False))
             return
-        print_line(
-            f"{name}: {count_phrase_for(state.document_count, 'document')}, "
-            f"{count_phrase_for(state.passage_count, 'passage')}"
-        )
-        for field in _fields_to_json(state):
-            unit = f" in {field['unit']}" if field["unit"] else ""
-            print_line(f"  {field['name']}: {field['type']}{unit}, in {field['documents']:,}")
+        passages = count_phrase_for(sum(member.passage_count for member in members), "passage")
+        print_line(f"{name}: {_count_documents(*members)}, {passages}")
+        for member in members:
+            if member.schema.bucket != name:
+                print_line(f"{member.schema.bucket}: {_count_documents(member)}")
+            for field in _fields_to_json(member):
+                unit = f" in {field['unit']}" if field["unit"] else ""
+                print_line(f"  {field['name']}: {field['type']}{unit}, in {field['documents']:,}")
 
     run_with_bot(print_bucket, home=home, debug=debug)
 
@@ -109,10 +116,10 @@ def delete(
     """A bucket with all its documents, sources and grants, and its schema's file."""
 
     async def delete_bucket(bot: "Application") -> None:
-        state = await bucket_state_of(bot, name)
-        bucket = state.schema.bucket
+        members = await _load_members(bot, name)
+        bucket, documents = members[0].schema.bucket, _count_documents(*members)
         sources = [source.id for source in await bot.sources.list_sources() if source.bucket == bucket]
-        _confirm_deletion(f"Delete {_deletion_summary_of(name, state.document_count, sources)}?", yes=yes)
+        _confirm_deletion(f"Delete {_deletion_summary_of(name, documents, sources)}?", yes=yes)
         removed = await bot.sources.remove_bucket_sources(
             bucket, by=_ACTOR
         )  # before the bucket: a running sync would fill it again
@@ -122,12 +129,13 @@ def delete(
             if grant.bucket == bucket:  # a later bucket of the same name must not inherit grants
                 await bot.grants.revoke_grant(grant.bucket, grant.subject, by=_ACTOR)
                 print_line(f"revoked {name} from {grant.subject}")
-        await bot.readiness.record.forget_bucket(bucket)
-        await bot.index.drop_bucket(bucket)
-        file = await asyncio.to_thread(_delete_schema_file, bot, name)
-        if file is not None:
-            print_line(f"deleted {file}")
-        print_line(f"deleted {name}: {count_phrase_for(state.document_count, 'document')}")
+        for member in reversed(members):  # the bucket last: after a kill, the command can be repeated
+            await bot.readiness.record.forget_bucket(member.schema.bucket)
+            await bot.index.drop_bucket(member.schema.bucket)
+            file = await asyncio.to_thread(_delete_schema_file, bot, member.schema.bucket)
+            if file is not None:
+                print_line(f"deleted {file}")
+        print_line(f"deleted {name}: {documents}")
 
     run_with_bot(delete_bucket, home=home, debug=debug)
 
@@ -154,7 +162,8 @@ def reindex(
             raise CommandFailed("name the buckets, or give --all", exit_status=2)
         if all_ and shards is not None:
             raise CommandFailed("--shards is for named buckets", exit_status=2)
-        buckets = [(await bucket_state_of(bot, name)).schema.bucket for name in names or ()] or list(
+        members = [member for name in names or () for member in await _load_members(bot, name)]
+        buckets = list(dict.fromkeys(member.schema.bucket for member in members)) or list(
             await bot.index.load_vector_states()
         )
         volumes = {bucket: await bot.index.measure_outdated_passages(bucket) for bucket in buckets}
@@ -184,8 +193,8 @@ def cleanup(
     async def clean_up_buckets(bot: "Application") -> None:
         if bool(names) == all_:
             raise CommandFailed("name the buckets, or give --all", exit_status=2)
-        buckets = [(await bucket_state_of(bot, name)).schema.bucket for name in names or ()]
-        for bucket in buckets or await bot.index.load_vector_states():
+        members = [member for name in names or () for member in await _load_members(bot, name)]
+        for bucket in dict.fromkeys(member.schema.bucket for member in members) or await bot.index.load_vector_states():
             await clean_up_bucket(bot, bucket)
 
     run_with_bot(clean_up_buckets, home=home, debug=debug)
@@ -200,9 +209,9 @@ def _sum_volumes(volumes: "Iterable[PassageVolume]") -> "PassageVolume":
     )
 
 
-def _deletion_summary_of(name: str, documents: int, sources: Sequence[str]) -> str:
+def _deletion_summary_of(name: str, documents: str, sources: Sequence[str]) -> str:
     sources_phrase = f" and its source{'' if len(sources) == 1 else 's'} {', '.join(sources)}" if sources else ""
-    return f"{name} with {count_phrase_for(documents, 'document')}{sources_phrase}"
+    return f"{name} with {documents}{sources_phrase}"
 
 
 def _delete_schema_file(bot: "Application", name: str) -> Path | None:
@@ -213,7 +222,7 @@ def _delete_schema_file(bot: "Application", name: str) -> Path | None:
     from storage.ingest.pipeline import is_bucket_name, schema_path_for
 
     path = schema_path_for(bot.settings.home / "schemas", name)
-    if not is_bucket_name(name) or not path.is_file():
+    if not all(map(is_bucket_name, name.split(PART_SEPARATOR))) or not path.is_file():
         return None
     path.unlink(missing_ok=True)
     return path
@@ -231,8 +240,11 @@ def show_or_set_schema(
     async def print_or_set_schema(bot: "Application") -> None:
         from storage.ingest.schemas.schema_file import schema_to_yaml
 
-        state = await bucket_state_of(bot, name)
+        state, *parts = await _load_members(bot, name)
         if set_ is None:
+            if parts:
+                names = ", ".join(part.schema.bucket for part in parts)
+                print_to_stderr(f"{name} has parts with schemas of their own: {names}")
             sys.stdout.write(schema_to_yaml(state.schema, await _field_evidence_of(bot, state)))
             return
         schema = await read_schema(set_, name)
@@ -280,6 +292,20 @@ async def bucket_state_of(bot: "Application", name: str) -> "BucketState":
     return states[name]
 
 
+async def _load_members(bot: "Application", name: str) -> "list[BucketState]":
+    """The bucket, then its parts. Raises `CommandFailed` for a bucket that does not exist."""
+    whole = (await bucket_state_of(bot, name)).schema.bucket
+    return _whole_with_parts(whole, await bot.index.load_bucket_states())
+
+
+def _whole_with_parts(bucket: "BucketId", states: "Mapping[BucketId, BucketState]") -> "list[BucketState]":
+    return [states[bucket], *(states[part] for part in parts_among(states, bucket))]
+
+
+def _count_documents(*states: "BucketState") -> str:
+    return count_phrase_for(sum(state.document_count for state in states), "document")
+
+
 async def read_schema(path: Path | None, name: str) -> "Schema":
     """The schema of the file for the bucket `name`; an empty one without a file."""
     from dataclasses import replace
@@ -298,18 +324,21 @@ def _confirm_deletion(question: str, *, yes: bool) -> None:
         raise CommandFailed("nothing was deleted; give --yes to delete without being asked")
 
 
-def _bucket_to_json(state: "BucketState") -> dict[str, object]:
+def _bucket_to_json(state: "BucketState", *parts: "BucketState") -> dict[str, object]:
+    """The bucket; its counts include its parts, which are listed if there are any."""
     return {
         "bucket": state.schema.bucket,
         "title": state.schema.label,
-        "documents": state.document_count,
-        "passages": state.passage_count,
+        "documents": sum(member.document_count for member in (state, *parts)),
+        "passages": sum(member.passage_count for member in (state, *parts)),
+        **({"parts": [_bucket_to_json(part) for part in parts]} if parts else {}),
     }
 
 
 def _fields_to_json(state: "BucketState") -> list[dict[str, object]]:
     return [
         {
+            **({"bucket": state.schema.bucket} if is_part(state.schema.bucket) else {}),
             "name": field.name,
             "type": field.type.value,
             "unit": field.unit or None,

@@ -120,7 +120,9 @@ def _all_members_with_paths(values: Iterable[_ValueWithPath]) -> Iterator[_Value
 
 def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
     """Returns the record of a JSON object. Raises `UnparsableFile` if the object does not describe a document."""
-    data = data if data.get("doc_id") is not None else _document_of_plain_record(data, origin)
+    is_plain = data.get("doc_id") is None
+    is_row = is_plain and not data.get("text")
+    data = _document_of_plain_record(data, origin) if is_plain else data
     doc_id, metadata = data.get("doc_id"), data.get("metadata")
     if not isinstance(doc_id, (str, int)) or isinstance(doc_id, bool):
         raise UnparsableFile("it has no doc_id" if doc_id is None else "its doc_id is no string")
@@ -137,6 +139,7 @@ def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
         page_starts=_parse_page_starts(data.get("page_starts"), len(text)),
         bucket=_string_for_key(data, "bucket") or None,
         readers=_parse_readers(data.get("readers")),
+        is_row=is_row,
     )
 
 

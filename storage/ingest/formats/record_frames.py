@@ -22,7 +22,7 @@ from storage.search.ids import Subject
 
 _ITEMS_PER_FRAME = 100
 _CHARACTERS_PER_FRAME = 1_000_000  # of texts, with the size of their values, after which a frame gets no further item
-_PLAIN_FIELDS = ("doc_id", "title", "text", "source", "metadata", "page_starts", "bucket")
+_PLAIN_FIELDS = ("doc_id", "title", "text", "source", "metadata", "page_starts", "bucket", "is_row")
 
 
 def read_record_frames(source: SourceFile, path: Path) -> Iterator[ParserFrame]:
@@ -92,4 +92,5 @@ def item_from_json(item: dict[str, Any], file_name: str) -> LoadedItem:
         page_starts=tuple(item["page_starts"]),
         bucket=item["bucket"],
         readers=frozenset(Subject(reader) for reader in item["readers"]),
+        is_row=item["is_row"],
     )

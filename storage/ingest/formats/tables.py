@@ -130,6 +130,7 @@ def record_of_row(
         source=source.name,
         origin=origin,
         metadata={name: cell for name, cell in row.items() if key_cell is None or name.casefold() != "doc_id"},
+        is_row=True,
     )
 
 

@@ -29,6 +29,7 @@ from storage.ingest.sources.source import (
     UnsupportedItem,
     VanishedItem,
 )
+from storage.search.bucket_parts import with_parts
 from storage.search.ids import BucketId, DocId
 from storage.search.index import PutResult, SearchIndex
 
@@ -215,12 +216,15 @@ class _SourceSync:
 
     async def _find_lost_items(self) -> Set[str]:
         """Returns the items with documents missing in the index, for example after the bucket was recreated."""
-        size = (await self._index.load_bucket_sizes()).get(self._bucket)
-        if size is None:
-            return await self._ledger.find_lost_items(())
-        if size.document_count >= await self._ledger.count_bucket_documents():
+        sizes = await self._index.load_bucket_sizes()
+        buckets = with_parts({self._bucket}, sizes) & sizes.keys()
+        if buckets and sum(sizes[bucket].document_count for bucket in buckets) >= (
+            await self._ledger.count_bucket_documents()
+        ):
             return frozenset()
-        return await self._ledger.find_lost_items(await self._index.load_digests(self._bucket))
+        return await self._ledger.find_lost_items(
+            {doc_id for bucket in buckets for doc_id in await self._index.load_digests(bucket)}
+        )
 
     def _is_unchanged(self, item: SourceItem) -> bool:
         version, _ = self._known_items.get(item.id, ("", ""))

@@ -8,12 +8,14 @@ import pytest
 from bot.access.audience_scope import scope_key_of
 from bot.access.subjects import check_grant_subject, parse_person, parse_subject
 from bot.application import Application
-from bot.errors import InvalidSubject
-from bot.ids import MessageId, PersonId, Subject, TurnId
+from bot.errors import InvalidSubject, MissingBucket
+from bot.ids import OPERATOR, MessageId, PersonId, Subject, TurnId
 from bot.surface.directory import PersonProfile
 from bot.surface.inbound import Audience, ChannelAudience, Inbound, OperatorAudience, OutsiderPresence, PrivateAudience
 from bot.surface.replies import Reply
+from storage.search.bucket_parts import part_of_bucket
 from storage.search.ids import BucketId
+from storage.search.schema import Schema
 from tests.bot.conftest import ConversationDriver, private_audience_of
 from tests.bot.fakes import FakeChat, PartialSurface
 from tests.builders import RECEIPTS, a_scope
@@ -49,6 +51,25 @@ async def sees_receipts(bot: Application, audience: Audience) -> bool:
 )
 async def test_without_a_grant_nobody_sees_anything(bot: Application, audience: Audience) -> None:
     assert not (await bot.access.scope_for_audience(audience)).buckets
+
+
+async def test_a_grant_of_a_bucket_holds_for_its_parts_and_for_no_other_bucket(bot: Application) -> None:
+    part, other = part_of_bucket(RECEIPTS, "lots"), BucketId("receipts 2031")
+    for bucket in (part, other, part_of_bucket(other, "lots")):
+        await bot.index.set_schema(Schema(bucket=bucket))
+    await grant_receipts(bot, "everyone")
+
+    scope = await bot.access.scope_for_audience(private_audience_of("U1"))
+
+    assert scope.buckets == {RECEIPTS, part}
+
+
+async def test_a_part_has_no_grants_of_its_own(bot: Application) -> None:
+    part = part_of_bucket(RECEIPTS, "lots")
+    await bot.index.set_schema(Schema(bucket=part))
+
+    with pytest.raises(MissingBucket):
+        await bot.administration.grant_bucket(part, Subject("everyone"), by=OPERATOR)
 
 
 async def test_the_operator_sees_every_bucket_that_exists_and_every_document(bot: Application) -> None:

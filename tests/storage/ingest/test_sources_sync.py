@@ -94,9 +94,10 @@ class SyncWorld:
         return result
 
     async def load_documents(self) -> dict[str, Document]:
-        ids = tuple(await self.index.load_digests(BUCKET)) if BUCKET in await self.index.load_bucket_states() else ()
+        buckets = await self.index.load_bucket_names()
+        ids = tuple([doc_id for bucket in sorted(buckets) for doc_id in await self.index.load_digests(bucket)])
         request = FetchDocuments(ids)
-        scope = Scope(tenant=TENANT, buckets=frozenset({BUCKET}), ignores_readers=True)
+        scope = Scope(tenant=TENANT, buckets=buckets, ignores_readers=True)
         return (
             {
                 str(document.doc_id): document
