@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 from enum import StrEnum
+from ipaddress import ip_address, ip_network
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from bot.settings_section import SettingsSection, validate_web_url
+from bot.settings_section import CommaSeparated, SettingsSection, validate_web_url
+from storage.ingest.sources.addresses import is_public_address
 
 MAX_WEB_ROUNDS = 3
 
@@ -19,6 +21,11 @@ class WebUse(StrEnum):
     AUTO = "auto"  # at once
 
 
+def _validate_network(text: str) -> str:
+    ip_network(text)
+    return text
+
+
 class WebSearchSettings(SettingsSection):
     """Whether the web may be searched, by which server, and how far."""
 
@@ -27,6 +34,8 @@ class WebSearchSettings(SettingsSection):
     web_completeness: Annotated[float, Field(ge=0, le=1)] = 0.8
     web_rounds: Annotated[int, Field(ge=1, le=MAX_WEB_ROUNDS)] = MAX_WEB_ROUNDS
     web_days: Annotated[int, Field(ge=1, le=365)] = 7  # until a page is fetched again
+    # Private networks whose pages are read as well, such as 10.1.0.0/16
+    web_networks: Annotated[tuple[Annotated[str, AfterValidator(_validate_network)], ...], CommaSeparated] = ()
     web_hints: bool = True  # a follow-up's query names the subject of the pages that answered before
 
     @property
@@ -37,6 +46,16 @@ class WebSearchSettings(SettingsSection):
     @property
     def page_lifetime(self) -> timedelta:
         return timedelta(days=self.web_days)
+
+    def is_allowed_address(self, address: str) -> bool:
+        """Whether pages at this address are read: one of the public internet, or of the given networks."""
+        if is_public_address(address):
+            return True
+        try:
+            parsed = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        return any(parsed in ip_network(network) for network in self.web_networks)
 
     def find_problems(self) -> list[str]:
         if self.web is not WebUse.OFF and self.searxng_url is None:

@@ -115,7 +115,8 @@ class WebSearch:
                 self._index_opener,
                 folder,
                 store=self._store,
-                fetcher=self._fetcher or WebPageFetcher(clock=self._store.utc_now),
+                fetcher=self._fetcher
+                or WebPageFetcher(is_allowed_address=self.settings.is_allowed_address, clock=self._store.utc_now),
                 extractor=self._extractor,
                 lifetime=self.settings.page_lifetime,
                 language=request.language,

@@ -34,8 +34,30 @@ def test_the_web_is_allowed_with_a_server(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("WEB", "yes"), ("SEARXNG_URL", "searx.example"), ("WEB_ROUNDS", "4"), ("WEB_COMPLETENESS", "1.5")],
+    [
+        ("WEB", "yes"),
+        ("SEARXNG_URL", "searx.example"),
+        ("WEB_ROUNDS", "4"),
+        ("WEB_COMPLETENESS", "1.5"),
+        ("WEB_NETWORKS", "intranet"),
+    ],
 )
 def test_an_invalid_setting_is_refused(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(InvalidSettings, match=f"PARLEY_{name}"):
         web_settings_of(tmp_path, **{name: value})
+
+
+def test_private_addresses_are_read_only_in_the_named_networks(tmp_path: Path) -> None:
+    settings = web_settings_of(tmp_path, WEB_NETWORKS="10.1.0.0/16, fd00::/8")
+    addresses = ("8.8.8.8", "10.1.2.3", "10.2.0.1", "127.0.0.1", "fd00::1", "fe80::1%eth0", "no address")
+
+    assert [settings.is_allowed_address(address) for address in addresses] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert not web_settings_of(tmp_path).is_allowed_address("10.1.2.3")
