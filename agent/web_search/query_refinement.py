@@ -29,17 +29,27 @@ def refine_queries(
     folded_gaps = {fold_text(word) for word in gap_words}
     gaps = [word for word in question.words if fold_text(word.text) in folded_gaps]
     others = [word for word in question.words if word not in gaps]
-    name_words = " ".join(word.text for word in question.names)
+    phrases = _phrases_of_names(question)
     candidates = [
         _join_words([*question.names, *(word for word in gaps if not word.is_name)], ()),
-        f'"{name_words}" {_join_words([word for word in question.words if not word.is_name], ())}'
-        if name_words
-        else "",
+        _join_words(question.words, phrases) if phrases else "",
         question.text,
         _join_words([*gaps, *others], ()),
         _join_words(gaps, ()),
     ]
     return _cut_queries(candidates, asked_queries)
+
+
+def _phrases_of_names(question: WebQuestion) -> list[str]:
+    """The names of two words and more that stand side by side in the question."""
+    phrases, words = list[str](), list[str]()
+    for name in (*question.names, None):
+        if name is not None and (not words or f"{' '.join(words)} {name.text}" in question.text):
+            words.append(name.text)
+            continue
+        phrases += [" ".join(words)] if len(words) > 1 else []
+        words = [] if name is None else [name.text]
+    return phrases
 
 
 def _join_words(words: Sequence[AskedWord], phrases: Iterable[str]) -> str:

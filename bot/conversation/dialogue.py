@@ -100,7 +100,6 @@ from bot.web_search.web_replies import (
     finds_nothing,
     gap_words_of,
     mark_web_answer,
-    may_search_at_once,
     offer_web_search,
     subject_of,
     web_notes_of,
@@ -302,7 +301,7 @@ class ConversationDialogue:
         async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.answer(question_about_files or question, replace(context, buckets=buckets))
         web_search = self._web_search
-        if web_search is not None and buckets is None and may_search_at_once(web_search.settings, outcome):
+        if web_search is not None and buckets is None and web_search.searches_at_once(question, outcome):
             report = await self._search_web(web_search, question, outcome, turn_context)
             return await self._build_web_turn_result(question, outcome, report, turn_context)
         return await self._build_turn_result(question, outcome, turn_context)
@@ -425,7 +424,7 @@ class ConversationDialogue:
     async def _search_web_on_click(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
         """Asks the documents once more, which may have changed, then the web."""
         question, web_search = selected.question, self._web_search
-        if web_search is None or not web_search.settings.is_allowed:
+        if web_search is None or not web_search.is_searchable(question, selected.plan.language):
             return _notice_turn_result(question, translate_message(NO_WEB_NOTICE), turn_context)
         visible = visible_plan(selected.plan, turn_context.content.scope)
         if visible is None:
@@ -558,7 +557,7 @@ class ConversationDialogue:
         inbound, offered = turn_context.inbound, _offered_choices_of(question, outcome)
         if offered is None:
             return None
-        if offers_web and self._web_search is not None and self._web_search.settings.is_allowed:
+        if offers_web and self._web_search is not None and self._web_search.is_searchable(question, outcome.language):
             offered = replace(offered, choices=(*offered.choices, *offer_web_search(outcome)))
         if turn_context.may_go_private and self._surfaces.thread_placer_for(inbound.surface) is not None:
             continue_privately = Choice(

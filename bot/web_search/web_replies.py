@@ -18,6 +18,9 @@ from storage.search.refinement import SearchWeb
 
 SEARCH_WEB_LABEL: Final = mark_message("Search the web")
 _WEB_NOTE: Final = mark_message("_Your documents do not answer this. This is from the web:_")
+_UNSURE_NOTE: Final = mark_message(
+    "_Your documents do not answer this. On the web, this comes closest, and it may not answer your question:_"
+)
 _MIXED_NOTE: Final = mark_message("_This is from your documents and from the web; sources of the web are marked._")
 _GAPS_NOTE: Final = mark_message("_It may be incomplete: the pages do not mention {words}._")
 _NOTHING_NOTICE: Final = mark_message("I found nothing on the web that answers this either.")
@@ -31,6 +34,7 @@ def finds_nothing(outcome: Outcome) -> bool:
     return (
         isinstance(outcome, Clarify)
         and outcome.kind is OutcomeKind.NO_RESULTS
+        and outcome.is_understood
         and all(leg.kind is OutcomeKind.NO_RESULTS for leg in outcome.legs)
     )
 
@@ -86,7 +90,8 @@ def web_notes_of(report: WebSearchReport) -> tuple[str, ...]:
         is_unavailable = report.status is WebSearchStatus.UNAVAILABLE
         return (translate_message(_FAILURE_NOTICE if is_unavailable else _NOTHING_NOTICE),)
     is_mixed = any(not is_web_doc_id(citation.doc_id) for citation in report.answer.citations)
-    notes = [translate_message(_MIXED_NOTE if is_mixed else _WEB_NOTE)]
+    sure_note = _MIXED_NOTE if is_mixed else _WEB_NOTE
+    notes = [translate_message(sure_note if report.is_sure else _UNSURE_NOTE)]
     gaps = report.completeness.gaps[:_MAX_GAPS_SHOWN]
     if report.status is WebSearchStatus.BEST_AVAILABLE and gaps:
         words = join_words([f"“{escape_markdown(word)}”" for word in gaps])

@@ -30,7 +30,8 @@ class WebRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSearchReport:
-    """`answer` is as the agent gave it over documents and pages; None: no page answers. `pages` are all that were read.
+    """`answer` is as the agent gave it over documents and pages; None: no page answers. `is_sure` False: it consists of
+    the sentences that come closest. `pages` are all that were read.
 
     `failure`: why the search server could not be asked; empty if it could.
     """
@@ -39,6 +40,7 @@ class WebSearchReport:
     status: WebSearchStatus
     completeness: EvidenceCompleteness
     answer: Answer | None = None
+    is_sure: bool = True
     pages: Sequence[WebPage] = ()
     attempts: tuple[SearchAttempt, ...] = ()
     failure: str = ""

@@ -4,10 +4,11 @@ A round asks the search server, ranks the URLs, reads the promising pages, and a
 and pages. Only words of the person's own question, and the subject of public pages, are sent to the server.
 """
 
+import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from structlog.typing import FilteringBoundLogger
 
 from agent.evidence.word_meanings import TextEmbedder, WordMeanings
-from agent.outcome import Answer, Clarify, Outcome, SearchAttempt
+from agent.outcome import Answer, Clarify, Outcome, OutcomeKind, SearchAttempt
 from agent.web_search.asked_words import WebQuestion, read_web_question
 from agent.web_search.completeness import EvidenceCompleteness, measure_completeness
 from agent.web_search.query_refinement import first_queries, refine_queries
@@ -27,6 +28,7 @@ from bot.translation import translate_message
 from bot.web_search.errors import WebSearchUnavailable
 from bot.web_search.settings import WebSearchSettings
 from bot.web_search.web_pages import IndexOpener, LoadedUrl, WebPageIndex, is_web_doc_id, open_web_page_index
+from bot.web_search.web_replies import may_search_at_once
 from bot.web_search.web_report import WebRound, WebSearchReport, WebSearchStatus
 from storage.search.analyser import Analyser
 from storage.search.index import ScopedIndex
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from storage.ingest.sources.web_page import WebPageFetcher
 
 _TEXT_FORMS: Final = (FindPassages, CheckClaims, FindSteps, SummariseDocuments)  # which quote what pages say
+_MARKER: Final = re.compile(r"\[\d+\]")
 _TIME_SHARE: Final = 0.6  # of the time for a question, after which no further round begins
 
 AskWithPages: TypeAlias = Callable[[ScopedIndex], Awaitable[Outcome]]
@@ -105,6 +108,15 @@ class WebSearch:
         self._report_measurement(report)
         return report
 
+    def is_searchable(self, question: str, language: str) -> bool:
+        """Whether the web may be searched for the question: it is allowed, and there are words to search for."""
+        analyser = self._analysers(language)
+        return self.settings.is_allowed and bool(read_web_question(question, analyser, language).words)
+
+    def searches_at_once(self, question: str, outcome: Outcome) -> bool:
+        """Whether the web is searched without a click, after this outcome over the documents."""
+        return may_search_at_once(self.settings, outcome) and self.is_searchable(question, outcome.language)
+
     @asynccontextmanager
     async def _open_pages(self, request: WebRequest) -> AsyncGenerator[WebPageIndex]:
         from storage.ingest.sources.web_page import WebPageFetcher
@@ -155,6 +167,7 @@ class _WebSearchRun:
     started: float = field(default_factory=time.monotonic)
     failure: str = ""
     answer: Answer | None = None
+    is_sure: bool = False  # the agent answered; otherwise the answer consists of the sentences that come closest
     best: EvidenceCompleteness | None = None
 
     async def run_rounds(self) -> WebSearchReport:
@@ -171,6 +184,7 @@ class _WebSearchRun:
             status=self._status,
             completeness=self._completeness,
             answer=self.answer,
+            is_sure=self.is_sure,
             pages=tuple(self.pages.pages.values()),
             attempts=tuple(self.attempts),
             failure=self.failure,
@@ -188,7 +202,7 @@ class _WebSearchRun:
 
     @property
     def _is_complete(self) -> bool:
-        return self.answer is not None and self._completeness.score >= self.settings.web_completeness
+        return self.is_sure and self._completeness.score >= self.settings.web_completeness
 
     @property
     def _status(self) -> WebSearchStatus:
@@ -240,13 +254,44 @@ class _WebSearchRun:
         outcome = await self.ask_with_pages(self.pages.scoped_index())
         texts = _web_texts_of(outcome)
         completeness = await measure_completeness(texts, self.question, self.meanings)
-        is_better = self.best is None or completeness.score > self.best.score
+        is_sure, answer = False, None
         if isinstance(outcome, Answer) and is_web_answer(outcome):
-            if self.answer is None or is_better:
-                self.answer, self.best = outcome, completeness
-        elif self.answer is None and is_better:
-            self.best = completeness
+            is_sure, answer = True, outcome
+        elif isinstance(outcome, Clarify):
+            answer = await self._answer_of_closest(outcome)
+        is_better = self.best is None or completeness.score > self.best.score
+        if (answer is not None, is_sure, is_better) > (self.answer is not None, self.is_sure, False):
+            self.answer, self.is_sure, self.best = answer, is_sure, completeness
         return completeness.score
+
+    async def _answer_of_closest(self, outcome: Clarify) -> Answer | None:
+        """Returns an answer of the sentences that come closest, if one of them is complete and holds all names.
+
+        The title of its page counts as a part of a sentence.
+        """
+        for citation in outcome.citations:
+            if not is_web_doc_id(citation.doc_id):
+                return None
+            coverage = await self.question.cover_words(f"{citation.title}\n{citation.text}", self.meanings)
+            lacks_name = any(name.text in coverage.missing_words for name in self.question.names)
+            if coverage.share >= self.settings.web_completeness and not lacks_name:
+                return quote_closest(outcome)
+        return None
+
+
+def quote_closest(outcome: Clarify) -> Answer:
+    """Returns an answer of the paragraphs of the clarification that quote a source."""
+    text = "\n\n".join(part for part in outcome.text.split("\n\n") if _MARKER.search(part))
+    legs = tuple(replace(leg, kind=OutcomeKind.ANSWER, text=text) for leg in outcome.legs)
+    return Answer(
+        plan=outcome.plan,
+        text=text,
+        legs=legs,
+        citations=outcome.citations,
+        hits=outcome.hits,
+        trace=outcome.trace,
+        generation=outcome.generation,
+    )
 
 
 def is_web_answer(answer: Answer) -> bool:

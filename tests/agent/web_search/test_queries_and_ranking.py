@@ -47,6 +47,14 @@ def test_refined_queries_are_about_the_gaps_and_never_repeat_one() -> None:
     assert not {*refine_queries(question, ["winter"], asked)} & {*asked}
 
 
+def test_only_names_that_stand_side_by_side_are_asked_for_as_a_phrase() -> None:
+    tower = refine_queries(question_of("How tall is the Eiffel Tower in Paris?"), ["tall"], ())
+    rate = refine_queries(question_of("What is the VAT rate in Germany?"), ["VAT"], ())
+
+    assert '"Eiffel Tower" tall Paris' in tower
+    assert not any('"' in query for query in rate)
+
+
 @given(st.text(max_size=400), st.lists(st.text(max_size=20), max_size=4))
 def test_queries_hold_only_words_of_the_question(text: str, gap_words: list[str]) -> None:
     question = question_of(text)

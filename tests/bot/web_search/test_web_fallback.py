@@ -148,6 +148,35 @@ async def test_a_set_of_no_documents_is_an_answer_about_the_documents(
     assert searxng.request_count == 0
 
 
+async def test_thanks_and_small_talk_are_not_searched_for(
+    open_bot: BotOpener, searxng: SearxngStandIn, site: WebSite
+) -> None:
+    async with open_bot("auto") as bot:
+        results = [await ask_once(bot, text) for text in ("thanks!", "hello", "what can you do?", "is it?")]
+
+    assert not any("web" in kinds_of(result) or "web" in result for result in results)
+    assert searxng.request_count == 0
+
+
+async def test_a_sentence_that_only_comes_closest_is_shown_as_unsure(
+    open_bot: BotOpener, searxng: SearxngStandIn, site: WebSite
+) -> None:
+    page = "<title>Initech management</title><h1>Initech</h1><p>The CEO of Initech is Bill Lumbergh since 1999.</p>"
+    site.pages["/initech"] = PageResponse(text=page, type=HTML)
+    about = "The CEO of Initech and the CEO of Globex"
+    searxng.pages = [ListedPage(url=f"{site.url}/initech", title="Managers", content=about)]
+    async with open_bot("auto", PARLEY_EMBEDDER="wordllama") as bot:
+        found = await ask_once(bot, "Who is the CEO of Initech?")
+        other = await ask_once(bot, "Who is the CEO of Globex?", "c2")
+
+    assert (found["outcome"], found["web"]["status"]) == ("answer", "best_available")
+    assert "this comes closest, and it may not answer your question" in found["text"]
+    assert "“The CEO of Initech is Bill Lumbergh since 1999.” [1]" in found["text"]
+    assert "What comes closest:" not in found["text"]
+    assert (other["outcome"], other["web"]["status"]) == ("no_results", "nothing_found")
+    assert "Lumbergh" not in other["text"]
+
+
 # -- what fails
 
 
