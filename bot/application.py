@@ -26,6 +26,7 @@ from bot.ids import ConversationId, PersonId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
+from bot.programs.document_reading import DocumentReading
 from bot.progress import ProgressCallback, ignore_progress
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
@@ -49,6 +50,8 @@ from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:
     from aiohttp import web
+
+    from bot.programs.document_tools import DocumentTools
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -90,6 +93,8 @@ class Application:
     log: FilteringBoundLogger
     stop_requests: StopRequests
     turn_processor: TurnProcessor
+    open_document_tools: "Callable[[], DocumentTools]"  # the same object each time; loads the rules on first use
+    document_reading: DocumentReading
     turn_workers: TurnWorkers
     surfaces: SurfaceRegistry
 

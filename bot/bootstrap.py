@@ -46,6 +46,7 @@ from bot.models.configured_models import ConfiguredModels
 from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_reranker
 from bot.models.result_cache import ResultCache
 from bot.person_links import PersonLinks
+from bot.programs.document_reading import DocumentReading
 from bot.settings import EMBEDDED_INDEX_URL, Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from agent.rules.reasoner import RuleReasoner
     from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
     from bot.language_model.summary_polishing import SummaryPolisher
+    from bot.programs.document_tools import DocumentTools
     from bot.tracing import TurnTracer
     from bot.web_search.web_search import WebSearch
     from storage.embedded.index import EmbeddedIndex
@@ -547,8 +549,16 @@ def _build_application(
         log=log,
         observer=backends.operations.report_operation,
     )
+    load_rules = cache(partial(_load_rule_reasoner, backends.embedders.word_embedder))
     load_dialogue = cache(
-        partial(_build_dialogue, backends=backends, services=services, agent=agent, given_reasoner=reasoner)
+        partial(
+            _build_dialogue,
+            backends=backends,
+            services=services,
+            agent=agent,
+            given_reasoner=reasoner,
+            load_rules=load_rules,
+        )
     )
     turn_actions = TurnActionHandler(
         inbox=inbox,
@@ -633,10 +643,28 @@ def _build_application(
         log=log,
         stop_requests=stop_requests,
         turn_processor=turn_processor,
+        open_document_tools=cache(partial(_build_document_tools, backends, services, load_rules)),
+        document_reading=DocumentReading(index=index, access=services.access),
         turn_workers=TurnWorkers(turn_processor, inbox, name=backends.process_name, log=log),
         surfaces=backends.surfaces,
     )
     return application, load_dialogue
+
+
+def _build_document_tools(
+    backends: _OpenedBackends, services: _AccessServices, load_rules: "Callable[[], RuleReasoner]"
+) -> "DocumentTools":
+    from bot.programs.document_tools import DocumentTools
+
+    return DocumentTools(
+        index=backends.index,
+        access=services.access,
+        load_rules=load_rules,
+        now=backends.database.utc_now,
+        reranker=backends.reranker,
+        embedder=backends.embedders.word_embedder,
+        uses_index_cosines=backends.embedders.are_equal,
+    )
 
 
 def _build_dialogue(
@@ -645,10 +673,11 @@ def _build_dialogue(
     services: _AccessServices,
     agent: "QuestionAgent | None",
     given_reasoner: "Reasoner | None",
+    load_rules: "Callable[[], RuleReasoner]",
 ) -> "ConversationDialogue":
     from bot.conversation.dialogue import ConversationDialogue
 
-    settings, rules = backends.settings, _load_rule_reasoner(backends.embedders.word_embedder)
+    settings, rules = backends.settings, load_rules()
     reasoner, model = given_reasoner, backends.models.model
     if reasoner is None and model is not None:
         reasoner = _build_model_reasoner(model, rules, settings)

@@ -5,7 +5,8 @@ are an error without details, which stand in the log.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any as Json
@@ -20,8 +21,12 @@ from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
     InputRequiredResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     Tool,
     ToolAnnotations,
 )
@@ -37,13 +42,15 @@ from adapters.mcp.elicitation import (
     uses_repeated_calls,
 )
 from adapters.mcp.progress import progress_notifications
+from adapters.mcp.resources import list_resources, list_templates, read_resource
 from adapters.mcp.tool_arguments import ExportArguments, QuestionArguments, parse_arguments
-from adapters.mcp.tool_results import question_result_for, refusal_result_for
+from adapters.mcp.tool_results import document_result_for, question_result_for, refusal_result_for
 from bot.application import Application
-from bot.errors import BotError
+from bot.errors import BotError, InvalidCall
 from bot.ids import ConversationId
 from bot.programs.callers import ProgramCaller
 from bot.programs.question_calls import ProgramQuestions, QuestionCall
+from bot.programs.tool_reports import OFFERED_TOOLS
 from bot.turns.turn_processor import FinishedTurn
 
 SERVER_NAME: Final = "parley"
@@ -78,7 +85,9 @@ class McpServer:
         self._shows_paths = shows_paths
         self._questions, self._caller_of, self._log = ProgramQuestions(bot), caller_of, bot.log
         self._slots = asyncio.Semaphore(_MAX_CALLS_AT_ONCE)
+        self._open_document_tools, self._reading = bot.open_document_tools, bot.document_reading
         self._tools = {"agentic_search": self._ask, "export": self._export}
+        self._tools |= dict.fromkeys(OFFERED_TOOLS, self._run_document_tool)
 
     def build_server(self) -> Server[Json]:
         return Server(
@@ -88,10 +97,17 @@ class McpServer:
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
         )
 
     async def _list_tools(self, context: RequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[*_QUESTION_TOOLS])
+        document_tools = [
+            _tool(tool.name, tool.name.replace("_", " ").capitalize(), tool.description, dict(tool.parameters))
+            for tool in self._open_document_tools().describe_tools()
+        ]
+        return ListToolsResult(tools=[*_QUESTION_TOOLS, *document_tools])
 
     async def _call_tool(self, context: RequestContext, params: CallToolRequestParams) -> CallOutcome:
         run = self._tools.get(params.name)
@@ -160,6 +176,42 @@ class McpServer:
     def _result_for(self, finished: FinishedTurn) -> CallToolResult:
         return question_result_for(finished, shows_paths=self._shows_paths)
 
+    # -- documents
+
+    async def _run_document_tool(self, context: RequestContext, params: CallToolRequestParams) -> CallToolResult:
+        report = await self._open_document_tools().run_tool(
+            params.name, params.arguments or {}, self._caller_of(context)
+        )
+        return document_result_for(report)
+
+    async def _list_templates(
+        self, context: RequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return await list_templates()
+
+    async def _list_resources(
+        self, context: RequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        cursor = None if params is None else params.cursor
+        async with self._open_slot("list_resources"):
+            return await list_resources(self._reading, self._caller_of(context), cursor)
+
+    async def _read_resource(self, context: RequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
+        async with self._open_slot("read_resource"):
+            return await read_resource(self._reading, self._caller_of(context), params.uri)
+
+    @asynccontextmanager
+    async def _open_slot(self, name: str) -> AsyncGenerator[None]:
+        """Raises `MCPError` with the sentence of a failure: a resource has no result that could tell it."""
+        try:
+            with _HiddenFailures(self._log, name):
+                async with self._slots:
+                    yield
+        except InvalidCall as exc:
+            raise MCPError(code=INVALID_PARAMS, message=str(exc)) from exc
+        except BotError as exc:
+            raise MCPError(code=INTERNAL_ERROR, message=str(exc)) from exc
+
 
 class _HiddenFailures:
     """Turns failures without a sentence of their own into an error that tells no details; logs their kind."""
@@ -179,7 +231,7 @@ class _HiddenFailures:
 
 def _tool(name: str, title: str, description: str, schema: dict[str, Json]) -> Tool:
     """A tool that reads documents and changes none."""
-    annotations = ToolAnnotations(title=title, read_only_hint=True, destructive_hint=False, open_world_hint=False)
+    annotations = ToolAnnotations(title=title, read_only_hint=True, destructive_hint=False)
     return Tool(name=name, title=title, description=description, input_schema=schema, annotations=annotations)
 
 

@@ -5,6 +5,7 @@ from typing import Any as Json
 
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 
+from bot.programs.tool_reports import ToolReport
 from bot.surface.replies import FilePart, TablePart
 from bot.turns.turn_processor import FinishedTurn
 
@@ -21,6 +22,12 @@ def question_result_for(finished: FinishedTurn, *, shows_paths: bool) -> CallToo
         result["files"] = [{"name": file.name, "rows": file.rows, "path": None, "url": file.url} for file in files]
         content += [ResourceLink(uri=file.url, name=file.name, mime_type="text/csv") for file in files]
     return CallToolResult(content=content, structured_content=result, is_error=finished.error is not None)
+
+
+def document_result_for(report: ToolReport) -> CallToolResult:
+    """What a search tool found, as text and as JSON."""
+    content: list[ContentBlock] = [TextContent(text=report.text)]
+    return CallToolResult(content=content, structured_content=dict(report.fields))
 
 
 def refusal_result_for(sentence: str) -> CallToolResult:

@@ -14,7 +14,15 @@ def define_tool(name: str, description: str, arguments_type: type[BaseModel]) ->
 
     References within the schema are replaced by what they refer to, since small servers do not resolve them.
     """
-    schema = strict_schema_of(arguments_type)
+    return _define(name, description, strict_schema_of(arguments_type))
+
+
+def define_open_tool(name: str, description: str, arguments_type: type[BaseModel]) -> ToolDefinition:
+    """Returns the definition of a tool whose arguments may be left out where they have a default."""
+    return _define(name, description, arguments_type.model_json_schema())
+
+
+def _define(name: str, description: str, schema: dict[str, Json]) -> ToolDefinition:
     definitions = cast(dict[str, Json], schema.pop("$defs", {}))
     parameters = cast(dict[str, Json], _inline_references(schema, definitions))
     parameters.pop("description", None)  # the docstring of the class, which is for readers of the code

@@ -23,7 +23,7 @@ from agent.tools.search_passages import SEARCH_SEMANTIC, SEARCH_TEXT
 from agent.tools.tool_access import ToolAccess
 from agent.tools.tool_arguments import ToolArguments
 from agent.tools.tool_budget import ToolBudget
-from agent.tools.tool_definitions import define_tool
+from agent.tools.tool_definitions import define_open_tool, define_tool
 from agent.tools.tool_filters import FilterLinker
 from agent.tools.tool_protocol import DocumentTool, ToolFindings, ToolResult
 from storage.search.codec import search_to_json
@@ -61,6 +61,11 @@ def tool_definitions() -> tuple[ToolDefinition, ...]:
     return tuple(define_tool(tool.name, tool.description, tool.arguments_type) for tool in _TOOLS.values())
 
 
+def open_tool_definitions() -> tuple[ToolDefinition, ...]:
+    """Returns the definitions for programs: arguments with a default may be left out."""
+    return tuple(define_open_tool(tool.name, tool.description, tool.arguments_type) for tool in _TOOLS.values())
+
+
 @dataclass(slots=True, kw_only=True)
 class ToolExecutor:
     """Executes the calls of a model, in the scope of the session. Raises only `IndexUnavailable` and its kinds."""
@@ -77,7 +82,7 @@ class ToolExecutor:
         if not self.budget.spend_call():
             return _refuse("No calls of tools are left. Answer with what you have.")
         try:
-            executed, result = await self._execute_call(call)
+            executed, result = await self.execute_call(call)
         except UnusableToolCall as exc:
             return _refuse(f"Not executed. {exc} {self._remaining_text}")
         header = f"Result of call {executed.id} ({executed.tool}). {self._remaining_text}"
@@ -87,7 +92,8 @@ class ToolExecutor:
     def _remaining_text(self) -> str:
         return f"Calls left: {self.budget.remaining_calls}."
 
-    async def _execute_call(self, call: ToolCall) -> tuple[ExecutedCall, ToolResult]:
+    async def execute_call(self, call: ToolCall) -> tuple[ExecutedCall, ToolResult]:
+        """Executes a call beside the budget. Raises `UnusableToolCall` with the reason, and what `run_call` raises."""
         tool = _find_tool(call.name)
         arguments = _parse_arguments(call.arguments, tool)
         asked = arguments.model_dump(mode="json")

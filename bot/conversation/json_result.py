@@ -156,14 +156,14 @@ def _outcome_fields(outcome: Outcome, request: ResultRequest) -> JsonObject:
 
 def _answer_fields(outcome: Answer | Clarify, request: ResultRequest) -> JsonObject:
     kind = outcome.kind if isinstance(outcome, Clarify) else OutcomeKind.ANSWER
-    values = [_figure_json(figure) for leg in outcome.legs for figure in leg.figures]
+    values = [figure_to_json(figure) for leg in outcome.legs for figure in leg.figures]
     return {
         "outcome": kind.value,
         "text": outcome.text,
         "doc_ids": _result_doc_ids(outcome, request.max_doc_ids),
         "value": _only_value(values),
         "values": values,
-        "groups": [_group_json(line) for leg in outcome.legs for line in leg.groups],
+        "groups": [group_to_json(line) for leg in outcome.legs for line in leg.groups],
         "missing": [_missing_json(missing) for leg in outcome.legs for missing in leg.missing_counts],
         "unstated": [_unstated_json(values) for leg in outcome.legs for values in leg.unstated],
         "citations": [_citation_json(citation) for citation in outcome.citations],
@@ -178,7 +178,7 @@ def _answer_fields(outcome: Answer | Clarify, request: ResultRequest) -> JsonObj
 def _ranking_fields(outcome: Answer | Clarify, limit: int) -> JsonObject:
     """The ranked passages, the queries whose rankings make them, and the numbers of both."""
     queries = outcome.trace.sub_queries or (outcome.plan.question,)
-    hits = [_hit_json(passage, queries) for passage in outcome.hits[:limit]]
+    hits = [hit_to_json(passage, queries) for passage in outcome.hits[:limit]]
     return {
         "hits": hits,
         "sub_queries": list(queries),
@@ -212,8 +212,8 @@ def _leg_json(leg: LegResult, plan: Plan, limit: int) -> JsonObject:
         "count": None if leg.kind is OutcomeKind.AMBIGUOUS else leg.count,
         "doc_ids": [] if leg.kind is OutcomeKind.OVERLOAD else list(leg.doc_ids[:limit]),
         "filters": _leg_filters(leg, plan.leg_by_id(leg.leg).search),
-        "values": [_figure_json(figure) for figure in leg.figures],
-        "groups": [_group_json(line) for line in leg.groups],
+        "values": [figure_to_json(figure) for figure in leg.figures],
+        "groups": [group_to_json(line) for line in leg.groups],
     }
 
 
@@ -296,7 +296,7 @@ def _choice_json(choice_id: ChoiceId, choice: Choice) -> JsonObject:
     }
 
 
-def _figure_json(figure: ComputedFigure) -> JsonObject:
+def figure_to_json(figure: ComputedFigure) -> JsonObject:
     return {
         "function": figure.function.value,
         "field": figure.field,
@@ -306,7 +306,7 @@ def _figure_json(figure: ComputedFigure) -> JsonObject:
     }
 
 
-def _group_json(line: GroupLine) -> JsonObject:
+def group_to_json(line: GroupLine) -> JsonObject:
     return {"label": line.label, "value": line.value, "unit": line.unit, "count": line.count}
 
 
@@ -318,7 +318,7 @@ def _missing_json(missing: MissingCount) -> JsonObject:
     return {"field": missing.field, "count": missing.count}
 
 
-def _hit_json(passage: FoundPassage, queries: Sequence[str]) -> JsonObject:
+def hit_to_json(passage: FoundPassage, queries: Sequence[str]) -> JsonObject:
     """A passage; its queries are numbers in `queries`, from 1."""
     hit, found_for = passage.hit, passage.found_for or queries[:1]
     numbers = [number for number, query in enumerate(queries, start=1) if query in found_for]
