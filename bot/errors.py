@@ -5,6 +5,7 @@ BotError                        its text is one plain sentence for a person
 ├── InvalidSubject              no valid person or subject
 ├── PictureFailed               a picture that cannot be drawn; the reply stands without it
 ├── ResultCacheUnavailable      the file of what models returned cannot be read or written
+├── SynonymRefused              a synonym that a schema cannot take
 ├── InvalidQuestion             empty or too long
 ├── MissingBucket               the operator named a bucket that does not exist
 ├── UnknownTurn                 no such turn
@@ -92,6 +93,13 @@ class InvalidSubject(BotError):
     def __init__(self, text: str, reason: str) -> None:
         super().__init__(f"{text!r} {reason}.")
         self.text, self.reason = text, reason
+
+
+class SynonymRefused(BotError):
+    """A synonym that a schema cannot take. The message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason}.")
 
 
 class InvalidQuestion(BotError):
