@@ -28,6 +28,7 @@ from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
 from bot.programs.document_reading import DocumentReading
 from bot.progress import ProgressCallback, ignore_progress
+from bot.saved_searches.due_searches import DueSearches
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
@@ -84,6 +85,7 @@ class Application:
     sources: SourceOperations
     retention: ConversationRetention
     web_pages: WebPageStore
+    due_searches: DueSearches
     readiness: ReadinessChecks
     index_rebuild: IndexRebuild
     clarifications: ClarificationOffers
@@ -167,6 +169,7 @@ class Application:
             self.log,
             retention=self.retention,
             web_pages=self.web_pages,
+            due_searches=self.due_searches,
             first_job=first_job,
             maintenance=maintenance,
         ):

@@ -47,8 +47,11 @@ from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_
 from bot.models.result_cache import ResultCache
 from bot.person_links import PersonLinks
 from bot.programs.document_reading import DocumentReading
+from bot.saved_searches.due_searches import DueSearches
+from bot.saved_searches.saved_searches import SavedSearches
 from bot.settings import EMBEDDED_INDEX_URL, Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
+from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
 from bot.surface.known_addresses import ServiceUrls
 from bot.surface.outbox import Outbox
@@ -446,6 +449,7 @@ class _AccessServices:
     clarifications: ClarificationOffers
     attachments: ConversationAttachments
     exports: ExportFiles
+    saved_searches: SavedSearches
 
 
 def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
@@ -482,6 +486,7 @@ def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
             worker=backends.process_name,
             observer=backends.operations.report_operation,
         ),
+        saved_searches=SavedSearches(database, index, access, backends.surfaces),
     )
 
 
@@ -515,6 +520,7 @@ def _build_turn_processor(
             database=backends.database,
         ),
         turn_actions=turn_actions,
+        saved_searches=services.saved_searches,
         model_calls=model_calls,
         summary_polisher=summary_polisher,
         surfaces=backends.surfaces,
@@ -588,6 +594,12 @@ def _build_application(
         summary_polisher=summary_polisher,
     )
 
+    turn_workers = TurnWorkers(turn_processor, inbox, name=backends.process_name, log=log)
+
+    async def accept_and_wake(inbound: Inbound) -> None:
+        if await turn_processor.accept_inbound(inbound) is not None:
+            turn_workers.wake_for(inbound.surface)
+
     async def warm_up() -> None:
         await load_dialogue().warm_up_agent()
         await load_model()
@@ -627,6 +639,15 @@ def _build_application(
         sources=sources,
         retention=ConversationRetention(database, settings.retention_days, log),
         web_pages=WebPageStore(database),
+        due_searches=DueSearches(
+            database=database,
+            index=index,
+            access=services.access,
+            surfaces=backends.surfaces,
+            accept=accept_and_wake,
+            worker=backends.process_name,
+            log=log,
+        ),
         readiness=_build_readiness_checks(settings, database, index),
         index_rebuild=IndexRebuild(
             index=index,
@@ -645,7 +666,7 @@ def _build_application(
         turn_processor=turn_processor,
         open_document_tools=cache(partial(_build_document_tools, backends, services, load_rules)),
         document_reading=DocumentReading(index=index, access=services.access),
-        turn_workers=TurnWorkers(turn_processor, inbox, name=backends.process_name, log=log),
+        turn_workers=turn_workers,
         surfaces=backends.surfaces,
     )
     return application, load_dialogue
@@ -697,6 +718,7 @@ def _build_dialogue(
         exports=services.exports,
         attachments=services.attachments,
         surfaces=backends.surfaces,
+        saved_searches=services.saved_searches,
         show_pictures=settings.pictures,
         web_search=_build_web_search(backends) if settings.web_search.is_allowed else None,
     )

@@ -13,6 +13,7 @@ from bot.admin.sources import SourceOperations
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.exports import ExportFiles
 from bot.conversation.file_offers import FileOffers
+from bot.saved_searches.due_searches import DueSearches
 from bot.turns.turn_processor import TurnProcessor
 from storage.search.errors import SearchError
 from storage.sql.errors import SqlError
@@ -33,11 +34,13 @@ async def run_periodic_jobs(
     *,
     retention: ConversationRetention | None = None,
     web_pages: WebPageStore | None = None,
+    due_searches: DueSearches | None = None,
     first_job: _PeriodicJob | None = None,
     maintenance: bool = True,
     interval: timedelta = _TICK_INTERVAL,
 ) -> AsyncGenerator[None]:
-    """Runs in the background of the block: expires offers and files, deletes old turns, syncs due sources.
+    """Runs in the background of the block: expires offers and files, deletes old turns, syncs due sources, starts
+    saved searches.
 
     `first_job` starts at once, and runs only once. `maintenance` False: another process removes files and syncs. At the
     end of the block, running jobs are cancelled and awaited.
@@ -51,6 +54,7 @@ async def run_periodic_jobs(
         jobs += (exports.expire_files, file_offers.expire_offers, attachments.expire_files, sources.sync_due_sources)
         jobs += (retention.expire_turns,) if retention is not None else ()
         jobs += (web_pages.delete_expired_pages,) if web_pages is not None else ()
+        jobs += (due_searches.start_due_runs,) if due_searches is not None else ()
     for job in jobs:
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
             _start_job,

@@ -73,6 +73,8 @@ from bot.conversation.turn_result import (
 from bot.errors import BotError, InvalidQuestion, MissingBucket
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
 from bot.progress import PartialAnswerCallback, ProgressCallback, ignore_partial_answer
+from bot.saved_searches.saved_searches import QuestionCallback, SavedSearches
+from bot.saved_searches.search_requests import SavedSearchRequest, recognise_request
 from bot.surface.attachments import (
     ATTACHMENTS_BUCKET,
     UnreadFile,
@@ -89,10 +91,11 @@ from bot.surface.inbound import (
     Inbound,
     OperatorAudience,
     PrivateAudience,
+    SavedSearchRun,
     TextMessage,
 )
 from bot.surface.product_directories import ProductDirectories
-from bot.surface.replies import ChosenPart
+from bot.surface.replies import ChosenPart, Reply, TextPart
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.translation import translate_message
 from bot.web_search.web_pages import WEB_BUCKET
@@ -182,6 +185,7 @@ class ConversationDialogue:
         exports: ExportFiles,
         attachments: ConversationAttachments,
         surfaces: SurfaceRegistry,
+        saved_searches: SavedSearches,
         answer_timeout: timedelta,
         reranker: Reranker | None = None,
         embedder: TextEmbedder | None = None,
@@ -195,6 +199,7 @@ class ConversationDialogue:
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._attachments, self._surfaces, self._answer_timeout = attachments, surfaces, answer_timeout
         self._conversations, self._show_pictures = ConversationStore(database), show_pictures
+        self._saved_searches = saved_searches
         self._web_search = web_search
 
     async def warm_up_agent(self) -> None:
@@ -265,9 +270,13 @@ class ConversationDialogue:
         body = turn_context.inbound.body
         if isinstance(body, TextMessage) and not body.text.strip() and turn_context.content.file_names:
             return _notice_turn_result("", acknowledge_files(turn_context.content.file_names), turn_context)
+        if isinstance(body, SavedSearchRun):
+            return await self._run_saved_search(body, turn_context)
         choice = await self._detect_choice(turn_context)
         if choice is not None:
             return await self._handle_click(choice, turn_context)
+        if isinstance(body, TextMessage) and (request := recognise_request(body.text)) is not None:
+            return await self._answer_saved_search_request(request, body.text, turn_context)
         return await self._answer_question(turn_context)
 
     async def _detect_choice(self, turn_context: _TurnContext) -> ChoiceId | None:
@@ -345,6 +354,50 @@ class ConversationDialogue:
             report_partial_answer=turn_context.report_partial_answer,
             reasoning_log=turn_context.reasoning_log,
         )
+
+    # -- saved searches
+
+    async def _answer_saved_search_request(
+        self, request: SavedSearchRequest, question: str, turn_context: _TurnContext
+    ) -> TurnResult:
+        text = await self._saved_searches.answer_request(
+            request,
+            turn_context.inbound,
+            turn_context.turn,
+            turn_context.scope,
+            await self._saved_question_callback(turn_context),
+        )
+        return _text_turn_result(question, text, turn_context)
+
+    async def _run_saved_search(self, run: SavedSearchRun, turn_context: _TurnContext) -> TurnResult:
+        report = await self._saved_searches.run_search(
+            run, turn_context.inbound, turn_context.scope, await self._saved_question_callback(turn_context)
+        )
+        provenance = None
+        if report.outcome is not None:
+            provenance = provenance_of(report.outcome, turn_context.scope, frozenset())
+        return replace(_text_turn_result("", report.text, turn_context), search_run=report.run, provenance=provenance)
+
+    async def _saved_question_callback(self, turn_context: _TurnContext) -> QuestionCallback:
+        """Asks a question by itself: without the conversation so far, and not about attached files or web pages."""
+        context = replace(
+            await self._build_context(turn_context),
+            index=self._index.within_scope(turn_context.scope),
+            buckets=await self._requested_buckets(turn_context),
+            last_plan=None,
+            earlier_plans=(),
+            conversation_summary="",
+            found_nothing=False,
+            pending_words=(),
+            found_documents=(),
+            clarifications_in_a_row=0,
+        )
+
+        async def ask_question(question: str) -> Outcome:
+            async with asyncio.timeout(self._answer_timeout.total_seconds()):
+                return await self._agent.answer(question, context)
+
+        return ask_question
 
     # -- clicks
 
@@ -665,6 +718,13 @@ def _notice_turn_result(question: str, sentence: str, turn_context: _TurnContext
     """Returns a result with one sentence that leaves the conversation's state unchanged."""
     result = result_to_json(turn_context.result_request_for(question), StartOverOutcome(text=sentence))
     return TurnResult(reply=notice_reply_for(turn_context.turn, sentence), result=result)
+
+
+def _text_turn_result(question: str, markdown: str, turn_context: _TurnContext) -> TurnResult:
+    """Returns a result with this text, which leaves the conversation's state unchanged."""
+    result = result_to_json(turn_context.result_request_for(question), StartOverOutcome(text=markdown))
+    parts = (TextPart(markdown=markdown),) if markdown else ()
+    return TurnResult(reply=Reply(turn=turn_context.turn, parts=parts), result=result)
 
 
 def _file_lines(unread_files: Sequence[UnreadFile], remarks: Sequence[tuple[str, str]]) -> list[str]:

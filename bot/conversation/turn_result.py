@@ -11,6 +11,7 @@ from bot.conversation.json_result import ResultRequest, failure_to_json
 from bot.conversation.reasoning_record import logged_fields_of, reasoning_to_json
 from bot.conversation.reply_builder import notice_reply_for
 from bot.ids import ChoiceId, TurnId
+from bot.saved_searches.run_outcomes import SearchRunOutcome, run_outcome_from_json, run_outcome_to_json
 from bot.surface.attachments import format_unfetched_notice
 from bot.surface.inbound import Inbound, TextMessage
 from bot.surface.json_codec import (
@@ -37,6 +38,7 @@ class TurnResult:
     chosen_part: ChosenPart | None = None
     provenance: AnswerProvenance | None = None
     ending: str | None = None  # overrides the outcome as the stored ending
+    search_run: SearchRunOutcome | None = None  # of a saved search
     reasoning: Mapping[str, Json] = field(default_factory=dict[str, Json])  # see `reasoning_to_json`
 
     @property
@@ -111,6 +113,7 @@ def turn_result_to_json(turn_result: TurnResult) -> dict[str, Json]:
         "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
         "rests_on": None if provenance is None else provenance_to_json(provenance, turn_result.result),
         "ending": turn_result.ending,
+        **({} if turn_result.search_run is None else {"search_run": run_outcome_to_json(turn_result.search_run)}),
         **({"reasoning": turn_result.reasoning} if turn_result.reasoning else {}),
     }
 
@@ -128,7 +131,7 @@ def turn_result_from_json(data: Mapping[str, Json]) -> TurnResult:
 
 def _turn_result_from_fields(data: Mapping[str, Json]) -> TurnResult:
     chosen, provenance = data["chosen"], data.get("rests_on")  # older stored turns have no provenance
-    private_turn = data.get("begins")
+    private_turn, search_run = data.get("begins"), data.get("search_run")
     return TurnResult(
         reply=reply_from_json(data["reply"]),
         result=data["result"],
@@ -139,5 +142,6 @@ def _turn_result_from_fields(data: Mapping[str, Json]) -> TurnResult:
         chosen_part=None if chosen is None else ChosenPart(label=chosen["label"], by=chosen["by"]),
         provenance=None if provenance is None else provenance_from_json(provenance, data["result"]),
         ending=data.get("ending"),
+        search_run=None if search_run is None else run_outcome_from_json(search_run),
         reasoning=data.get("reasoning", {}),
     )

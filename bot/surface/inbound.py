@@ -84,7 +84,16 @@ class FullTextRequest:
     turn: TurnId
 
 
-InboundBody: TypeAlias = TextMessage | ButtonClick | MessageDeletion | FullTextRequest
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedSearchRun:
+    """A saved search is due. `missed_count`: how many due times have passed without a report; 0 for a run on time."""
+
+    search: int  # its number
+    due_at: datetime
+    missed_count: int = 0
+
+
+InboundBody: TypeAlias = TextMessage | ButtonClick | MessageDeletion | FullTextRequest | SavedSearchRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from bot.surface.inbound import (
     OperatorAudience,
     OutsiderPresence,
     PrivateAudience,
+    SavedSearchRun,
     TextMessage,
 )
 from bot.surface.replies import Reply, ReplyPart
@@ -77,6 +78,8 @@ def body_to_json(body: InboundBody) -> JsonObject:
             return {"withdrawn": True}
         case FullTextRequest(turn=turn):
             return {"all_of": turn}
+        case SavedSearchRun(search=search, due_at=due_at, missed_count=missed_count):
+            return {"saved_search": search, "due_at": due_at.isoformat(), "missed": missed_count}
         case _:
             assert_never(body)
 
@@ -86,6 +89,12 @@ def body_from_json(data: Mapping[str, Json]) -> InboundBody:
         return MessageDeletion()
     if "all_of" in data:
         return FullTextRequest(TurnId(data["all_of"]))
+    if "saved_search" in data:
+        return SavedSearchRun(
+            search=int(data["saved_search"]),
+            due_at=datetime.fromisoformat(data["due_at"]),
+            missed_count=int(data["missed"]),
+        )
     return ButtonClick(ChoiceId(data["clicked"])) if "clicked" in data else TextMessage(str(data["said"]))
 
 

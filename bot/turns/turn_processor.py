@@ -47,7 +47,8 @@ from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
 from bot.metrics.operation_measurements import OperationObserver
 from bot.progress import ProgressCallback, ignore_partial_answer, ignore_progress
-from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
+from bot.saved_searches.saved_searches import SavedSearches
+from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, SavedSearchRun, TextMessage
 from bot.surface.json_codec import inbound_from_row, inbound_to_row, salvage_unreadable_inbound
 from bot.surface.outbox import OutboxFailed
 from bot.surface.replies import ChosenPart, NoticePart, Reply
@@ -105,6 +106,7 @@ class TurnProcessor:
         stop_requests: StopRequests,
         revisions: QuestionRevisions,
         turn_actions: TurnActionHandler,
+        saved_searches: SavedSearches,
         model_calls: ModelCallArchive,
         summary_polisher: "SummaryPolisher | None",
         surfaces: SurfaceRegistry,
@@ -118,7 +120,7 @@ class TurnProcessor:
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stop_requests, self._revisions = question_limits, stop_requests, revisions
         self._turn_actions, self._model_calls, self._surfaces = turn_actions, model_calls, surfaces
-        self._summary_polisher = summary_polisher
+        self._summary_polisher, self._saved_searches = summary_polisher, saved_searches
         self._observers: list[TurnObserver] = []
 
     @property
@@ -248,6 +250,8 @@ class TurnProcessor:
     async def _answer_turn(self, run: "_TurnRun", failure: Exception | None) -> FinishedTurn | None:
         if run.read_error is not None:
             raise run.read_error
+        if isinstance(run.inbound.body, SavedSearchRun):
+            return await self._report_saved_search(run)
         await self._place_question(run)
         earlier_messages = await self._apply_revision(run)
         if isinstance(run.inbound.body, MessageDeletion):
@@ -266,6 +270,19 @@ class TurnProcessor:
         )
         self._log_turn(run, turn_result)
         return replace(finished_turn, cause=failure)
+
+    async def _report_saved_search(self, run: "_TurnRun") -> FinishedTurn:
+        """Shows no progress, since nobody waits. A run without news, or one that has failed, ends without a message."""
+        turn_result = await self._load_or_compute_result(run)
+        search_run = turn_result.search_run
+        is_reported = run.has_outbox and search_run is not None and not search_run.is_silent
+        if is_reported and run.claimed.turn.delivered_at is None:
+            await run.delivery.deliver_reply(turn_result.reply)
+        if search_run is not None and search_run.record is not None:
+            await self._saved_searches.record_run(search_run.record)
+        finished_turn = await self._finish_turn(run, replace(turn_result, search_run=None), is_delivered=is_reported)
+        self._log_turn(run, turn_result)
+        return finished_turn
 
     async def _place_question(self, run: "_TurnRun") -> None:
         """Moves a question that was asked outside a conversation into the conversation of its answer. The move is
@@ -341,8 +358,8 @@ class TurnProcessor:
         failure.
         """
         exc = failure or RuntimeError()
-        if run.inbound.needs_thread or isinstance(run.inbound.body, MessageDeletion):  # no place for a reply
-            raise exc
+        if run.inbound.needs_thread or isinstance(run.inbound.body, (MessageDeletion, SavedSearchRun)):
+            raise exc  # there is no place for a reply, or nobody waits for one
         if _is_transient_failure(exc) and not run.is_last_attempt and not run.claimed.is_exhausted:
             await self._retry_later(run, exc)
             return None

@@ -5,7 +5,7 @@ due time.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -125,7 +125,7 @@ class SavedSearchStore:
             conditions.append(saved_searches.c.conversation == conversation)
         query = _SELECT_SEARCHES.where(*conditions).order_by(saved_searches.c.position)
         rows = await self._database.run_read(lambda connection: connection.execute(query).all())
-        return [tables.value_from_row(StoredSavedSearch, row) for row in rows]
+        return [search for search in map(_search_from, rows) if search is not None]
 
     async def find_search(self, position: int) -> StoredSavedSearch | None:
         query = _SELECT_SEARCHES.where(saved_searches.c.position == position)
@@ -203,4 +203,7 @@ _SELECT_SEARCHES: Final[Select[Any]] = select(saved_searches)
 
 
 def _search_from(row: Row[Any] | None) -> StoredSavedSearch | None:
-    return None if row is None else tables.value_from_row(StoredSavedSearch, row)
+    if row is None:
+        return None
+    search = tables.value_from_row(StoredSavedSearch, row)
+    return replace(search, status=SavedSearchStatus(search.status))

@@ -1,0 +1,116 @@
+"""What people say to Parley about saved searches, in English: keep one, list them, stop one."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from bot.saved_searches.schedule import ChangeSchedule, SearchSchedule, parse_schedule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveRequest:
+    """Ask this question again by this schedule."""
+
+    question: str
+    schedule: SearchSchedule
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """Which saved searches are there?"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRequest:
+    """Stop the saved search of this number; without a number, the only one, or all."""
+
+    number: int | None = None
+    stops_all: bool = False
+
+
+SavedSearchRequest: TypeAlias = SaveRequest | ListRequest | StopRequest
+
+
+def recognise_request(text: str) -> SavedSearchRequest | None:
+    """Returns what the whole message asks for; None for any other message, which is a question to the documents."""
+    words = " ".join(text.split())
+    if len(words) > _MAX_MESSAGE_CHARS:
+        return None
+    if _LIST_PATTERN.fullmatch(words):
+        return ListRequest()
+    if match := _STOP_PATTERN.fullmatch(words):
+        number = match["watch"] or match["search"]
+        return StopRequest(number=None if number is None else int(number), stops_all=match["all"] is not None)
+    return _recognise_arrival(words) or _recognise_schedule(words)
+
+
+def _recognise_arrival(words: str) -> SaveRequest | None:
+    """ "Tell me when a new … arrives": the new documents are announced as indefinite. Anything definite ("when the
+    delivery arrives") is a question about one document.
+    """
+    for pattern in _ARRIVAL_PATTERNS:
+        if match := pattern.fullmatch(words):
+            is_single = match["article"] is not None and match["article"].lower() in ("a", "an", "another")
+            quantifier = "every" if is_single else "all"
+            return SaveRequest(question=f"List {quantifier} {match['documents']}", schedule=ChangeSchedule())
+    return None
+
+
+def _recognise_schedule(words: str) -> SaveRequest | None:
+    """ "Every Monday 9:00: …": a schedule, then the question."""
+    if not _SCHEDULE_START.match(words):
+        return None
+    for match in _QUESTION_START.finditer(words):
+        schedule = parse_schedule(words[: match.start()])
+        question = _PASSED_WORDS.sub("", words[match.end() :]).strip()
+        if schedule is not None and question:
+            return SaveRequest(question=question[:1].upper() + question[1:], schedule=schedule)
+    return None
+
+
+_MAX_MESSAGE_CHARS: Final = 1_000
+_POLITE: Final = r"(?:(?:please|can you|could you|would you),? )?"
+_TELL: Final = (
+    rf"{_POLITE}(?:(?:tell|notify|alert|inform|message|ping|warn) (?:me|us)|let (?:me|us) know|post(?: here)?)"
+)
+_WHEN: Final = r"(?:when|whenever|once|as soon as|every time|each time)"  # "if" may ask about today
+_NEW: Final = r"(?:(?P<article>an?|another|any|some|more) )?new "
+_INDEFINITE: Final = r"(?P<article>an?|another|any|some|more) "
+_COMES: Final = r"(?:arrives?|comes? in|appears?|shows? up|turns? up|(?:is|are|gets?) (?:added|uploaded|loaded))"
+_ARRIVES: Final = rf"(?:{_COMES}|(?:is|are) (?:received|filed|published))"
+_END: Final = r"(?:,? please)?[.!?]*"
+_ARRIVAL_PATTERNS: Final = tuple(
+    re.compile(pattern + _END, re.IGNORECASE)
+    for pattern in (
+        rf"{_TELL} (?:{_WHEN}|if) {_NEW}(?P<documents>.+?) {_ARRIVES}",
+        rf"{_TELL} {_WHEN} {_INDEFINITE}(?P<documents>.+?) {_COMES}",
+        rf"{_TELL} {_WHEN} there(?: is| are|'s|’s) {_NEW}(?P<documents>.+?)",
+        rf"{_TELL} {_WHEN} (?:we|i) (?:get|receive) {_NEW}(?P<documents>.+?)",
+        rf"{_POLITE}watch (?:out )?for {_NEW}(?P<documents>.+?)",
+    )
+)
+_SCHEDULE_START: Final = re.compile(r"(?:every|each|daily|weekly|monthly|weekdays|on change)\b", re.IGNORECASE)
+_QUESTION_START: Final = re.compile(
+    r":\s|,?\s(?=(?:please|tell|show|send|give|list|report|post|find)\s)", re.IGNORECASE
+)
+_PASSED_WORDS: Final = re.compile(
+    r"^\s*(?:please )?(?:(?:(?:tell|send|give|show) (?:me|us)|report|post)(?: (?=(?:how|which|what|who|when|where)\b))?"
+    r"(?: about)?\s+)?",
+    re.IGNORECASE,
+)
+_LIST_PATTERN: Final = re.compile(
+    r"(?:what (?:are you|do you) watch(?:ing)?(?: for)?(?: (?:me|us))?(?: here)?"
+    r"|what (?:are|do) you (?:telling|tell) me about"
+    r"|(?:(?:list|show)(?: me)? |what are |which are )?(?:my|our|all|the) saved searches(?: here)?"
+    r"|(?:what|which) saved searches (?:do (?:i|we) have|are there)(?: here)?)[.!?]*",
+    re.IGNORECASE,
+)
+_NUMBER: Final = r"(?: (?:number |no\.? |#)?(?P<{name}>\d{{1,9}}))?"
+_STOP_PATTERN: Final = re.compile(
+    rf"{_POLITE}(?:"
+    r"(?P<all>(?:stop|end|cancel|delete|remove) all (?:of )?(?:my |our |the )?saved searches|stop watching everything)"
+    rf"|stop (?:(?:telling|notifying|alerting|informing) (?:me|us)|watching){_NUMBER.format(name='watch')}"
+    rf"|(?:stop|end|cancel|delete|remove) (?:(?:my|the|that|this) )?saved search{_NUMBER.format(name='search')}"
+    rf")(?: (?:for me|here|now))*{_END}",
+    re.IGNORECASE,
+)

@@ -1,0 +1,381 @@
+"""Saved searches in a conversation: kept, reported once, paused without rights, listed and stopped."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+import pytest
+
+from bot.application import Application
+from bot.bootstrap import open_application
+from bot.ids import EVERYONE, ConversationId, MessageId, Subject
+from bot.saved_searches.due_searches import DueSearches
+from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
+from bot.settings import Settings
+from bot.surface.inbound import ChannelAudience, Inbound, OutsiderPresence
+from bot.surface.outbox import OutboxFailed
+from bot.surface.replies import Reply, TextPart
+from bot.turns.delivery import TURN_LEASE
+from storage.embedded.index import EmbeddedIndex
+from storage.search.errors import IndexUnavailable
+from storage.search.ids import DocId
+from storage.sql.database import SqlDatabase
+from storage.sql.saved_search_store import SavedSearchStatus, SavedSearchStore
+from storage.sql.stores.inbox import TurnInbox
+from tests.bot.conftest import ConversationDriver, private_audience_of
+from tests.bot.fakes import NO_REASONER, Clock, FakeChat, FakeChatThread, ListingAgent
+from tests.builders import RECEIPTS, a_document
+
+TELL_ME = "Tell me when a new receipt arrives"
+EVERY_MONDAY = "Every Monday 9:00: list the receipts"
+
+
+def text_of(reply: Reply) -> str:
+    return "\n\n".join(part.markdown for part in reply.parts if isinstance(part, TextPart))
+
+
+def posted_texts(chat: FakeChat) -> list[str]:
+    return [text_of(message.reply) for message in chat.messages.values()]
+
+
+async def work_off_inbox(bot: Application) -> None:
+    """Does what a worker does with the turns that are due."""
+    inbox = TurnInbox(bot.database)
+    while claimed := await inbox.claim_due_turns("w1", TURN_LEASE):
+        for turn in claimed:
+            await bot.turn_processor.process_turn(turn)
+
+
+async def tick(bot: Application, clock: Clock, **passed: float) -> int:
+    """Lets time pass, then does what the periodic job and a worker do."""
+    clock.advance(timedelta(**passed))
+    started = await bot.due_searches.start_due_runs()
+    await work_off_inbox(bot)
+    return started
+
+
+async def put_receipts(index: EmbeddedIndex, *doc_ids: str, vendor: str = "Acme") -> None:
+    await index.put(
+        RECEIPTS, [a_document(id_, f"text of {id_}", title=f"Receipt {id_}", vendor=vendor) for id_ in doc_ids]
+    )
+
+
+def due_searches_of_replica(bot: Application, accept_failures: Sequence[BaseException] = ()) -> DueSearches:
+    """Another process. After it has stored a turn, it raises the failures, one per turn."""
+    failures = list(accept_failures)
+
+    async def accept(inbound: Inbound) -> None:
+        await bot.turn_processor.accept_inbound(inbound)
+        if failures:
+            raise failures.pop(0)
+
+    return DueSearches(
+        database=bot.database,
+        index=bot.index,
+        access=bot.access,
+        surfaces=bot.surfaces,
+        accept=accept,
+        worker="another",
+        log=bot.log,
+    )
+
+
+async def test_the_confirmation_says_what_is_watched_and_how_many_there_are_now(bot: Application) -> None:
+    reply = text_of((await ConversationDriver(bot).ask_question(TELL_ME)).reply)
+
+    assert "List every receipt" in reply
+    assert "42 documents" in reply
+    assert "stop watching 1" in reply
+
+
+async def test_what_is_new_changed_and_gone_is_reported_once(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(TELL_ME)
+    chat.messages.clear()
+    assert await tick(bot, clock, minutes=6) == 0
+
+    await put_receipts(index, "n1", "n2", "r000")
+    await index.delete([DocId("r001"), DocId("r002"), DocId("r003")])
+    await tick(bot, clock, minutes=6)
+
+    (report,) = posted_texts(chat)
+    assert "**2 new**, **1 changed**, **3 gone** since the last time; 41 documents now" in report
+    assert "- Receipt n1\n- Receipt n2" in report
+    assert "Changed:\n\n- Receipt r000" in report
+    assert "r001" not in report
+    assert await tick(bot, clock, minutes=6) == 0
+    assert len(chat.messages) == 1
+
+
+async def test_a_rewrite_without_a_difference_is_no_news(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await put_receipts(index, "n1")
+    await ConversationDriver(bot).ask_question(TELL_ME)
+    chat.messages.clear()
+
+    await index.delete([DocId("n1")])
+    await put_receipts(index, "n1")
+    started = await tick(bot, clock, minutes=6)
+
+    assert started == 1
+    assert not chat.messages
+    assert await tick(bot, clock, minutes=6) == 0
+
+
+async def test_a_scheduled_search_reports_at_its_time_also_without_news(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    confirmation = text_of((await ConversationDriver(bot).ask_question(EVERY_MONDAY)).reply)
+    chat.messages.clear()
+    assert "Monday 12 May 2031 at 09:00" in confirmation
+    assert await tick(bot, clock, days=2) == 0
+
+    await put_receipts(index, "n1")
+    assert await tick(bot, clock, days=1) == 1  # Monday 12:00, too late to be on time
+    clock.advance(datetime(2031, 5, 19, 9, 0, 30, tzinfo=clock().tzinfo) - clock())
+    await tick(bot, clock)
+
+    late, punctual = posted_texts(chat)
+    assert "**1 new** since the last time; 43 documents now" in late
+    assert "This was due on Monday 12 May 2031 at 09:00, when I was not running" in late
+    assert "Nothing has changed since the last time: 43 documents" in punctual
+    assert "not running" not in punctual
+
+
+async def test_what_was_missed_while_nothing_ran_is_reported_once(
+    bot: Application, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(EVERY_MONDAY)
+    chat.messages.clear()
+
+    await tick(bot, clock, days=24)
+    await tick(bot, clock, minutes=1)
+
+    (report,) = posted_texts(chat)
+    assert "I was not running on Monday 12 May 2031 at 09:00, when this was due, and missed 4 times" in report
+
+
+async def test_of_two_replicas_one_posts(bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat) -> None:
+    talk = ConversationDriver(bot)
+    for _ in range(3):
+        await talk.ask_question(TELL_ME)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+    clock.advance(timedelta(minutes=6))
+
+    counts = await asyncio.gather(bot.due_searches.start_due_runs(), due_searches_of_replica(bot).start_due_runs())
+    await work_off_inbox(bot)
+
+    assert sum(counts) == 3
+    assert len(chat.messages) == 3
+
+
+async def test_a_replica_killed_after_it_started_a_run_leaves_one_report(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(TELL_ME)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+    clock.advance(timedelta(minutes=6))
+    with pytest.raises(KeyboardInterrupt):
+        await due_searches_of_replica(bot, [KeyboardInterrupt()]).start_due_runs()
+
+    await work_off_inbox(bot)
+    await tick(bot, clock, minutes=2)
+    await tick(bot, clock, minutes=6)
+
+    assert len(chat.messages) == 1
+
+
+async def test_a_worker_cut_off_right_after_posting_leaves_one_message_and_one_report(
+    settings: Settings, clock: Clock, database: SqlDatabase, index: EmbeddedIndex
+) -> None:
+    chat = ForgetfulChat()
+    async with open_application(
+        settings,
+        clock=clock,
+        database=database,
+        index=index,
+        agent=ListingAgent(),
+        reasoner=NO_REASONER,
+        outboxes={"slack": chat},
+    ) as bot:
+        await ConversationDriver(bot).ask_question(TELL_ME)
+        chat.messages.clear()
+        await put_receipts(index, "n1")
+        chat.cut_offs = 1
+
+        await tick(bot, clock, minutes=6)
+        unrecorded = await SavedSearchStore(database).find_search(1)
+        await tick(bot, clock, minutes=1)
+        await tick(bot, clock, minutes=6)
+
+    assert unrecorded is not None
+    assert "n1" not in unrecorded.seen
+    (report,) = posted_texts(chat)
+    assert "**1 new**" in report
+
+
+async def test_news_that_could_not_be_posted_are_part_of_the_next_report(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(EVERY_MONDAY)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+    chat.failures = [OutboxFailed("the channel is archived", retry=False)] * 2
+    await tick(bot, clock, days=3)
+    chat.failures = []
+
+    await tick(bot, clock, days=7)
+
+    (report,) = posted_texts(chat)
+    assert "**1 new**" in report
+
+
+async def test_a_failure_of_the_index_is_not_posted_and_loses_nothing(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat, agent: ListingAgent
+) -> None:
+    await ConversationDriver(bot).ask_question(TELL_ME)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+    agent.failures = [IndexUnavailable("down")] * 2
+
+    await tick(bot, clock, minutes=6)
+    nothing_yet = posted_texts(chat)
+    await tick(bot, clock, minutes=1)
+    await tick(bot, clock, minutes=1)
+
+    assert nothing_yet == []
+    (report,) = posted_texts(chat)
+    assert "**1 new**" in report
+
+
+async def test_without_the_right_it_pauses_with_one_sentence_and_says_nothing_else(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    ann = private_audience_of("ANN")
+    subject = Subject(f"user:{ann.person}")
+    await bot.grants.grant_bucket_access(RECEIPTS, subject, by="operator")
+    await ConversationDriver(bot, person=ann.person, audience=ann).ask_question(TELL_ME)
+    chat.messages.clear()
+
+    await bot.grants.revoke_grant(RECEIPTS, subject, by="operator")
+    await put_receipts(index, "n1", vendor="Unheard-of")
+    await tick(bot, clock, minutes=6)
+    await put_receipts(index, "n2")
+    await tick(bot, clock, minutes=6)
+    await tick(bot, clock, days=1)
+
+    assert posted_texts(chat) == [
+        "I have paused saved search 1, “List every receipt”, because what it reads may no longer be seen here."
+    ]
+    search = await SavedSearchStore(bot.database).find_search(1)
+    assert search is not None
+    assert search.status is SavedSearchStatus.PAUSED
+
+
+async def test_a_person_without_rights_learns_nothing_when_saving(bot: Application) -> None:
+    bob = private_audience_of("BOB")
+
+    reply = await ConversationDriver(bot, person=bob.person, audience=bob).ask_question(TELL_ME)
+
+    assert "42" not in text_of(reply.reply)
+    assert "Nothing was saved" in text_of(reply.reply)
+    assert await SavedSearchStore(bot.database).list_searches() == []
+
+
+async def test_documents_of_other_readers_are_no_news(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    ann = private_audience_of("ANN")
+    await bot.grants.grant_bucket_access(RECEIPTS, Subject(f"user:{ann.person}"), by="operator")
+    await ConversationDriver(bot, person=ann.person, audience=ann).ask_question(TELL_ME)
+    chat.messages.clear()
+
+    await index.put(RECEIPTS, [a_document("secret", "text", title="Secret", readers=["user:slack:T1:BOB"])])
+    await tick(bot, clock, minutes=6)
+
+    assert not chat.messages
+
+
+async def test_saved_searches_are_listed_and_stopped_in_words(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    talk = ConversationDriver(bot)
+    await talk.ask_question(TELL_ME)
+    await talk.ask_question(EVERY_MONDAY)
+
+    listed = text_of((await talk.ask_question("What are you watching for me?")).reply)
+    unclear = text_of((await talk.ask_question("stop telling me")).reply)
+    stopped = text_of((await talk.ask_question("stop watching 1")).reply)
+    only_one = text_of((await talk.ask_question("stop watching")).reply)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+    await tick(bot, clock, days=10)
+
+    assert "- **1** “List every receipt”, on change; 42 documents" in listed
+    assert "every Monday at 09:00" in listed
+    assert unclear == listed
+    assert stopped == "I have stopped saved search 1 (“List every receipt”)."
+    assert "I have stopped saved search 2" in only_one
+    assert not chat.messages
+
+
+async def test_a_channel_does_not_learn_what_a_person_watches_elsewhere(bot: Application) -> None:
+    ann = private_audience_of("ANN")
+    channel = ChannelAudience(channel=Subject("channel:slack:T1:C1"), outsiders=OutsiderPresence.NONE)
+    await bot.grants.grant_bucket_access(RECEIPTS, EVERYONE, by="operator")
+    alone = ConversationDriver(bot, person=ann.person, audience=ann, conversation="alone")
+    in_channel = ConversationDriver(bot, person=ann.person, audience=channel, conversation="channel")
+    await alone.ask_question(TELL_ME)
+    await in_channel.ask_question(EVERY_MONDAY)
+
+    in_channel_list = text_of((await in_channel.ask_question("my saved searches")).reply)
+    not_stopped = text_of((await in_channel.ask_question("stop watching 1")).reply)
+    alone_list = text_of((await alone.ask_question("my saved searches")).reply)
+
+    assert "every receipt" not in in_channel_list
+    assert not_stopped == in_channel_list
+    assert "**1**" in alone_list
+    assert "**2**" in alone_list
+
+
+async def test_other_people_cannot_stop_a_search(bot: Application) -> None:
+    await ConversationDriver(bot).ask_question(TELL_ME)
+
+    reply = await ConversationDriver(bot, person="local:eve").ask_question("stop watching 1")
+
+    assert "You have no saved searches here" in text_of(reply.reply)
+    assert len(await SavedSearchStore(bot.database).list_searches()) == 1
+
+
+async def test_a_person_has_a_limited_number_of_searches(bot: Application) -> None:
+    talk = ConversationDriver(bot)
+    for _ in range(MAX_SEARCHES_OF_PERSON):
+        await talk.ask_question(TELL_ME)
+
+    assert f"You have {MAX_SEARCHES_OF_PERSON} saved searches already" in text_of(
+        (await talk.ask_question(TELL_ME)).reply
+    )
+
+
+class ForgetfulChat(FakeChat):
+    """Posts, and is cut off before it can say so, as often as `cut_offs` says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cut_offs = 0
+
+    def thread_for(self, conversation: ConversationId, address: Mapping[str, str]) -> FakeChatThread:
+        return ForgetfulThread(self, conversation)
+
+
+class ForgetfulThread(FakeChatThread):
+    async def post_message(self, reply: Reply) -> MessageId:
+        message = await super().post_message(reply)
+        if isinstance(self.chat, ForgetfulChat) and self.chat.cut_offs:
+            self.chat.cut_offs -= 1
+            raise OutboxFailed("cut off", retry=True)
+        return message
