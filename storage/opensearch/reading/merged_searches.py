@@ -19,6 +19,7 @@ SendSearches: TypeAlias = Callable[[Sequence[OpenSearchRequest]], Awaitable[list
 ReadResponse: TypeAlias = Callable[[Sequence[OpenSearchResponse]], OpenSearchResponse]
 _CountedSet: TypeAlias = tuple[str, str]  # an index, and the JSON of what is asked of it
 
+MAX_JOINED_INDEXES = 16  # in one search of counts
 _COUNTING_KEYS = frozenset({"query", "size", "track_total_hits", "aggs"})
 _TOP_LEVEL_AGGREGATIONS = frozenset({"composite", "global"})  # which the server accepts in no filter aggregation
 # The merged search is too large, where each of its parts may not be.
@@ -124,8 +125,13 @@ def _has_bins(search: OpenSearchRequest) -> bool:
 def _groups_of(
     counting: Mapping[str, OpenSearchRequest], *, across_indexes: bool
 ) -> list[dict[str, OpenSearchRequest]]:
-    """Returns the searches that may be merged into one."""
+    """Returns the searches that may be merged into one.
+
+    In a search of several indexes each shard prepares the filters of all of them, so its cost grows by the square of
+    their number. Many indexes are therefore searched one by one.
+    """
     groups = dict[str, dict[str, OpenSearchRequest]]()
+    across_indexes &= len({search.indexes for search in counting.values()}) <= MAX_JOINED_INDEXES
     for key, search in counting.items():
         groups.setdefault("" if across_indexes else search.indexes[0], {})[key] = search
     return list(groups.values())

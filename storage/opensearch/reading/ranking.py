@@ -13,6 +13,7 @@ from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import MAX_HITS, MIN_GRAPH_CANDIDATES, PASSAGE, IndexLayout, VectorStorage
 from storage.opensearch.reading.bucket_queries import BucketQuery
 from storage.opensearch.reading.compile import all_of
+from storage.opensearch.reading.merged_searches import MAX_JOINED_INDEXES
 from storage.opensearch.reading.query_steps import (
     OpenSearchRequest,
     QuerySteps,
@@ -76,7 +77,7 @@ def rank_by_terms(
         (query.layout, _term_ranking_query(query, [(term, counts[term]) for term in terms]))
         for query, counts in zip(bucket_queries, occurrences, strict=True)
     ]
-    joins = not asks_each_index and limit <= _MAX_INNER_HITS
+    joins = not asks_each_index and limit <= _MAX_INNER_HITS and len(layouts) <= MAX_JOINED_INDEXES
     counted, hits_by_index = yield from run_pair_side_by_side(
         _count_passages_with(terms, layouts, large),
         _find_best_hits(_join_weighed_queries(rankings, joins=joins, alone=large), limit),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from storage.opensearch.connection import JsonObject, RequestRefused
-from storage.opensearch.reading.merged_searches import SearchMerger, merge_searches
+from storage.opensearch.reading.merged_searches import MAX_JOINED_INDEXES, SearchMerger, merge_searches
 from storage.opensearch.reading.query_steps import OpenSearchRequest, build_search_request
 from storage.opensearch.responses import OpenSearchResponse, parse_search_response
 
@@ -86,6 +86,15 @@ def test_equal_counts_of_several_indexes_share_their_filters() -> None:
     assert search.indexes == ("a", "b")
     assert list(search.body["aggs"]) == ["i0"]
     assert totals == [1, 2, 3, 4]
+
+
+def test_many_indexes_are_counted_one_by_one() -> None:
+    indexes = [f"i{number}" for number in range(MAX_JOINED_INDEXES + 1)]
+    searches = [build_search_request(index, query) for index in indexes for query in (PAID, OPEN)]
+
+    merged = merge_searches(searches, across_indexes=True)
+
+    assert [search.indexes for search in merged.searches] == [(index,) for index in indexes]
 
 
 def test_a_count_is_taken_from_the_page_of_the_same_set() -> None:

@@ -1,4 +1,4 @@
-"""An export of the same documents has the same bytes, whatever engine holds them."""
+"""The same documents give the same export and counts, whatever engine holds them."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -6,8 +6,10 @@ from contextlib import aclosing
 import pytest
 
 from bot.conversation.spreadsheet import sheet_for_schemas
+from storage.search.conditions import MATCH_ALL
 from storage.search.documents import Document
-from storage.search.index import RecordPageRequest, SearchIndex
+from storage.search.ids import BucketId
+from storage.search.index import CountRequest, KeywordPassageRequest, RecordPageRequest, SearchIndex
 from storage.search.plan import Search
 from storage.search.record_pages import load_pages_ahead
 from storage.search.schema import SchemaOrder
@@ -85,6 +87,28 @@ async def test_both_engines_export_the_same_bytes(
 
     assert files[0].count(b"\r\n") > _PAGE_ROWS
     assert files[1] == files[0]
+
+
+@pytest.mark.servers
+async def test_both_engines_count_and_find_alike_in_many_buckets(
+    embedded: IndexOpener, opensearch: IndexOpener
+) -> None:
+    buckets, answers = [BucketId(f"b{number:02}") for number in range(20)], list[tuple[list[int], list[str]]]()
+    for opener in (embedded, opensearch):
+        index = await opener()
+        for number, bucket in enumerate(buckets):
+            await index.set_schema(a_receipt_schema(bucket))
+            words = ("green tea", "tea and coffee", "coffee", "green")
+            texts = [words[(number + place) % 4] for place in range(1 + number % 3)]
+            await index.put(bucket, [a_document(f"{bucket}.{place}", text) for place, text in enumerate(texts)])
+        condition = where("text", "contains", "tea")
+        counts = [CountRequest(a_search(condition, bucket=bucket)) for bucket in buckets]
+        ranking = KeywordPassageRequest(a_union(dict.fromkeys(buckets, MATCH_ALL)), text="green tea", limit=30)
+        found = await index.within_scope(a_scope(*buckets)).answer_requests(ranking, *counts)
+        answers.append(([found[count] for count in counts], sorted(hit.doc_id for hit in found[ranking])))
+
+    assert sum(answers[0][0]) > 10
+    assert answers[1] == answers[0]
 
 
 @pytest.mark.parametrize("order", [ordered_by("vendor"), ordered_by("vendor", descending=False)], ids=["down", "up"])
