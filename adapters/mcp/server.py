@@ -152,9 +152,9 @@ class McpServer:
         call: QuestionCall,
         caller: ProgramCaller,
     ) -> FinishedTurn:
-        """The turn of the click; without a choice, the turn that asked back."""
+        """The turn of the click; without a choice, the turn that asked back, if it may still be seen."""
         if chosen is None:
-            return finished
+            return await self._questions.load_result(finished.turn, caller)
         click = QuestionCall(
             choice=chosen,
             conversation=ConversationId(finished.conversation),

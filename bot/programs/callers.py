@@ -27,6 +27,10 @@ class ProgramCaller:
             return OperatorAudience()
         return PrivateAudience(person=self.person, is_guest=not self.person.startswith("local:"))
 
+    @property
+    def name(self) -> str:
+        return self.person.rpartition(":")[2]
+
     def build_inbound(
         self, body: InboundBody, conversation: ConversationId, received_at: datetime, buckets: Sequence[str] = ()
     ) -> Inbound:
@@ -38,7 +42,7 @@ class ProgramCaller:
             conversation=conversation,
             message_id=message,
             person=self.person,
-            person_name=self.person.rpartition(":")[2],
+            person_name=self.name,
             audience=self.audience,
             body=body,
             received_at=received_at,

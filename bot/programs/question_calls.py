@@ -16,6 +16,7 @@ from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.inbound import ButtonClick, Inbound, InboundBody, TextMessage
 from bot.surface.markdown import strip_markup
 from bot.turns.stop_requests import StopRequests
+from bot.turns.turn_actions import TurnActionHandler, TurnActor
 from bot.turns.turn_processor import FinishedTurn
 
 _EXPORT_COMMAND: Final = "export"
@@ -33,6 +34,9 @@ class QuestionTurns(Protocol):
 
     @property
     def stop_requests(self) -> StopRequests: ...
+
+    @property
+    def turn_actions(self) -> TurnActionHandler: ...
 
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None: ...
 
@@ -95,7 +99,10 @@ class ProgramQuestions:
             return finished
 
     async def load_result(self, turn: str, caller: ProgramCaller) -> FinishedTurn:
-        """An earlier turn of the caller's. Raises `UnknownConversation` for any other, and `ProgramCallFailed`."""
+        """An earlier turn of the caller's, whose answer the caller may still see.
+
+        Raises `UnknownConversation` for any other, `TurnActionRefused`, and `ProgramCallFailed`.
+        """
         with plain_failures():
             try:
                 finished = await self._turns.load_finished_turn(TurnId(turn[:_MAX_ID_CHARS]))
@@ -103,6 +110,10 @@ class ProgramQuestions:
                 raise UnknownConversation() from exc
             if finished is None or not await self._is_owned_by(caller, finished.conversation):
                 raise UnknownConversation()
+            actor = TurnActor(
+                conversation=finished.conversation, audience=caller.audience, person=caller.person, name=caller.name
+            )
+            await self._turns.turn_actions.check_full_text(finished.turn, actor)
             return finished
 
     async def _find_conversation(self, written_id: str | None, caller: ProgramCaller) -> ConversationId:

@@ -1,0 +1,182 @@
+"""The permission matrix of the Model Context Protocol: no call tells anything of a bucket that its person may not see.
+
+Audience x way x leak, with the marked bucket and the questions of the matrix of chat products. A program asks for one
+person, so there are no channels, and there is nothing in it that only administrators may do.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any as Json
+from typing import Final
+
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult
+
+from bot.application import Application
+from bot.ids import EVERYONE, OPERATOR, Subject
+from tests.adapters.mcp.clients import server_client_of, text_of
+from tests.scenarios.matrix.marked_buckets import OPEN, SECRET, marks_in, open_matrix_home
+from tests.scenarios.test_permission_matrix import LEAKS
+
+STRANGER, REMOVED, GUEST, CONTROL = "local:sam", "local:rae", "slack:T1:GUS", "local:eve"
+AUDIENCES: Final = {"stranger": STRANGER, "removed after the offer": REMOVED, "guest": GUEST}
+ADA: Final = "local:ada"  # has the right; others try her choices and conversations
+DOCUMENT: Final = "kvdoc-001"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlierOffer:
+    """What an answer of the time when the asker had the right left behind."""
+
+    conversation: str = "mcp:none"
+    choice: str = "none"
+    turn: str = "none"
+
+
+@dataclass(kw_only=True)
+class ProgramSeat:
+    """A program that asks for one person, and the offer that it may try."""
+
+    client: Client
+    offer: EarlierOffer
+
+
+Way = Callable[[ProgramSeat, str], Awaitable[str]]
+
+
+async def call(seat: ProgramSeat, tool: str, **arguments: Json) -> str:
+    """Everything that is told, without the bucket that the caller itself has named."""
+    result = await seat.client.call_tool(tool, arguments)
+    return "\n".join(told_by(result)).replace(f"'{SECRET}'", "").replace(f"'{DOCUMENT}'", "")
+
+
+def told_by(result: CallToolResult) -> list[str]:
+    fields: Mapping[str, Json] = result.structured_content or {}
+    shown = (
+        "outcome",
+        "count",
+        "missing",
+        "doc_ids",
+        "values",
+        "groups",
+        "legs",
+        "filters",
+        "assumptions",
+        "documents",
+    )
+    titles = [hit.get("title") for hit in fields.get("hits", [])]
+    labels = [(choice["label"], choice["count"]) for choice in fields.get("choices", [])]
+    quotes = [(citation["title"], citation["text"]) for citation in fields.get("citations", [])]
+    files = [file["rows"] for file in fields.get("files", [])]
+    return [text_of(result), *(f"{fields.get(name)}" for name in shown), f"{titles} {labels} {quotes} {files}"]
+
+
+async def read(seat: ProgramSeat, uri: str) -> str:
+    try:
+        return (await seat.client.read_resource(uri)).model_dump_json(exclude={"contents": {"__all__": {"uri"}}})
+    except MCPError as exc:
+        return exc.error.message
+
+
+async def list_all(seat: ProgramSeat, leak: str) -> str:
+    page = await seat.client.list_resources()
+    return "\n".join(f"{resource.uri} {resource.title} {resource.description}" for resource in page.resources)
+
+
+async def answer_form(seat: ProgramSeat, leak: str) -> str:
+    """Repeats the call as a client does whose person has taken a choice in the form."""
+    result = await seat.client.session.call_tool(
+        "agentic_search", {"question": LEAKS["text"]}, request_state=seat.offer.turn, input_responses={}
+    )
+    return "\n".join(told_by(result))
+
+
+ASKING_WAYS: Final[Mapping[str, Way]] = {
+    "ask": lambda seat, leak: call(seat, "agentic_search", question=LEAKS[leak]),
+    "ask in the bucket": lambda seat, leak: call(seat, "agentic_search", question=LEAKS[leak], buckets=[SECRET]),
+    "go on": lambda seat, leak: call(
+        seat, "agentic_search", question=LEAKS[leak], conversation=seat.offer.conversation
+    ),
+    "export": lambda seat, leak: call(seat, "export", question=LEAKS[leak]),
+    "search_text": lambda seat, leak: call(seat, "search_text", bucket=SECRET, query=LEAKS[leak]),
+}
+SINGLE_WAYS: Final[Mapping[str, Way]] = {
+    "choice": lambda seat, leak: call(
+        seat, "agentic_search", choice=seat.offer.choice, conversation=seat.offer.conversation
+    ),
+    "form": answer_form,
+    "export again": lambda seat, leak: call(seat, "export", conversation=seat.offer.conversation),
+    "annotations_search": lambda seat, leak: call(seat, "annotations_search", bucket=SECRET),
+    "annotations_aggregate": lambda seat, leak: call(
+        seat, "annotations_aggregate", bucket=SECRET, function="count", group_by="harrierfirm"
+    ),
+    "wrong bucket": lambda seat, leak: call(seat, "annotations_search", bucket="none"),
+    "metadata": lambda seat, leak: call(seat, "get_document_metadata", bucket=SECRET, doc_id=DOCUMENT),
+    "metadata of another bucket": lambda seat, leak: call(seat, "get_document_metadata", bucket=OPEN, doc_id=DOCUMENT),
+    "list resources": list_all,
+    "read document": lambda seat, leak: read(seat, f"parley://documents/{DOCUMENT}"),
+    "read schema": lambda seat, leak: read(seat, f"parley://buckets/{SECRET}/schema"),
+}
+CELLS: Final = [(way, leak) for way in ASKING_WAYS for leak in LEAKS] + [(way, "all") for way in SINGLE_WAYS]
+SHOWS_NOTHING: Final = {"metadata of another bucket"}  # also to a person with the right: the document is not in it
+
+
+@cache
+def collect_told_texts() -> Mapping[str, Mapping[tuple[str, str], str]]:
+    """By person, what each cell was told."""
+
+    async def collect(folder: Path) -> Mapping[str, Mapping[tuple[str, str], str]]:
+        async with open_matrix_home(folder) as bot:
+            await grant(bot, OPEN, EVERYONE)
+            for person in (ADA, REMOVED, CONTROL):
+                await grant(bot, SECRET, Subject(f"user:{person}"))
+            offers = {person: await make_offer(bot, person) for person in (ADA, REMOVED, CONTROL)}
+            await bot.administration.revoke_grant(SECRET, Subject(f"user:{REMOVED}"), by=OPERATOR)
+            told = {
+                STRANGER: await use_ways(bot, STRANGER, offers[ADA]),
+                REMOVED: await use_ways(bot, REMOVED, offers[REMOVED]),
+                CONTROL: await use_ways(bot, CONTROL, offers[CONTROL]),
+            }
+            await grant(bot, SECRET, EVERYONE)  # which does not include guests
+            return told | {GUEST: await use_ways(bot, GUEST, offers[ADA])}
+
+    with TemporaryDirectory() as folder:
+        return asyncio.run(collect(Path(folder)))
+
+
+async def grant(bot: Application, bucket: Json, subject: Subject) -> None:
+    await bot.administration.grant_bucket(bucket, subject, include_external=False, by=OPERATOR)
+
+
+async def make_offer(bot: Application, person: str) -> EarlierOffer:
+    async with server_client_of(bot, person) as client:
+        result = (await client.call_tool("agentic_search", {"question": LEAKS["facet"]})).structured_content
+    assert result["choices"]
+    return EarlierOffer(conversation=result["conversation"], choice=result["choices"][0]["id"], turn=result["turn"])
+
+
+async def use_ways(bot: Application, person: str, offer: EarlierOffer) -> Mapping[tuple[str, str], str]:
+    async with server_client_of(bot, person) as client:
+        seat = ProgramSeat(client=client, offer=offer)
+        ways = {**ASKING_WAYS, **SINGLE_WAYS}
+        return {(way, leak): await ways[way](seat, leak) for way, leak in CELLS}
+
+
+@pytest.mark.parametrize(("way", "leak"), CELLS)
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_no_program_is_told_what_its_person_may_not_see(audience: str, way: str, leak: str) -> None:
+    assert marks_in([collect_told_texts()[AUDIENCES[audience]][(way, leak)]]) == set()
+
+
+@pytest.mark.parametrize("way", sorted({way for way, _ in CELLS} - SHOWS_NOTHING))
+def test_a_program_is_told_what_its_person_may_see(way: str) -> None:
+    """Without this test, the other one would prove nothing."""
+    told = collect_told_texts()[CONTROL]
+
+    assert any(marks_in([text]) for (told_way, _), text in told.items() if told_way == way)
