@@ -15,9 +15,10 @@ def question_result_for(finished: FinishedTurn, *, shows_paths: bool) -> CallToo
 
     `shows_paths`: files are told by their paths; else by signed links, which are checked again at each use.
     """
-    text = "\n\n".join(block for block in _describe_turn(finished) if block)
-    content, result = list[ContentBlock]((TextContent(text=text),)), dict(finished.result)
     files = [part for part in finished.reply.parts if isinstance(part, FilePart)]
+    places = "\n".join(f"{file.name}: {file.path if shows_paths else file.url}" for file in files)
+    text = "\n\n".join(block for block in (*_describe_turn(finished), places) if block)
+    content, result = list[ContentBlock]((TextContent(text=text),)), dict(finished.result)
     if not shows_paths:
         result["files"] = [{"name": file.name, "rows": file.rows, "path": None, "url": file.url} for file in files]
         content += [ResourceLink(uri=file.url, name=file.name, mime_type="text/csv") for file in files]

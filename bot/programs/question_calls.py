@@ -1,6 +1,7 @@
 """Questions, clicks and exports of other programs: turns like those of people, whose result the caller waits for."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,7 +9,7 @@ from typing import Final, Protocol
 
 from agent.limits import AnswerLimits
 from bot.conversation.dialogue import validate_question
-from bot.errors import InvalidCall, NothingToExport, UnknownConversation, UnknownTurn
+from bot.errors import InvalidCall, NothingToExport, UnknownChoice, UnknownConversation, UnknownTurn
 from bot.ids import ChoiceId, ConversationId, PersonId, TurnId
 from bot.programs.callers import ProgramCaller
 from bot.programs.failures import plain_failures
@@ -20,7 +21,7 @@ from bot.turns.turn_actions import TurnActionHandler, TurnActor
 from bot.turns.turn_processor import FinishedTurn
 
 _EXPORT_COMMAND: Final = "export"
-_MAX_ID_CHARS: Final = 200
+_ID_PATTERN: Final = re.compile(r"[\w:.-]{1,200}", re.ASCII)  # what Parley makes ids of; no database gets another
 
 
 class QuestionTurns(Protocol):
@@ -105,7 +106,7 @@ class ProgramQuestions:
         """
         with plain_failures():
             try:
-                finished = await self._turns.load_finished_turn(TurnId(turn[:_MAX_ID_CHARS]))
+                finished = await self._turns.load_finished_turn(TurnId(turn)) if _is_id(turn) else None
             except UnknownTurn as exc:
                 raise UnknownConversation() from exc
             if finished is None or not await self._is_owned_by(caller, finished.conversation):
@@ -120,7 +121,7 @@ class ProgramQuestions:
         if written_id is None:
             return caller.new_conversation()
         conversation = ConversationId(written_id)
-        if len(written_id) > _MAX_ID_CHARS or not await self._is_owned_by(caller, conversation):
+        if not _is_id(written_id) or not await self._is_owned_by(caller, conversation):
             raise UnknownConversation()
         return conversation
 
@@ -158,7 +159,13 @@ def _body_of(call: QuestionCall) -> InboundBody:
         return TextMessage(validate_question(call.question or ""))
     if call.conversation is None:
         raise InvalidCall("A `choice` needs the `conversation` that offered it.")
-    return ButtonClick(ChoiceId(call.choice[:_MAX_ID_CHARS]))
+    if not _is_id(call.choice):
+        raise UnknownChoice()
+    return ButtonClick(ChoiceId(call.choice))
+
+
+def _is_id(text: str) -> bool:
+    return _ID_PATTERN.fullmatch(text) is not None
 
 
 def _may_offer_file(finished: FinishedTurn) -> bool:

@@ -87,6 +87,8 @@ async def test_a_client_that_asks_for_progress_gets_it_in_order(bot: Application
         ({"question": "a", "hits": 101}, "hits: "),
         ({"question": "a", "documents": 3}, "documents: Extra inputs are not permitted"),
         ({"question": "a", "conversation": "mcp:guess"}, "no such conversation"),
+        ({"question": "a", "conversation": "mcp:\x00"}, "no such conversation"),
+        ({"question": "a", "conversation": "mcp:\ud800"}, "conversation: Input should be a valid string"),
         ({"question": "a", "conversation": "terminal:" + "x" * 500}, "conversation: "),
         ({"question": "a", "buckets": ["nowhere"]}, "There is no bucket 'nowhere'"),
     ],
