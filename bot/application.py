@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from agent.limits import AnswerLimits
 from bot.access.audience_scope import AccessResolver
 from bot.admin.administration import AdminOperations
+from bot.admin.document_retention import DocumentRetention
 from bot.admin.periodic_jobs import run_periodic_jobs
 from bot.admin.retention import ConversationRetention
 from bot.admin.sources import SourceOperations
@@ -84,6 +85,7 @@ class Application:
     attachments: ConversationAttachments
     sources: SourceOperations
     retention: ConversationRetention
+    document_retention: DocumentRetention
     web_pages: WebPageStore
     due_searches: DueSearches
     readiness: ReadinessChecks
@@ -168,6 +170,7 @@ class Application:
             self.sources,
             self.log,
             retention=self.retention,
+            document_retention=self.document_retention,
             web_pages=self.web_pages,
             due_searches=self.due_searches,
             first_job=first_job,

@@ -25,6 +25,7 @@ from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver
 from bot.access.limits import QuestionLimits
 from bot.admin.administration import AdminOperations
+from bot.admin.document_retention import DocumentRetention
 from bot.admin.retention import ConversationRetention
 from bot.admin.sources import ALLOW_PRIVATE_OPTION, FOLDER_KIND, SourceOperations
 from bot.application import Application, Clock
@@ -638,6 +639,13 @@ def _build_application(
         attachments=services.attachments,
         sources=sources,
         retention=ConversationRetention(database, settings.retention_days, log),
+        document_retention=DocumentRetention(
+            index=index,
+            access=services.access,
+            rules=settings.document_rules,
+            clock=database.utc_now,
+            log=log,
+        ),
         web_pages=WebPageStore(database),
         due_searches=DueSearches(
             database=database,

@@ -20,6 +20,7 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from agent.gateway.options import GatewayOptions, ModelServer
 from bot.access.subjects import parse_person
 from bot.errors import InvalidSettings, InvalidSubject
+from bot.health.retention_rules import DocumentRule, parse_document_rule, validate_document_rule
 from bot.ids import PersonId
 from bot.model_settings import LanguageModelSettings
 from bot.settings_section import CommaSeparated, SectionT, SettingsSection, validate_web_url
@@ -123,6 +124,9 @@ class Settings(SettingsSection):
     accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], CommaSeparated] = ()
     admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], CommaSeparated] = ()
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None  # of turns; without it they stay
+    document_retention: Annotated[
+        tuple[Annotated[str, AfterValidator(validate_document_rule)], ...], CommaSeparated
+    ] = ()
     link_by_email: bool = False
     pictures: bool = True  # beside the tables of groups and of change over time
     web_token: SecretStr | None = None
@@ -170,6 +174,11 @@ class Settings(SettingsSection):
         from storage.sql.database_url import sqlite_url_for
 
         return self.database_url or sqlite_url_for(self.home / "parley.db")
+
+    @property
+    def document_rules(self) -> tuple[DocumentRule, ...]:
+        """How long the documents of buckets are kept."""
+        return tuple(map(parse_document_rule, self.document_retention))
 
     @property
     def logs_to_stderr(self) -> bool:

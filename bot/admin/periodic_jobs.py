@@ -8,6 +8,7 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
+from bot.admin.document_retention import DocumentRetention
 from bot.admin.retention import ConversationRetention
 from bot.admin.sources import SourceOperations
 from bot.attachments.attachments import ConversationAttachments
@@ -33,6 +34,7 @@ async def run_periodic_jobs(
     log: FilteringBoundLogger,
     *,
     retention: ConversationRetention | None = None,
+    document_retention: DocumentRetention | None = None,
     web_pages: WebPageStore | None = None,
     due_searches: DueSearches | None = None,
     first_job: _PeriodicJob | None = None,
@@ -53,6 +55,7 @@ async def run_periodic_jobs(
     if maintenance:
         jobs += (exports.expire_files, file_offers.expire_offers, attachments.expire_files, sources.sync_due_sources)
         jobs += (retention.expire_turns,) if retention is not None else ()
+        jobs += (document_retention.expire_documents,) if document_retention is not None else ()
         jobs += (web_pages.delete_expired_pages,) if web_pages is not None else ()
         jobs += (due_searches.start_due_runs,) if due_searches is not None else ()
     for job in jobs:

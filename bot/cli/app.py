@@ -26,7 +26,7 @@ from bot.cli.commands import eval as evaluation
 from bot.cli.database import backup, schema
 from bot.cli.failures import report_internal_error
 from bot.cli.programs import mcp
-from bot.cli.records import forget, report, synonym
+from bot.cli.records import expire, forget, report, synonym
 from bot.cli.runtime import GlobalOptions, global_options
 
 app = typer.Typer(
@@ -68,6 +68,7 @@ app.command()(ask.ask)
 app.command()(export.export)
 app.command("eval")(evaluation.run_evaluation)
 buckets.app.command("synonym")(synonym.add_synonym)
+buckets.app.command("expire")(expire.expire_documents)
 app.add_typer(buckets.app, name="bucket")
 app.add_typer(sources.app, name="source")
 app.add_typer(index.app, name="index")

@@ -1,0 +1,108 @@
+"""Deletes documents whose date is longer ago than the operator wants to keep them.
+
+Processes may do this at the same time: a document is deleted once. As in a sync, more than a fifth of a bucket is not
+deleted without a command, since that is more likely a mistake in the rule or in the dates.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+
+from bot.access.audience_scope import AccessResolver
+from bot.health.retention_rules import DocumentRule
+from bot.surface.inbound import OperatorAudience
+from storage.search.conditions import ComparisonCondition, ComparisonOperator
+from storage.search.ids import BucketId, DocId, FieldName
+from storage.search.index import CountRequest, RecordPageRequest, ScopedIndex, SearchIndex
+from storage.search.plan import Clause, Search, unfiltered_search_of
+from storage.search.schema import FieldType
+
+_INTERVAL: Final = timedelta(hours=1)  # between two runs of a process
+_PAGE_DOCUMENTS: Final = 500
+_MAX_SHARE: Final = 5  # a fifth of the documents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiredDocuments:
+    """What a rule finds now. `problem`: why it finds nothing, in one sentence; empty: there is no problem."""
+
+    rule: DocumentRule
+    expired: int = 0
+    total: int = 0
+    problem: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it is more than is deleted without a command."""
+        return self.expired * _MAX_SHARE > self.total
+
+
+class DocumentRetention:
+    def __init__(
+        self,
+        *,
+        index: SearchIndex,
+        access: AccessResolver,
+        rules: Sequence[DocumentRule],
+        clock: Callable[[], datetime],
+        log: FilteringBoundLogger,
+    ) -> None:
+        self._index, self._access, self.rules, self._clock, self._log = index, access, tuple(rules), clock, log
+        self._due_at: datetime | None = None
+
+    async def expire_documents(self) -> int:
+        """Deletes the documents that are too old, at most once an hour; returns how many. Raises what the index
+        raises.
+        """
+        now = self._clock()
+        if not self.rules or (self._due_at is not None and now < self._due_at):
+            return 0
+        self._due_at = now + _INTERVAL
+        deleted = 0
+        for rule in self.rules:
+            found = await self.count_expired(rule)
+            if found.problem or found.is_refused:
+                reason = found.problem or "more than a fifth of the documents; parley bucket expire BUCKET --anyway"
+                self._log.warning("old documents kept", name=rule.bucket, items=found.expired, reason=reason)
+            elif found.expired:
+                deleted += await self.delete_expired(rule)
+        if deleted:
+            self._log.info("old documents deleted", deleted=deleted)
+        return deleted
+
+    async def count_expired(self, rule: DocumentRule) -> ExpiredDocuments:
+        """Counts what the rule would delete now. Raises what the index raises."""
+        index = await self._open_index()
+        schema = (await index.load_schemas()).get(BucketId(rule.bucket))
+        if schema is None:
+            return ExpiredDocuments(rule=rule, problem=f"there is no bucket {rule.bucket!r}")
+        field = schema.by_name.get(FieldName(rule.field))
+        if field is None or field.type is not FieldType.DATE:
+            return ExpiredDocuments(rule=rule, problem=f"{rule.bucket} has no date field {rule.field!r}")
+        expired = CountRequest(self._search_for(rule))
+        total = CountRequest(unfiltered_search_of(BucketId(rule.bucket)))
+        answers = await index.answer_requests(expired, total)
+        return ExpiredDocuments(rule=rule, expired=answers[expired], total=answers[total])
+
+    async def delete_expired(self, rule: DocumentRule) -> int:
+        """Deletes what the rule finds, also if it is more than a fifth. Raises what the index raises."""
+        request = RecordPageRequest(self._search_for(rule), limit=_PAGE_DOCUMENTS)
+        index, deleted = await self._open_index(), 0
+        while True:
+            records = (await index.answer_requests(request))[request].records
+            doc_ids: list[DocId] = [record.doc_id for record in records]
+            removed = await self._index.delete(doc_ids) if doc_ids else 0
+            deleted += removed
+            if removed == 0 or len(doc_ids) < _PAGE_DOCUMENTS:
+                return deleted
+
+    def _search_for(self, rule: DocumentRule) -> Search:
+        first_kept_day = (self._clock() - timedelta(days=rule.days)).date().isoformat()
+        condition = ComparisonCondition(field=FieldName(rule.field), op=ComparisonOperator.LT, value=first_kept_day)
+        return Search(clauses=(Clause(bucket=BucketId(rule.bucket), condition=condition),))
+
+    async def _open_index(self) -> ScopedIndex:
+        return self._index.within_scope(await self._access.scope_for_audience(OperatorAudience()))
