@@ -258,6 +258,7 @@ class LegResult:
     unstated: tuple[UnstatedValues, ...] = ()
     records: tuple[DocumentRecord, ...] = ()  # the first of a list, with the values for a table
     unknown_words: tuple[str, ...] = ()  # that a clarification asks about; the set leaves them out
+    is_sure: bool = True  # False: the reply says that it may not answer the question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

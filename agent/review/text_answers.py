@@ -426,6 +426,7 @@ def _quote_evidence(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
             doc_ids=tuple(dict.fromkeys(cited.document.doc_id for cited in facts.quotes)),
+            is_sure=facts.is_sure,
         ),
         facts=facts,
         hits=_hits_with(review, hits, quoted),

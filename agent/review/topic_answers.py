@@ -37,6 +37,7 @@ def answer_each_topic(review: LegReview, decision: Enough | LegClarification) ->
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
             doc_ids=tuple(dict.fromkeys(cited.document.doc_id for cited in merged.quotes)),
+            is_sure=merged.is_sure,
         ),
         facts=merged,
         hits=decision.hits,

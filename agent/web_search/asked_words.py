@@ -1,10 +1,12 @@
 """The words of a question that a web search is about. Queries are made of them, and of nothing that documents hold."""
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from agent.english.function_words import GREETING_WORDS, QUESTION_WORDS, YES_NO_VERBS
 from agent.evidence.word_meanings import WordMeanings
 from agent.languages.language_pack import load_pack
 from agent.retrieval.ranking_terms import FORM_WORDS
@@ -13,6 +15,15 @@ from storage.search.analyser import Analyser, fold_text
 _WORD: Final = re.compile(r"[^\W_]+(?:[-.'’/][^\W_]+)*")
 _QUOTED: Final = re.compile(r"[\"“”„«»]([^\"“”„«»]{2,80})[\"“”„«»]")
 _SENTENCE_END: Final = re.compile(r"[.?!:]\s*$")
+_IGNORED_WORDS: Final = (
+    FORM_WORDS
+    | QUESTION_WORDS
+    | YES_NO_VERBS
+    | GREETING_WORDS
+    | frozenset[str]("mine ours yours hers theirs am until till again also mr mrs ms dr good going whos whats".split())
+)
+_SENTENCE_GAP: Final = re.compile(r"(?<=[.!?])\s+")
+_POSSESSIVE_ENDING: Final = re.compile(r"['’]s$")
 _MAX_WORDS: Final = 16
 _NAME_WEIGHT, _WORD_WEIGHT, _GAP_FACTOR = 2.0, 1.0, 1.5
 _MIN_LIKENESS: Final = 0.5  # from which another word says the same
@@ -26,10 +37,12 @@ class AskedWord:
     stems: tuple[str, ...]
     is_name: bool  # or a number or an identifier: nothing else means the same
     is_gap: bool = False  # no document mentions it
+    emphasis: float = 1.0  # 0 to 1: how much the meaning of the question depends on it
 
     @property
     def weight(self) -> float:
-        return (_NAME_WEIGHT if self.is_name else _WORD_WEIGHT) * (_GAP_FACTOR if self.is_gap else 1.0)
+        basis = _NAME_WEIGHT if self.is_name else _WORD_WEIGHT * self.emphasis
+        return basis * (_GAP_FACTOR if self.is_gap else 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +74,19 @@ class WebQuestion:
         words = tuple(replace(word, is_gap=fold_text(word.text) in folded) for word in self.words)
         return replace(self, words=words)
 
+    async def weigh_words(self, meanings: WordMeanings) -> "WebQuestion":
+        """The question whose words weigh as much as its meaning depends on them; unchanged without an embedder."""
+        plain = [fold_text(word.text) for word in self.words if not word.is_name]
+        if not meanings.is_available or not plain:
+            return self
+        effects = await meanings.weigh_words([fold_text(match[0]) for match in _WORD.finditer(self.text)], plain)
+        most = max(effects.values()) or 1.0
+        words = tuple(
+            replace(word, emphasis=math.sqrt(min(effects.get(fold_text(word.text), most) / most, 1.0)))
+            for word in self.words
+        )
+        return replace(self, words=words)
+
     async def cover_words(self, text: str, meanings: WordMeanings) -> WordCoverage:
         """Measures which words of the question the text holds. A word that means the same counts in part."""
         written = [match[0] for match in _WORD.finditer(text)]
@@ -88,18 +114,27 @@ class WebQuestion:
 def read_web_question(text: str, analyser: Analyser, language: str, gap_words: Collection[str] = ()) -> WebQuestion:
     """Reads the content words of a question in `language` (ISO 639-1). `gap_words`: those that no document mentions."""
     pack = load_pack(language)
-    function_words = FORM_WORDS | (pack.function_words if pack is not None else frozenset[str]())
-    words: dict[str, AskedWord] = {}
-    for match in _WORD.finditer(text):
-        folded, stems = fold_text(match[0]), tuple(term.text for term in analyser.extract_terms(match[0]))
+    function_words = _IGNORED_WORDS | (pack.function_words if pack is not None else frozenset[str]())
+    asked_text, words = _asking_part_of(text), dict[str, AskedWord]()
+    for match in _WORD.finditer(asked_text):
+        word, before = _POSSESSIVE_ENDING.sub("", match[0]), asked_text[: match.start()]
+        folded, stems = fold_text(word), tuple(term.text for term in analyser.extract_terms(word))
         if not stems or folded in function_words or folded in words:
             continue
-        begins_sentence = not text[: match.start()].strip() or _SENTENCE_END.search(text[: match.start()]) is not None
-        words[folded] = AskedWord(text=match[0], stems=stems, is_name=_is_name(match[0], begins_sentence))
-    phrases = tuple(" ".join(match[1].split()) for match in _QUOTED.finditer(text))
+        begins_sentence = not before.strip() or _SENTENCE_END.search(before) is not None
+        words[folded] = AskedWord(text=word, stems=stems, is_name=_is_name(word, begins_sentence))
+    phrases = tuple(" ".join(match[1].split()) for match in _QUOTED.finditer(asked_text))
     kept: Sequence[AskedWord] = list(words.values())[:_MAX_WORDS]
-    question = WebQuestion(text=" ".join(text.split()), words=tuple(kept), quoted_phrases=phrases, analyser=analyser)
+    question = WebQuestion(
+        text=" ".join(asked_text.split()), words=tuple(kept), quoted_phrases=phrases, analyser=analyser
+    )
     return question.with_gaps(gap_words)
+
+
+def _asking_part_of(text: str) -> str:
+    """The sentences that end with a question mark; all of the text without one."""
+    asking = [sentence for sentence in _SENTENCE_GAP.split(text) if sentence.rstrip().endswith("?")]
+    return " ".join(asking) or text
 
 
 def _is_name(word: str, begins_sentence: bool) -> bool:

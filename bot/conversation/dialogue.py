@@ -100,8 +100,8 @@ from bot.surface.surface_registry import SurfaceRegistry
 from bot.translation import translate_message
 from bot.web_search.web_pages import WEB_BUCKET
 from bot.web_search.web_replies import (
-    finds_nothing,
     gap_words_of,
+    lacks_sure_answer,
     mark_web_answer,
     offer_web_search,
     subject_of,
@@ -484,7 +484,7 @@ class ConversationDialogue:
             return await self._build_turn_result(question, _refuse_with(NOT_GRANTED_NOTICE), turn_context)
         async with asyncio.timeout(self._answer_timeout.total_seconds()):
             outcome = await self._agent.resume(visible, await self._build_context(turn_context))
-        if not finds_nothing(outcome):
+        if not lacks_sure_answer(outcome):
             return await self._build_turn_result(question, outcome, turn_context)
         report = await self._search_web(web_search, question, outcome, turn_context)
         if report.answer is None:

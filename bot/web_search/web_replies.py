@@ -39,6 +39,11 @@ def finds_nothing(outcome: Outcome) -> bool:
     )
 
 
+def lacks_sure_answer(outcome: Outcome) -> bool:
+    """Whether nothing was found, or only what may not answer the question: then a click searches the web."""
+    return finds_nothing(outcome) or (isinstance(outcome, Answer) and not any(leg.is_sure for leg in outcome.legs))
+
+
 def may_search_at_once(settings: WebSearchSettings, outcome: Outcome) -> bool:
     """Whether the web is searched without a click. A set of no documents is an answer about the documents."""
     return (
@@ -51,8 +56,8 @@ def may_search_at_once(settings: WebSearchSettings, outcome: Outcome) -> bool:
 
 
 def offer_web_search(outcome: Outcome) -> tuple[Choice, ...]:
-    """Returns the button for an outcome that found nothing; none for others."""
-    if not isinstance(outcome, Clarify) or not finds_nothing(outcome):
+    """Returns the button for an outcome without a sure answer; none for others."""
+    if not isinstance(outcome, (Answer, Clarify)) or not lacks_sure_answer(outcome):
         return ()
     leg = outcome.plan.legs[0].id
     return (Choice(label=translate_message(SEARCH_WEB_LABEL), count=None, leg=leg, effect=SearchWeb()),)
@@ -91,7 +96,8 @@ def web_notes_of(report: WebSearchReport) -> tuple[str, ...]:
         return (translate_message(_FAILURE_NOTICE if is_unavailable else _NOTHING_NOTICE),)
     is_mixed = any(not is_web_doc_id(citation.doc_id) for citation in report.answer.citations)
     sure_note = _MIXED_NOTE if is_mixed else _WEB_NOTE
-    notes = [translate_message(sure_note if report.is_sure else _UNSURE_NOTE)]
+    is_said_by_answer = not all(leg.is_sure for leg in report.answer.legs)
+    notes = [translate_message(sure_note if report.is_sure or is_said_by_answer else _UNSURE_NOTE)]
     gaps = report.completeness.gaps[:_MAX_GAPS_SHOWN]
     if report.status is WebSearchStatus.BEST_AVAILABLE and gaps:
         words = join_words([f"“{escape_markdown(word)}”" for word in gaps])

@@ -30,8 +30,8 @@ class WebRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSearchReport:
-    """`answer` is as the agent gave it over documents and pages; None: no page answers. `is_sure` False: it consists of
-    the sentences that come closest. `pages` are all that were read.
+    """`answer` is as the agent gave it over documents and pages; None: no page answers. `is_sure` False: it may not
+    answer the question. `pages` are all that were read.
 
     `failure`: why the search server could not be asked; empty if it could.
     """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from structlog.typing import FilteringBoundLogger
 
 from agent.evidence.word_meanings import TextEmbedder, WordMeanings
-from agent.outcome import Answer, Clarify, Outcome, OutcomeKind, SearchAttempt
+from agent.outcome import Answer, Citation, Clarify, FoundPassage, Outcome, OutcomeKind, SearchAttempt
 from agent.web_search.asked_words import WebQuestion, read_web_question
 from agent.web_search.completeness import EvidenceCompleteness, measure_completeness
 from agent.web_search.query_refinement import first_queries, refine_queries
@@ -89,9 +89,9 @@ class WebSearch:
 
     async def search_pages(self, request: WebRequest, ask_with_pages: AskWithPages) -> WebSearchReport:
         """Raises what the index, the database and `ask_with_pages` raise. A server that fails is in the report."""
-        question = read_web_question(
-            request.question, self._analysers(request.language), request.language, request.gap_words
-        )
+        analyser = self._analysers(request.language)
+        unweighed = read_web_question(request.question, analyser, request.language, request.gap_words)
+        question = await unweighed.weigh_words(self._meanings)
         from bot.web_search.searxng_client import open_searxng_client
 
         async with open_searxng_client(self.settings.searxng_url or "") as client, self._open_pages(request) as pages:
@@ -256,13 +256,29 @@ class _WebSearchRun:
         completeness = await measure_completeness(texts, self.question, self.meanings)
         is_sure, answer = False, None
         if isinstance(outcome, Answer) and is_web_answer(outcome):
-            is_sure, answer = True, outcome
+            is_sure, answer = await self._is_supported(outcome), outcome
         elif isinstance(outcome, Clarify):
             answer = await self._answer_of_closest(outcome)
         is_better = self.best is None or completeness.score > self.best.score
         if (answer is not None, is_sure, is_better) > (self.answer is not None, self.is_sure, False):
             self.answer, self.is_sure, self.best = answer, is_sure, completeness
         return completeness.score
+
+    async def _is_supported(self, answer: Answer) -> bool:
+        """Whether the answer is sure of itself, and some sentence of it is about the question.
+
+        The sentence, with the title of its page, holds some word beside the names; its passage holds all names.
+        """
+        if not all(leg.is_sure for leg in answer.legs):
+            return False
+        for citation in answer.citations:
+            sentence = await self.question.cover_words(f"{citation.title}\n{citation.text}", self.meanings)
+            passage = await self.question.cover_words(_passage_of(citation, answer.hits), self.meanings)
+            names = {name.text for name in self.question.names}
+            is_about_more = not {word.text for word in self.question.words} - names or {*sentence.held_words} - names
+            if is_about_more and names.isdisjoint(passage.missing_words):
+                return True
+        return False
 
     async def _answer_of_closest(self, outcome: Clarify) -> Answer | None:
         """Returns an answer of the sentences that come closest, if one of them is complete and holds all names.
@@ -277,6 +293,16 @@ class _WebSearchRun:
             if coverage.share >= self.settings.web_completeness and not lacks_name:
                 return quote_closest(outcome)
         return None
+
+
+def _passage_of(citation: Citation, hits: Sequence[FoundPassage]) -> str:
+    """Returns the passages that hold the citation, with the title; the citation alone if no hit holds it."""
+    texts = [
+        found.hit.text
+        for found in hits
+        if found.hit.doc_id == citation.doc_id and found.hit.start <= citation.start < found.hit.end
+    ]
+    return "\n".join((citation.title, *(texts or [citation.text])))
 
 
 def quote_closest(outcome: Clarify) -> Answer:

@@ -30,6 +30,12 @@ def test_the_first_query_holds_the_content_words_in_their_order() -> None:
     assert first_queries(question_of('Who wrote "The Waste Land" in London?')) == ('"The Waste Land" wrote London',)
 
 
+def test_greetings_and_remarks_beside_the_question_are_not_sent() -> None:
+    text = "Good morning! Could you tell me when Marie Curie's lab was founded? I am preparing a talk."
+
+    assert first_queries(question_of(text)) == ("Marie Curie lab founded",)
+
+
 def test_a_question_without_a_name_takes_the_subject_of_the_pages_before() -> None:
     assert first_queries(question_of("And when was the lift built?"), "Eiffel Tower") == ("Eiffel Tower lift built",)
     assert first_queries(question_of("How tall is the Louvre?"), "Eiffel Tower") == ("tall Louvre",)
