@@ -141,12 +141,24 @@ def find_unfounded_figure(
     known = _scan_evidence(evidence)
     unsupported = (
         *(figure for figure in unfounded if not _holds_number(figure, known)),
-        *(readings for readings in claimed.periods if not _holds_period(readings, known)),
+        *(
+            readings
+            for readings in claimed.periods
+            if not _is_year_among(readings, numbers) and not _holds_period(readings, known)
+        ),
         *(day for day in claimed.days_of_months if not _holds_day_of_month(day, known)),
         *(minute for minute in claimed.minutes if minute not in known.figures.minutes),
         *(token for token in claimed.tokens if not _holds_token(token, known.folded)),
     )
     return str(unsupported[0]) if unsupported else None
+
+
+def _is_year_among(readings: Set[tuple[date, date]], numbers: Set[float]) -> bool:
+    """Whether one of the numbers is the year: a field such as “built” has years as numbers, not as days."""
+    return any(
+        (first, last) == (date(first.year, 1, 1), date(first.year, 12, 31)) and float(first.year) in numbers
+        for first, last in readings
+    )
 
 
 def _is_rounded_from(claimed: NumberFigure, numbers: Set[float], unit_text: str) -> bool:

@@ -17,6 +17,7 @@ from agent.review.leg_review import LegFacts, LegReview
 from agent.rules.reasoner import RuleReasoner
 from agent.verification.composed_sentences import find_sentence_fault
 from agent.verification.leg_evidence import SentenceEvidence, evidence_text_of_field
+from agent.verification.supported_claims import ClaimFault
 from storage.embedded.index import EmbeddedIndex
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, OrCondition, text_condition_for
 from storage.search.documents import Document, Passage
@@ -160,3 +161,15 @@ def test_a_number_passes_with_the_unit_of_its_field(unit: str) -> None:
     evidence = SentenceEvidence(numbers=frozenset({12.5}), text=evidence_text_of_field(field))
 
     assert find_sentence_fault(f"Median of size: {format_value(12.5, field)}.", evidence, "en") is None
+
+
+@pytest.mark.parametrize(("year", "fault"), [(2013, None), (2014, ClaimFault.FIGURE)])
+def test_a_year_passes_if_a_field_has_it_as_a_number(year: int, fault: ClaimFault | None) -> None:
+    evidence = SentenceEvidence(
+        numbers=frozenset({2013.0, 21.0}), text="built |\nBuilt |\nP12 |\n2027-05-06 |\nmachines"
+    )
+
+    assert (
+        find_sentence_fault(f"P12 has the lowest value for “Built” of the 21 machines: {year}.", evidence, "en")
+        is fault
+    )
