@@ -1,7 +1,8 @@
-"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--jobs N] [--sample N] [--wrong]`.
+"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--one-bucket] [--jobs N] [--wrong] …`.
 
 Each round's program writes documents and questions; the documents are loaded into a scratch home, one bucket for each
-file or folder, and the questions are asked as `parley ask` asks them: with the model of `PARLEY_MODEL`, if it is set.
+file or folder (or one for the round), and the questions are asked as `parley ask` asks them: with the model of
+`PARLEY_MODEL`, if it is set.
 """
 
 import argparse
@@ -64,9 +65,10 @@ def read_round_questions(folder: Path) -> list[RoundQuestion]:
     return [RoundQuestion.model_validate_json(line) for line in lines if line.strip()]
 
 
-async def load_round_documents(bot: Application, folders: Iterable[Path]) -> None:
+async def load_round_documents(bot: Application, folders: Iterable[Path], *, in_one_bucket: bool = False) -> None:
     for folder in folders:
-        for path in sorted((folder / "documents").iterdir()):
+        documents = folder / "documents"
+        for path in [documents] if in_one_bucket else sorted(documents.iterdir()):
             report = await ingest_files(bot.index, [path], extractor=bot.extractor, bucket=BucketId(path.stem))
             if report.failed:
                 raise RuntimeError(f"{path}: {report.failures[0]}")
@@ -117,12 +119,14 @@ async def measure_rounds(
     home: Path,
     *,
     in_one_home: bool,
+    in_one_bucket: bool = False,
     jobs: int = 1,
     sample: int | None = None,
     seen_sample: int = 0,
 ) -> dict[str, list[JudgedReply]]:
     """Judges the questions of each round, with its documents alone in a home or with those of all the others.
 
+    `in_one_bucket`: all documents of a round, as somebody loads a folder without a look at it.
     `sample`: only so many of a round, evenly spread over its questions. `seen_sample`: without those that a sample of
     this size takes: nothing was looked at among the others.
     """
@@ -133,7 +137,7 @@ async def measure_rounds(
         settings = settings_for_home(home / f"home{number}").settings
         settings = settings.model_copy(update={"index_url": "embedded:", "database_url": None})
         async with open_application(settings, clock=read_round_clock) as bot:
-            await load_round_documents(bot, [folders[name] for name in group])
+            await load_round_documents(bot, [folders[name] for name in group], in_one_bucket=in_one_bucket)
             for name in group:
                 questions = read_round_questions(folders[name])
                 seen = _pick_evenly(questions, seen_sample) if seen_sample else ()
@@ -190,6 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--all-in-one", action="store_true", help="load the documents of all rounds into one home")
+    parser.add_argument("--one-bucket", action="store_true", help="load all documents of a round into one bucket")
     parser.add_argument("--wrong", action="store_true", help="print every reply that is not right")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--jobs", type=int, default=1, help="questions at a time")
@@ -204,6 +209,7 @@ def main() -> None:
                 names,
                 Path(folder),
                 in_one_home=options.all_in_one,
+                in_one_bucket=options.one_bucket,
                 jobs=options.jobs,
                 sample=options.sample,
                 seen_sample=options.except_sample,

@@ -32,13 +32,13 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r20_hotel": (0.42, 0.04),
     "r21_engineering": (0.3, 0.06),
     "r22_spedition": (0.36, 0.04),
-    "r23_hospice": (0.32, 0.16),
-    "r24_orchestra": (0.32, 0.05),
+    "r23_hospice": (0.32, 0.14),
+    "r24_orchestra": (0.32, 0.1),
     "r25_genossenschaft": (0.3, 0.05),
     "r26_harbour": (0.48, 0.12),
     "r27_softwarehouse": (0.32, 0.12),
-    "r28_vet": (0.34, 0.08),
-    "r29_builder": (0.26, 0.16),
+    "r28_vet": (0.42, 0.1),
+    "r29_builder": (0.28, 0.18),
 }
 
 
