@@ -38,10 +38,10 @@ from storage.ingest.schemas.inference import infer_schema, merge_schemas
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles, styles_of
 from storage.ingest.schemas.references import link_references, uncompared_fields_remark
 from storage.ingest.schemas.values import flatten_metadata
-from storage.ingest.table_parts import BucketContents, TableKey, assign_tables, table_key_of
+from storage.ingest.table_parts import BucketContents, TableKey, assign_tables, name_rows, table_key_of
 from storage.ingest.work_budget import WorkBudget
 from storage.ingest.worker import ParserWorker
-from storage.search.bucket_parts import PART_SEPARATOR, whole_bucket_of, with_parts
+from storage.search.bucket_parts import PART_SEPARATOR, is_part, whole_bucket_of, with_parts
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import BucketSize, PutResult, SearchIndex
@@ -624,9 +624,10 @@ class _IngestRun:
         labelled = self._labelled_fields.get(bucket, LabelledFields())
         profiles = {**self.profiles[bucket], **labelled.profiles}
         language, names = self._language_detectors[bucket].language, self._origin_tallies[bucket].names_of_only_table
-        is_divided = not self._allow_any_bucket_name
-        own_name = BucketId(bucket.rpartition(PART_SEPARATOR)[2]) if is_divided else bucket  # names the documents
-        inferred = replace(infer_schema(own_name, profiles, language, names), bucket=bucket)
+        is_table = is_part(bucket) and not self._allow_any_bucket_name
+        own_name = bucket.rpartition(PART_SEPARATOR)[2] if is_table else bucket  # names the documents
+        inferred = replace(infer_schema(BucketId(own_name), profiles, language, names), bucket=bucket)
+        inferred = name_rows(inferred, own_name) if is_table else inferred
         inferred = labelled.add_details(inferred)
         if existing is None or not existing.fields:
             inferred = self._add_origins(inferred, labelled)

@@ -5,12 +5,15 @@ A question is read in the fields of one part, so dates, amounts and names of one
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from storage.ingest.extract.kinds.kind_phrases import kind_phrase_of_name
+from storage.ingest.extract.kinds.kind_reader import ROW_WORD
 from storage.ingest.records import RecordOrigin
+from storage.ingest.schemas.names import singular_and_plural_of, words_in_name
 from storage.ingest.schemas.sheet_names import is_default_sheet_name
 from storage.search.bucket_parts import MAX_PARTS, PART_SEPARATOR, is_part, part_of_bucket, parts_among
 from storage.search.ids import BucketId, FieldName
@@ -92,6 +95,20 @@ def assign_tables(
     named = {id(group): part_of_bucket(bucket, name) for group, name in zip(new_groups, names, strict=True)}
     chosen = ((group, home or named.get(id(group), bucket)) for group, home in zip(groups, homes, strict=True))
     return {table: part for group, part in chosen if is_part(part) for table in group.tables}
+
+
+def name_rows(schema: Schema, part_name: str) -> Schema:
+    """Returns the schema of a part with nouns for its rows, if the part is called by what the whole table is.
+
+    Each row of “budget” is a budget row; those of “suppliers” are suppliers.
+    """
+    phrase = kind_phrase_of_name(part_name)
+    words = words_in_name(part_name)
+    is_plural = bool(words) and singular_and_plural_of(words[-1])[1] == words[-1]
+    if schema.language != "en" or phrase is None or not phrase.noun or is_plural:
+        return schema
+    nouns = (*schema.synonyms, f"{phrase.words} {ROW_WORD}", ROW_WORD)
+    return replace(schema, synonyms=tuple(dict.fromkeys(nouns)))
 
 
 def _group_tables(columns_by_table: Mapping[TableKey, Set[FieldName]]) -> list[_TableGroup]:

@@ -20,7 +20,7 @@ REPLIES = {
     "what is the total of all invoices": "Sum of total: **EUR 56,810.00** (14 invoices).",
     "the most expensive asset": "**Asset sheet A-102** has the highest value of the **8 asset sheets**",
     "documents in the folder archive": "**10 documents** in the folder archive.",
-    "rows of the sheet North": "**8 budget rows** in the sheet North.",
+    "rows of the sheet North": "**8 rows of the budget** in the sheet North.",
     "invoices and policies": "**22 documents** of kind invoice or policy. The first 10, and choices by kind:",
 }
 

@@ -51,6 +51,7 @@ _PARTS_OF_WHOLES: Final = {
         rota ledger journal index agenda menu table overview sheet timesheet spreadsheet pricelist database""".split(),
         "entry",
     ),
+    **dict.fromkeys("budget forecast".split(), "row"),
     **dict.fromkeys("handbook manual wiki intranet guidebook faq knowledgebase".split(), "page"),
 }
 _COMMON_LETTERS: Final = 4  # of the singular and of a label that is its plural

@@ -221,3 +221,12 @@ async def test_names_that_a_file_system_or_a_reserved_bucket_would_refuse_are_ch
     assert "attached/files" not in parts
     assert all(part.partition("/")[2].strip("./\\") for part in parts if "/" in part)
     assert DocId("files.csv#1") in await index.load_digests(BucketId("attached/files 2"))
+
+
+async def test_a_table_that_is_called_by_what_it_is_as_a_whole_has_rows(index: EmbeddedIndex, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "in", {"budget 2031.csv": BILLS, "owners.csv": OWNERS})
+
+    await ingest_with_rules(index, [folder], bucket=BUCKET)
+
+    assert {"budget row", "row"} <= {*(await schema_of(index, "clinic/budget 2031")).synonyms}
+    assert "row" not in (await schema_of(index, "clinic/owners")).synonyms
