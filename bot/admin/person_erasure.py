@@ -57,7 +57,7 @@ async def count_person_rows(database: SqlDatabase, settings: Settings, persons: 
         is_trial=True,
         counts=await store.count_rows(request),
         export_files=sum(_export_file_exists(settings, export_id) for export_id in files),
-        log_entries=await asyncio.to_thread(_mask_logs, settings.home / _LOG_FOLDER, persons, is_trial=True),
+        log_entries=await asyncio.to_thread(_mask_logs, settings.home / _LOG_FOLDER, request.sought_ids, is_trial=True),
         linked=await _find_linked_ids(database, persons),
         remaining=_describe_remaining(settings, persons, is_rewritten=True),
     )
@@ -72,7 +72,7 @@ async def erase_person(database: SqlDatabase, settings: Settings, persons: Colle
     export_ids = await store.list_exports(request)
     file_count = sum([delete_export_file(settings.exports_path, export_id) for export_id in export_ids])
     counts = await store.erase_person(request)
-    log_entries = await asyncio.to_thread(_mask_logs, settings.home / _LOG_FOLDER, persons)
+    log_entries = await asyncio.to_thread(_mask_logs, settings.home / _LOG_FOLDER, request.sought_ids)
     is_rewritten = await database.overwrite_deleted_rows()
     return ErasureReport(
         persons=tuple(sorted(persons)),
@@ -131,9 +131,9 @@ def _export_file_exists(settings: Settings, export_id: str) -> bool:
     return (settings.exports_path / f"{export_id}.csv").is_file()
 
 
-def _mask_logs(folder: Path, persons: Collection[PersonId], *, is_trial: bool = False) -> int:
+def _mask_logs(folder: Path, ids: Collection[str], *, is_trial: bool = False) -> int:
     """Overwrites the ids in place by as many `x`, while others append to the files. Returns how many there were."""
-    patterns = [re.escape(person.encode()) for person in sorted(persons, key=len, reverse=True)]
+    patterns = [re.escape(sought.encode()) for sought in sorted(ids, key=len, reverse=True)]
     pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(patterns) + rb")(?!\w|[-.@]\w)")
     files = [path for path in sorted(folder.glob("*")) if path.is_file()] if folder.is_dir() else []
     return sum(_mask_file(path, pattern, is_trial=is_trial) for path in files)

@@ -52,6 +52,12 @@ class ErasureRequest:
     text_of: Callable[[JsonMapping], str]  # of a body; empty for what is not a text
     without_turns: StateFilter
 
+    @property
+    def sought_ids(self) -> frozenset[str]:
+        """What is replaced wherever it is left: the whole ids, and long ids of a chat product without their prefix."""
+        bare_ids = {person.rpartition(":")[2] for person in self.persons if not person.startswith("local:")}
+        return self.persons | {bare_id for bare_id in bare_ids if len(bare_id) >= _MIN_BARE_ID_CHARS}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureCounts:
@@ -183,7 +189,9 @@ def _erase_person(database: SqlDatabase, request: ErasureRequest, connection: Co
     marked = _mark_turns(database, request, connection)
     replaced = Counter(_replace_sentences(connection, request, sentences))
     for table in list_stored_tables():
-        replaced[table.name] += _replace_texts(connection, table, TextReplacements(ids=_ids_of(request)))
+        replaced[table.name] += _replace_texts(
+            connection, table, TextReplacements(ids=dict.fromkeys(request.sought_ids, request.pseudonym))
+        )
     counts = ErasureCounts(
         deleted={name: count for name, count in deleted.items() if count},
         marked=marked,
@@ -243,14 +251,6 @@ def _mark_turns(database: SqlDatabase, request: ErasureRequest, connection: Conn
             values |= {"finished_at": database.utc_now(), "lane": None, "worker": None, "fence": turns.c.fence + 1}
         connection.execute(update(turns).where(turns.c.id == turn.id).values(**values))
     return len(rows)
-
-
-def _ids_of(request: ErasureRequest) -> dict[str, str]:
-    """The ids to be replaced by the pseudonym: whole ones, and long ones of a chat product without its prefix."""
-    bare_ids = {person.rpartition(":")[2] for person in request.persons if not person.startswith("local:")}
-    return dict.fromkeys(
-        {*request.persons, *(id_ for id_ in bare_ids if len(id_) >= _MIN_BARE_ID_CHARS)}, request.pseudonym
-    )
 
 
 def _collect_sentences(request: ErasureRequest, connection: Connection) -> dict[str, str]:

@@ -101,6 +101,7 @@ def files_with(home: Path, texts: Iterable[str]) -> list[tuple[str, str]]:
 async def test_no_table_and_no_file_holds_the_id_or_the_words_afterwards(bot: Application, settings: Settings) -> None:
     await live_through_a_day(bot)
     sought = (ANN, "U0ANN4711", *ANN_WORDS)
+    bot.log.info("turn", user="U0ANN4711")  # as a chat product names people
     before = {name for name, _ in files_with(settings.home, sought)}
 
     report = await erase_person(bot.database, settings, {ANN})
