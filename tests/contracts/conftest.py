@@ -4,8 +4,8 @@ import asyncio
 import os
 import urllib.request
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -43,6 +43,19 @@ async def embedded(tmp_path: Path, embedder: Embedder) -> AsyncIterator[IndexOpe
 
 @pytest_asyncio.fixture
 async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[IndexOpener]:
+    shard_count = int(os.environ.get("PARLEY_TEST_INDEX_SHARDS", "1"))
+    async with _opensearch_opener(opensearch_url, embedder, shard_count) as open_index:
+        yield open_index
+
+
+@pytest_asyncio.fixture
+async def opensearch_in_three_shards(opensearch_url: str, embedder: Embedder) -> AsyncIterator[IndexOpener]:
+    async with _opensearch_opener(opensearch_url, embedder, 3) as open_index:
+        yield open_index
+
+
+@asynccontextmanager
+async def _opensearch_opener(opensearch_url: str, embedder: Embedder, shard_count: int) -> AsyncGenerator[IndexOpener]:
     from storage.opensearch.index import OpenSearchIndex
 
     installation = f"contract-{uuid.uuid4().hex[:12]}"  # the server may be shared
@@ -55,7 +68,7 @@ async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[I
                 analysers=analyser_for,
                 embedder=embedder,
                 installation=installation,
-                shard_count=int(os.environ.get("PARLEY_TEST_INDEX_SHARDS", "1")),
+                shard_count=shard_count,
             )
             stack.push_async_callback(index.close)
             return index
@@ -86,7 +99,17 @@ async def joined(embedded: IndexOpener, tmp_path: Path, embedder: Embedder) -> A
         yield open_index
 
 
-@pytest.fixture(params=["embedded", "joined", pytest.param("opensearch", marks=pytest.mark.servers)])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Gives a test each implementation, and one in several shards if it has the mark `three_shards`."""
+    if "opener" in metafunc.fixturenames:
+        servers = ["opensearch"]
+        if metafunc.definition.get_closest_marker("three_shards") is not None:
+            servers.append("opensearch_in_three_shards")
+        names = ["embedded", "joined", *(pytest.param(server, marks=pytest.mark.servers) for server in servers)]
+        metafunc.parametrize("opener", names, indirect=True)
+
+
+@pytest.fixture
 def opener(request: pytest.FixtureRequest) -> IndexOpener:
     """Returns a function that opens the index of the test once more, as another process does."""
     return request.getfixturevalue(request.param)

@@ -112,6 +112,7 @@ async def test_both_engines_count_and_find_alike_in_many_buckets(
 
 
 @pytest.mark.parametrize("order", [ordered_by("vendor"), ordered_by("vendor", descending=False)], ids=["down", "up"])
+@pytest.mark.three_shards
 async def test_long_values_that_begin_alike_are_neither_left_out_nor_repeated(
     order: SchemaOrder, index: SearchIndex
 ) -> None:
