@@ -9,36 +9,28 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any as Json
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.exceptions import MCPError
-from mcp.types import INTERNAL_ERROR
 
-from adapters.mcp.asgi_bridge import run_asgi
-from adapters.mcp.server import McpServer, RequestContext
-from adapters.mcp.stdio import SURFACE_NAME
 from bot.application import Application
 from bot.http.callers import caller_address_of
 from bot.http.connections import protect_connection
-from bot.http.errors import TooManyAttempts
+from bot.http.errors import ServerBusy, TooManyAttempts
 from bot.http.rate_limit import SlidingWindowLimiter
 from bot.http.request_body import decode_text, parse_json_object, read_body
 from bot.http.secret_check import MAX_WRONG_IN_ALL, MAX_WRONG_PER_CALLER
 from bot.ids import PersonId
 from bot.programs.access_tokens import ProgramTokens
-from bot.programs.callers import ProgramCaller
+
+if TYPE_CHECKING:
+    from adapters.mcp.transport import McpTransport
 
 PATH: Final = "/mcp"
 _MAX_BODY_BYTES: Final = 256 * 1024  # a question of 10,000 characters, each of them escaped
 _MAX_REQUESTS_PER_PERSON: Final = 120  # a minute, in one process
 _MAX_OPEN_PER_PERSON: Final = 8
 _MAX_REQUESTS_IN_ALL: Final = 1200
-_PERSON_KEY: Final = "parley_person"
 _UNAUTHORIZED_SENTENCE: Final = "A token is needed here: parley mcp token create PERSON makes one.\n"
 
 
@@ -51,34 +43,21 @@ class McpEndpoint:
     """Implements `bot.programs.endpoint.ProgramEndpoint`."""
 
     def __init__(self, bot: Application) -> None:
-        self._tokens, self._requests = ProgramTokens(bot.database), RequestLimits(bot.clock)
-        self._security = security_settings_for(bot.settings.host, bot.settings.link_base)
-        self._manager = StreamableHTTPSessionManager(
-            McpServer(bot, _caller_of, shows_paths=False).build_server(),
-            stateless=True,
-            security_settings=self._security,
-            max_request_body_size=_MAX_BODY_BYTES,
-        )
-        self._run: asyncio.Task[None] | None = None
-        self._is_started, self._is_ending = asyncio.Event(), asyncio.Event()
+        self._bot, self._tokens, self._requests = bot, ProgramTokens(bot.database), RequestLimits(bot.clock)
+        self._transport: McpTransport | None = None
+        self._opening, self._is_closed = asyncio.Lock(), False
 
     def http_routes(self) -> Sequence[web.RouteDef]:
         return (web.post(PATH, self._answer),)  # others are 405: no stream is kept open without a call
 
     async def start(self) -> None:
-        self._run = asyncio.create_task(self._run_manager())
-        await self._is_started.wait()
+        """Do nothing: the first request opens the transport."""
 
     async def close(self) -> None:
-        self._is_ending.set()
-        if self._run is not None:
-            await self._run
-
-    async def _run_manager(self) -> None:
-        """The SDK opens and closes a group of tasks, which has to happen in one task."""
-        async with self._manager.run():
-            self._is_started.set()
-            await self._is_ending.wait()
+        async with self._opening:
+            self._is_closed = True
+            if self._transport is not None:
+                await self._transport.close()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         """Raises `HttpRefusal`, and what the database raises."""
@@ -89,7 +68,20 @@ class McpEndpoint:
         with self._requests.open_request(person):
             body = await read_body(request, _MAX_BODY_BYTES)
             parse_json_object(decode_text(body))  # refuses what is nested too deeply or is no text
-            return await run_asgi(self._manager.handle_request, request, body, {_PERSON_KEY: person})
+            transport = await self._open_transport()
+            return await transport.answer_request(request, body, person)
+
+    async def _open_transport(self) -> "McpTransport":
+        """Raises `ServerBusy` while the server ends."""
+        async with self._opening:
+            if self._is_closed:
+                raise ServerBusy("the process is ending")
+            if self._transport is None:
+                transport_type = await asyncio.to_thread(_load_transport_type)
+                transport = transport_type(self._bot, max_body_bytes=_MAX_BODY_BYTES)
+                await transport.start()
+                self._transport = transport
+            return self._transport
 
     async def _find_person(self, request: web.Request) -> PersonId | None:
         """Raises `TooManyAttempts` after too many wrong tokens, also for a right one, so that nothing is learned."""
@@ -133,21 +125,10 @@ class RequestLimits:
             self._open += Counter()  # drops people without an open request
 
 
-def security_settings_for(host: str, public_url: str) -> TransportSecuritySettings:
-    """The names by which this server may be called, and the pages that may call it (DNS rebinding)."""
-    public_address = urlsplit(public_url)
-    names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-    public_host = public_address.netloc
-    hosts = {public_host, *names, *(f"{name}:*" for name in names)}
-    origins = {f"{public_address.scheme}://{public_host}", *(f"http://{name}:*" for name in names)}
-    return TransportSecuritySettings(allowed_hosts=sorted(hosts), allowed_origins=sorted(origins))
+def _load_transport_type() -> "type[McpTransport]":
+    from adapters.mcp.transport import McpTransport
 
-
-def _caller_of(context: RequestContext) -> ProgramCaller:
-    if context.request is None:
-        raise MCPError(code=INTERNAL_ERROR, message="Something went wrong inside Parley.")
-    state: dict[str, Json] = context.request.scope["state"]
-    return ProgramCaller(surface=SURFACE_NAME, person=state[_PERSON_KEY])
+    return McpTransport
 
 
 def _unauthorized_response(request: web.Request) -> web.Response:

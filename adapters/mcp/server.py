@@ -54,6 +54,7 @@ from bot.programs.tool_reports import OFFERED_TOOLS
 from bot.turns.turn_processor import FinishedTurn
 
 SERVER_NAME: Final = "parley"
+SURFACE_NAME: Final = "mcp"  # under which turns are stored
 _INSTRUCTIONS: Final = (
     "Parley answers questions about an organisation's documents, and asks back with counted choices where a question "
     "is not clear. Ask with agentic_search. If the result's `outcome` is `overload` or `ambiguous`, pick one of its "

@@ -1,15 +1,11 @@
 """`parley mcp`: serves one client over standard input and output."""
 
-from typing import Final
-
 from mcp.server.stdio import stdio_server
 
-from adapters.mcp.server import McpServer
+from adapters.mcp.server import SURFACE_NAME, McpServer
 from bot.application import Application
 from bot.ids import PersonId
 from bot.programs.callers import ProgramCaller
-
-SURFACE_NAME: Final = "mcp"
 
 
 async def serve_stdio(bot: Application, person: PersonId, time_zone: str) -> None:
