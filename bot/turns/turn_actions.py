@@ -249,7 +249,11 @@ class TurnActionHandler:
             raise DocumentsUnreachable() from exc
 
     async def _load_scoped_index(self, actor: TurnActor) -> ScopedIndex:
-        return self._index.within_scope(await self._access.scope_for_audience(actor.audience))
+        """Raises `DocumentsUnreachable`: the scope names the buckets that the index has."""
+        try:
+            return self._index.within_scope(await self._access.scope_for_audience(actor.audience))
+        except IndexUnavailable as exc:
+            raise DocumentsUnreachable() from exc
 
 
 def describe_search_arguments(arguments: Mapping[str, Json], schemas: Mapping[BucketId, Schema]) -> str:
