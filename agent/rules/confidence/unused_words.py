@@ -16,6 +16,7 @@ from agent.english.light_words import is_light_word
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention
 from agent.rules.planning.word_coverage import find_uncovered_words, used_fields_of
+from agent.rules.reading.part_names import list_words_naming_part
 from agent.rules.words.tokens import QuestionToken
 from storage.search.ids import BucketId
 from storage.search.plan import Leg, Plan
@@ -65,6 +66,8 @@ def list_words_linked_to_fields(
     used = used_fields_of(leg)
     for bucket in leg.search.read_buckets:
         names = {name for own_bucket, name in used if own_bucket == bucket}
+        if with_nouns and bucket in lexicons:
+            yield from list_words_naming_part(tokens, bucket, lexicons)
         for link in lexicons[bucket].find_links(tokens) if bucket in lexicons else ():
             if (with_nouns and isinstance(link.meaning, BucketNoun)) or (
                 isinstance(link.meaning, FieldMention) and link.meaning.field in names

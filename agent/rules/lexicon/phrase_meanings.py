@@ -71,6 +71,10 @@ class PhraseMeanings(BucketFields):
         nouns = (self.schema.bucket.replace("_", " "), self.schema.title, *self.schema.synonyms)
         return frozenset(stem for noun in nouns for stem in self._stems_in(noun))
 
+    def stems_in(self, text: str) -> tuple[str, ...]:
+        """Returns the stems of the words of a text, without stop words."""
+        return self._stems_in(text)
+
     def stems_of(self, name: FieldName) -> frozenset[str]:
         """Returns the stems of a field's name, title, synonyms and description."""
         if name not in self._stems_by_field:

@@ -12,6 +12,7 @@ from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.pipeline import ingest_files
+from storage.search.bucket_parts import with_parts
 from storage.search.ids import BucketId
 from storage.search.index import RecordPageRequest, ScopedIndex
 from storage.search.plan import Leg
@@ -69,14 +70,17 @@ async def open_mining_home(folder: Path, buckets: frozenset[str] = frozenset(TAB
 
 @asynccontextmanager
 async def open_home_of(folder: Path, files: Mapping[str, str], buckets: frozenset[str]) -> AsyncGenerator[MiningHome]:
-    """Opens a home with a bucket of each file, within a scope that grants `buckets`."""
+    """Opens a home with a bucket of each file, or folder of files, within a scope that grants `buckets`."""
     index = await EmbeddedIndex.open(folder / "index", tenant=TENANT, analysers=analyser_for, embedder=None)
     try:
         for name, text in files.items():
             path = folder / name
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text)
+        for path in sorted({folder / Path(name).parts[0] for name in files}):
             await ingest_files(index, [path], extractor=RuleExtractor(), bucket=BucketId(path.stem))
-        scope = Scope(tenant=TENANT, buckets=frozenset(map(BucketId, buckets)), ignores_readers=True)
+        granted = with_parts(set(map(BucketId, buckets)), await index.load_bucket_sizes())
+        scope = Scope(tenant=TENANT, buckets=granted, ignores_readers=True)
         scoped = index.within_scope(scope)
         schemas = await scoped.load_schemas()
         context = QuestionContext(
