@@ -20,6 +20,11 @@ from tests.builders import TENANT
 from tests.contracts.split import SplitIndex
 
 IndexOpener: TypeAlias = Callable[[], Awaitable[SearchIndex]]
+_OPENERS = ["embedded", "joined", pytest.param("opensearch", marks=pytest.mark.servers)]
+# On a test: an index in three shards is held to it as well.
+also_in_three_shards = pytest.mark.parametrize(
+    "opener", [*_OPENERS, pytest.param("opensearch_in_three_shards", marks=pytest.mark.servers)], indirect=True
+)
 
 
 @pytest.fixture(scope="session")
@@ -99,17 +104,7 @@ async def joined(embedded: IndexOpener, tmp_path: Path, embedder: Embedder) -> A
         yield open_index
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Gives a test each implementation, and one in several shards if it has the mark `three_shards`."""
-    if "opener" in metafunc.fixturenames:
-        servers = ["opensearch"]
-        if metafunc.definition.get_closest_marker("three_shards") is not None:
-            servers.append("opensearch_in_three_shards")
-        names = ["embedded", "joined", *(pytest.param(server, marks=pytest.mark.servers) for server in servers)]
-        metafunc.parametrize("opener", names, indirect=True)
-
-
-@pytest.fixture
+@pytest.fixture(params=_OPENERS)
 def opener(request: pytest.FixtureRequest) -> IndexOpener:
     """Returns a function that opens the index of the test once more, as another process does."""
     return request.getfixturevalue(request.param)

@@ -14,7 +14,7 @@ from storage.search.plan import Search
 from storage.search.record_pages import load_pages_ahead
 from storage.search.schema import SchemaOrder
 from tests.builders import RECEIPTS, a_document, a_receipt_schema, a_row, a_scope, a_search, a_union, ordered_by, where
-from tests.contracts.conftest import IndexOpener
+from tests.contracts.conftest import IndexOpener, also_in_three_shards
 
 _PAGE_ROWS = 7
 _VENDORS = ("Ärzte", "arzt", "ARZT", "=1+1", "Zoë", "zoo", "élan", "Elan", "𝒳-ray", "ß", "ss", "l" * 9_000)
@@ -112,7 +112,7 @@ async def test_both_engines_count_and_find_alike_in_many_buckets(
 
 
 @pytest.mark.parametrize("order", [ordered_by("vendor"), ordered_by("vendor", descending=False)], ids=["down", "up"])
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_long_values_that_begin_alike_are_neither_left_out_nor_repeated(
     order: SchemaOrder, index: SearchIndex
 ) -> None:

@@ -32,7 +32,7 @@ from tests.builders import (
     ordered_by,
     where,
 )
-from tests.contracts.conftest import IndexOpener
+from tests.contracts.conftest import IndexOpener, also_in_three_shards
 from tests.contracts.test_search_index import fill_bucket
 
 ALL, BUCKETS = a_search(), frozenset({RECEIPTS})
@@ -100,7 +100,7 @@ async def test_the_pages_of_a_snapshot_have_each_document_once_while_all_are_rep
     assert first_count == last_count == len(records)
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_every_answer_of_a_snapshot_is_of_the_state_at_its_opening(index: SearchIndex) -> None:
     scoped = await fill_bucket(index, *(a_document(f"d{n}", vendor="old", total=1.0) for n in range(5)))
     olds, count = a_search(where("vendor", "eq", "old")), CountRequest(ALL)

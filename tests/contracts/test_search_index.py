@@ -58,7 +58,7 @@ from tests.builders import (
     where,
     with_values,
 )
-from tests.contracts.conftest import IndexOpener
+from tests.contracts.conftest import IndexOpener, also_in_three_shards
 
 ALL = a_search()
 
@@ -97,7 +97,7 @@ def value_counts_of(facet: ValueFacet) -> list[tuple[str, int]]:
 # -- counting
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_one_round_trip_answers_many_counts_exactly(index: SearchIndex) -> None:
     scoped = await fill_bucket(
         index, *(a_document(f"d{n}", total=float(n % 7), vendor=f"v{n % 5}") for n in range(120))
@@ -393,7 +393,7 @@ async def test_the_language_of_a_bucket_stems_its_words(index: SearchIndex) -> N
 # -- facets
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_a_facet_counts_values_other_values_and_missing_values(index: SearchIndex) -> None:
     vendors = ["Acme"] * 5 + ["ACME"] * 2 + ["acme"] * 2 + ["Bolt"] * 4 + ["cog", "Cog", "dot", "Eel"] + [None] * 3
     scoped = await fill_bucket(index, *(a_document(f"d{n}", vendor=vendor) for n, vendor in enumerate(vendors)))
@@ -412,7 +412,7 @@ async def test_a_facet_counts_values_other_values_and_missing_values(index: Sear
     assert (top_facet.other_count, top_facet.missing_count, top_facet.distinct_count) == (4, 3, 5)
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_a_facet_over_a_list_counts_documents_and_overlaps(index: SearchIndex) -> None:
     scoped = await fill_bucket(
         index,
@@ -662,7 +662,7 @@ async def test_a_median_is_the_middle_value_or_the_average_of_the_middle_two(ind
         await scoped.answer_requests(AggregateRequest(ALL, with_median=True))
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_groups_are_folded_values_and_missing_values_are_a_group_of_their_own(index: SearchIndex) -> None:
     scoped = await fill_bucket(
         index,
@@ -743,7 +743,7 @@ async def test_an_empty_set_has_no_line(index: SearchIndex) -> None:
     assert [answers[request] for request in requests] == [(), (), ()]
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_the_nearest_values_are_those_below_and_above(index: SearchIndex) -> None:
     scoped = await fill_bucket(
         index, *(a_document(f"d{n}", weight=float(n), date=f"202{n}-01-01", total=n / 4) for n in (1, 3, 5, 9))
@@ -771,7 +771,7 @@ def _summarised_document(doc_id: str, summary: str, *, title: str = "", weight: 
     return a_document(doc_id, "The same words. " * 300, title=title, summary=summary, weight=weight, source="s.pdf")
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_a_common_word_finds_passages_behind_those_with_a_rarer_word(index: SearchIndex) -> None:
     texts = ("pumps", "fans", "fans", "fans", "---")
     scoped = await fill_bucket(index, *(a_document(f"d{n}", text) for n, text in enumerate(texts)))
@@ -798,7 +798,7 @@ async def test_a_word_is_weighed_by_its_rarity_in_all_buckets_that_are_searched(
     assert common <= rare < 10 * common  # by its rarity in each bucket alone, 100 times
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_documents_are_ranked_by_title_and_summary_within_the_set(index: SearchIndex) -> None:
     pumps = _summarised_document("pumps", "Pumps and their valves.", title="Book")
     fans = _summarised_document("fans", "Fans.", weight=3.0)
@@ -926,7 +926,7 @@ async def test_a_word_that_occurs_twice_in_the_text_has_double_weight(index: Sea
     assert [hit.doc_id for hit in answers[beta]] == ["b", "a"]
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_a_common_word_weighs_little_in_the_ranking_and_defines_the_set(index: SearchIndex) -> None:
     documents = [a_document(f"d{n}", "the receipt of a purchase") for n in range(20)]
     scoped = await fill_bucket(index, a_document("rare", "a quasar purchase"), *documents)
@@ -943,7 +943,7 @@ async def test_a_common_word_weighs_little_in_the_ranking_and_defines_the_set(in
     assert len(await find_doc_ids(scoped, a_search(required=["the", "purchase"]))) == 20
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_passages_are_from_the_set_only_and_ties_are_ordered_by_chunk_id(index: SearchIndex) -> None:
     scoped = await fill_bucket(index, *(a_document(f"d{n}", "same text", weight=float(n)) for n in (3, 1, 2, 4)))
     request = KeywordPassageRequest(a_search(where("weight", "gte", 2.0)), "same", limit=2)
@@ -959,7 +959,7 @@ async def test_a_ranking_text_without_known_terms_finds_nothing(index: SearchInd
     assert (await scoped.answer_requests(request))[request] == ()
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_a_semantic_search_finds_passages_with_the_same_meaning_in_other_words(index: SearchIndex) -> None:
     text = "The automobile wheel needs new rubber."
     scoped = await fill_bucket(
@@ -986,7 +986,7 @@ async def test_a_semantic_search_finds_passages_with_the_same_meaning_in_other_w
 # -- spelling and vocabulary
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_spelling_suggestions_are_words_of_visible_documents(index: SearchIndex) -> None:
     scoped = await fill_bucket(
         index,
@@ -1062,7 +1062,7 @@ async def test_the_vocabulary_has_the_values_of_visible_documents(index: SearchI
     ]
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_the_vocabulary_has_the_titles_of_visible_documents(index: SearchIndex) -> None:
     await fill_bucket(
         index,
@@ -1137,7 +1137,7 @@ async def test_pages_return_the_whole_set_in_order(
     assert await _load_all_pages(scoped, RecordPageRequest(ALL, order=order, limit=limit)) == wanted
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_pages_over_several_buckets_are_ordered_by_document_id(index: SearchIndex) -> None:
     await fill_bucket(index, a_document("b", date="2020-01-01"), a_document("d"))
     await fill_bucket(index, a_document("a"), a_document("c", date="2024-01-01"), schema=a_receipt_schema("others"))
@@ -1230,7 +1230,7 @@ async def test_records_have_the_values_that_were_put(index: SearchIndex) -> None
     assert answers[two_fields_request].records[0].values == {"total": 1.5, "tags": ("x", "y")}
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_fetched_documents_equal_those_put_and_have_the_requested_order(index: SearchIndex) -> None:
     text = "First page. 🙂 Second page."
     document = a_document(
@@ -1292,7 +1292,7 @@ async def test_put_reports_the_result_for_each_document(index: SearchIndex) -> N
     assert await count_documents(scoped, where("text", "contains", "stolen"), bucket="others") == 0
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_a_replaced_document_leaves_nothing_behind(index: SearchIndex) -> None:
     old_text = "ancient words in two passages"
     scoped = await fill_bucket(
@@ -1330,7 +1330,7 @@ async def test_of_two_documents_with_one_id_the_last_is_put(index: SearchIndex) 
     assert value_counts_of(await load_value_facet(scoped, "vendor")) == [("second", 1)]
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_deleted_documents_are_gone_on_return(index: SearchIndex) -> None:
     scoped = await fill_bucket(index, a_document("a", "words"), a_document("b", "words"), a_document("c", "words"))
 

@@ -45,6 +45,7 @@ from storage.search.plan import Clause, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import a_scope, a_search
+from tests.contracts.conftest import also_in_three_shards
 from tests.strategies import corpora, joined_conditions, schemas, scopes
 
 _numbers = count()
@@ -172,7 +173,7 @@ async def test_a_document_without_the_field_is_neither_in_nor_out(index: SearchI
     }
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_the_first_of_an_ordered_set_are_all_that_tie(index: SearchIndex) -> None:
     await _plant_everything(index)
     scoped = index.within_scope(a_scope(PLANTS, GARDENS))
@@ -212,7 +213,7 @@ async def test_hundreds_of_documents_may_tie_for_the_first(index: SearchIndex) -
     assert await _load_set(scoped, a_search(in_garden(order_by="opened"), bucket=PLANTS)) == {"plant-50", "plant-299"}
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_only_values_count_that_enough_documents_of_the_inner_set_have(index: SearchIndex) -> None:
     await _plant_everything(index)
     scoped = index.within_scope(a_scope(PLANTS, GARDENS))
@@ -244,7 +245,7 @@ async def test_a_bucket_that_is_not_granted_gives_an_empty_inner_set(index: Sear
     assert await _load_set(index.within_scope(a_scope(PLANTS)), a_search(in_garden(), bucket=PLANTS)) == set()
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_facets_and_numbers_are_those_of_the_joined_set(index: SearchIndex) -> None:
     await _plant_everything(index)
     search = a_search(in_garden(OPENED_LATE), bucket=PLANTS)
@@ -516,7 +517,7 @@ async def test_too_many_inner_values_are_a_clear_error(index: SearchIndex, monke
         await _load_set(index.within_scope(a_scope(PLANTS, GARDENS)), a_search(in_garden(), bucket=PLANTS))
 
 
-@pytest.mark.three_shards
+@also_in_three_shards
 async def test_a_value_is_compared_with_the_extreme_of_an_inner_set(index: SearchIndex) -> None:
     await _plant_everything(index)
     scoped = index.within_scope(a_scope(PLANTS, GARDENS))
