@@ -29,6 +29,7 @@ from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
 from bot.programs.document_reading import DocumentReading
 from bot.progress import ProgressCallback, ignore_progress
+from bot.saved_searches.administration import SavedSearchAdministration
 from bot.saved_searches.due_searches import DueSearches
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
@@ -88,6 +89,7 @@ class Application:
     document_retention: DocumentRetention
     web_pages: WebPageStore
     due_searches: DueSearches
+    saved_search_administration: SavedSearchAdministration
     readiness: ReadinessChecks
     index_rebuild: IndexRebuild
     clarifications: ClarificationOffers

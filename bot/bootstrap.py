@@ -39,6 +39,7 @@ from bot.conversation.personal_history import PersonalHistory
 from bot.health.index_rebuild import BucketRebuild, IndexRebuild, plan_bucket
 from bot.health.index_record import BucketOriginFinder, IndexRecord
 from bot.health.readiness import ReadinessChecks
+from bot.ids import TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
 from bot.metrics.measured_index import MeasuredIndex
@@ -48,6 +49,7 @@ from bot.models.model_sources import ConfiguredEmbedders, build_embedders, open_
 from bot.models.result_cache import ResultCache
 from bot.person_links import PersonLinks
 from bot.programs.document_reading import DocumentReading
+from bot.saved_searches.administration import SavedSearchAdministration
 from bot.saved_searches.due_searches import DueSearches
 from bot.saved_searches.saved_searches import SavedSearches
 from bot.settings import EMBEDDED_INDEX_URL, Settings
@@ -597,9 +599,11 @@ def _build_application(
 
     turn_workers = TurnWorkers(turn_processor, inbox, name=backends.process_name, log=log)
 
-    async def accept_and_wake(inbound: Inbound) -> None:
-        if await turn_processor.accept_inbound(inbound) is not None:
+    async def accept_and_wake(inbound: Inbound) -> TurnId | None:
+        turn = await turn_processor.accept_inbound(inbound)
+        if turn is not None:
             turn_workers.wake_for(inbound.surface)
+        return turn
 
     async def warm_up() -> None:
         await load_dialogue().warm_up_agent()
@@ -656,6 +660,7 @@ def _build_application(
             worker=backends.process_name,
             log=log,
         ),
+        saved_search_administration=SavedSearchAdministration(database, accept_and_wake),
         readiness=_build_readiness_checks(settings, database, index),
         index_rebuild=IndexRebuild(
             index=index,

@@ -13,6 +13,7 @@ BotError                        its text is one plain sentence for a person
 ├── InvalidSource               no valid source of documents
 ├── UnknownSource               no such source
 ├── SourceBusy                  another process is syncing it
+├── UnknownSavedSearch          no saved search of this number, or it was stopped
 ├── ChoiceRefused               a click that does not count
 │   ├── UnknownChoice           forged, or of another conversation
 │   ├── ExpiredChoice           offered too long ago
@@ -146,6 +147,12 @@ class SourceBusy(BotError):
     def __init__(self, source: str) -> None:
         super().__init__(f"{source} is being synced by another process; try again when that has ended")
         self.source = source
+
+
+class UnknownSavedSearch(BotError):
+    def __init__(self, number: int) -> None:
+        super().__init__(f"there is no saved search {number}; parley saved list shows all")
+        self.number = number
 
 
 class ChoiceRefused(BotError):

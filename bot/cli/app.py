@@ -26,7 +26,7 @@ from bot.cli.commands import eval as evaluation
 from bot.cli.database import backup, schema
 from bot.cli.failures import report_internal_error
 from bot.cli.programs import mcp
-from bot.cli.records import expire, forget, report, synonym
+from bot.cli.records import expire, forget, report, saved, synonym
 from bot.cli.runtime import GlobalOptions, global_options
 
 app = typer.Typer(
@@ -77,6 +77,7 @@ app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(report.report)
 app.command()(forget.forget)
+app.add_typer(saved.app, name="saved")
 app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)

@@ -182,5 +182,7 @@ def _compare_with_last(
     )
     is_silent = changes.is_empty and isinstance(parse_schedule(search.schedule), ChangeSchedule)
     zone = time_zone_of(search.time_zone)
-    text = "" if is_silent else search_wording.describe_report(search, run, watched, changes, zone=zone)
+    text = (
+        "" if is_silent else search_wording.describe_report(search, run, watched, changes, outcome=outcome, zone=zone)
+    )
     return SearchReport(run=SearchRunOutcome(is_silent=is_silent, record=record), text=text, outcome=outcome)

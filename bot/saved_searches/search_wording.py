@@ -26,7 +26,7 @@ LEFT_CONVERSATION_REASON: Final = "the person who asked for it no longer reads t
 NO_SET_REASON: Final = "its question no longer names a set of documents that I understand"
 TOO_MANY_REASON: Final = f"it finds more than the {MAX_WATCHED_DOCUMENTS:,} documents that I can watch"
 _MAX_SHOWN_TITLES: Final = 5
-_FIRST_SENTENCE: Final = re.compile(r"(.+?[.!?:])(?:\s|$)", re.DOTALL)
+_FIRST_SENTENCE: Final = re.compile(r"(?:I found |I read this as: )?(.+?[.!?])(?=\s|$)")
 
 
 def describe_creation(
@@ -48,9 +48,17 @@ def describe_creation(
 
 
 def describe_report(
-    search: StoredSavedSearch, run: SavedSearchRun, watched: WatchedDocuments, changes: DocumentChanges, *, zone: tzinfo
+    search: StoredSavedSearch,
+    run: SavedSearchRun,
+    watched: WatchedDocuments,
+    changes: DocumentChanges,
+    *,
+    outcome: Outcome,
+    zone: tzinfo,
 ) -> str:
-    """What is new, changed and gone, with counts. Documents that are gone are counted only."""
+    """What is new, changed and gone, with counts, and the figures that the question asks for. Documents that are gone
+    are counted only.
+    """
     lines = [f"**Saved search {search.position}**: {_quote(search.question)}"]
     now = _count_documents(len(watched.fingerprints))
     if changes.is_empty:
@@ -62,6 +70,8 @@ def describe_report(
             if doc_ids
         ]
         lines.append(f"{', '.join(counts)} since the last time; {now} now.")
+    if isinstance(outcome, Answer) and any(leg.answer_form.computes for leg in outcome.plan.legs):
+        lines.append("" if outcome.citations else outcome.text)
     lines.append(_list_titles("New", changes.new, watched))
     lines.append(_list_titles("Changed", changes.changed, watched))
     if run.missed_count:
@@ -142,7 +152,7 @@ def _first_sentence_of(outcome: Outcome) -> str:
     if not isinstance(outcome, (Answer, Clarify)):
         return ""
     match = _FIRST_SENTENCE.match(outcome.text)
-    return "" if match is None or "\n" in match[1] else match[1].replace("**", "")
+    return "" if match is None else match[1].replace("**", "")
 
 
 def _count_documents(count: int) -> str:

@@ -28,20 +28,20 @@ _ROW_NOUNS: Final = {
     "file_offers": "offered file",
     "attached_files": "attached file",
     "feedback": "rating",
+    "saved_searches": "saved search",
     "grants": "grant",
     "members": "group membership",
     "person_links": "link between ids",
     "admins": "admin",
     "program_tokens": "token of a program",
-    "saved_searches": "saved search",
     "audit": "audit entry",
 }
 _PLURALS: Final = {
     "question and click": "questions and clicks",
     "search": "searches",
+    "saved search": "saved searches",
     "conversation summary": "conversation summaries",
     "token of a program": "tokens of programs",
-    "saved search": "saved searches",
     "link between ids": "links between ids",
     "audit entry": "audit entries",
 }

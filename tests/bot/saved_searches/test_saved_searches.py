@@ -379,3 +379,38 @@ class ForgetfulThread(FakeChatThread):
             self.chat.cut_offs -= 1
             raise OutboxFailed("cut off", retry=True)
         return message
+
+
+async def test_a_paused_search_is_resumed_by_an_operator_and_reports_all_since_its_last_report(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    ann = private_audience_of("ANN")
+    subject = Subject(f"user:{ann.person}")
+    await bot.grants.grant_bucket_access(RECEIPTS, subject, by="operator")
+    await ConversationDriver(bot, person=ann.person, audience=ann).ask_question(TELL_ME)
+    await bot.grants.revoke_grant(RECEIPTS, subject, by="operator")
+    await put_receipts(index, "n1")
+    await tick(bot, clock, minutes=6)
+    chat.messages.clear()
+
+    await bot.grants.grant_bucket_access(RECEIPTS, subject, by="operator")
+    await bot.saved_search_administration.resume_search(1)
+    await tick(bot, clock, minutes=6)
+
+    (report,) = posted_texts(chat)
+    assert "**1 new** since the last time; 43 documents now" in report
+
+
+async def test_an_operator_makes_the_search_of_a_chat_due_and_it_reports_there(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(EVERY_MONDAY)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+
+    turn = await bot.saved_search_administration.start_run(1, silent_surfaces=["terminal"])
+    await tick(bot, clock, seconds=1)
+
+    assert turn is None
+    (report,) = posted_texts(chat)
+    assert "**1 new**" in report
