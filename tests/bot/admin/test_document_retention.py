@@ -1,5 +1,6 @@
 """Documents are deleted some days after a date of theirs, but never many at once without a command."""
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from bot.application import Application
 from bot.health.retention_rules import DocumentRule, parse_document_rule
 from bot.settings import survey_settings
 from storage.embedded.index import EmbeddedIndex
-from tests.bot.conftest import wait_until
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, a_document
 
@@ -84,8 +84,11 @@ async def test_the_periodic_jobs_delete_old_documents_once_an_hour(
         document_retention=retention,
         interval=timedelta(milliseconds=20),
     ):
-        while await count_receipts(bot) != 42:
-            await wait_until(lambda: True)
+        async with asyncio.timeout(30):
+            remaining = 0
+            while remaining != 42:
+                remaining = await count_receipts(bot)
+                await asyncio.sleep(0.01)
     await add_dated(index, "2029-12-30")
     within_the_hour = await retention.expire_documents()
     clock.advance(timedelta(hours=1))
