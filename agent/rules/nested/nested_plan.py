@@ -17,7 +17,7 @@ from agent.decomposition import LegAlternatives
 from agent.english.function_words import PREPOSITIONS
 from agent.rules.cues.form_wording import drop_measure_words
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun, FieldMention
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.nested.counted_splits import count_documents_in
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
@@ -36,6 +36,7 @@ from agent.rules.nested.relative_splits import RelativeSplitFinder
 from agent.rules.reading.asked_noun import find_asked_buckets
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
+from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import find_quotations, tokenize_question
 from storage.search.conditions import (
     MAX_SEMI_JOIN_DEPTH,
@@ -132,7 +133,7 @@ class NestedPlanner:
             nested_legs = list(self._legs_of_split(leg_id, question, split))
             for nested in nested_legs:
                 reads_more = nested.leg.answer_form.reads_text and not plain.answer_form.reads_text
-                if _is_plausible(nested) and not reads_more:
+                if _is_plausible(nested) and not reads_more and not self._loses_value(nested, readings[0]):
                     best = nested if best is None else min(best, nested, key=_rank_of)
             if any(map(_is_best, nested_legs)) or len(self._readings) > _MAX_READINGS:
                 break
@@ -276,7 +277,17 @@ class NestedPlanner:
             return None  # its noun is that of the inner set, and nothing names the outer one
         if reading.unlinked_words and not split.join.is_within_bucket:
             text, reading = self._drop_relation(split.join.outer, text, split.start, reading)
+        if self._names_more_than_set(split, question[: split.start], reading):
+            return None
         return _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
+
+    def _names_more_than_set(self, split: QuestionSplit, text_before: str, reading: BucketReading) -> bool:
+        """ "*Sycamore* house": whether the word before the set belongs to it, and names something else with it."""
+        word = text_before.split()[-1] if text_before.split() else ""
+        is_apposition = reading.word_roles.get(word) is WordRole.EXPLAINED and word in reading.unlinked_words
+        lexicons = (self._lexicon_of(split.join.outer), self._lexicon_of(split.join.inner))
+        nouns = lexicons[1].noun_stems.union(*(lexicons[0].stems_of(name) for name in split.join.outer_fields))
+        return is_apposition and nouns.isdisjoint(lexicons[0].stems_in(word))
 
     def _read_without(self, question: str, split: QuestionSplit, inner: InnerSet) -> _OuterReading | None:
         """Returns the reading of the question without the inner set; None without a noun for the outer documents."""
@@ -309,6 +320,12 @@ class NestedPlanner:
         if len(shorter_reading.unlinked_words) < len(reading.unlinked_words):
             return shorter_text, shorter_reading
         return text, reading
+
+    def _loses_value(self, nested: NestedLeg, plain: BucketReading) -> bool:
+        """ "Doors that *failed* at the tower": whether the nested leg knows nothing of a value in the plain reading."""
+        inner = self._read_in_bucket(nested.split.join.inner, list_request_for(nested.split.inner_text))
+        values = _linked_words(plain, ValueMatch)
+        return not values <= _linked_words(nested.reading, object) | _linked_words(inner, object)
 
     def _joined_search(self, search: Search, outer: _OuterReading) -> Search | None:
         """Returns the search with the inner set in place of the value that stood for it, or None."""
@@ -572,3 +589,11 @@ def _values_in(condition: Condition) -> Sequence[object]:
             return _values_in(inner)
         case _:
             return ()
+
+
+def _linked_words(reading: BucketReading, kind: type[object]) -> frozenset[str]:
+    """Returns the words, in lower case, that mean something of this kind, or belong to a literal."""
+    links = (link for link in reading.links if isinstance(link.meaning, kind))
+    tokens = (index for link in links for index in range(link.first, link.last))
+    literals = reading.literal_tokens if kind is object else ()
+    return frozenset(reading.tokens[index].word for index in (*tokens, *literals))

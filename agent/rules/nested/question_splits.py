@@ -259,7 +259,8 @@ def _has_content(tokens: Sequence[QuestionToken]) -> bool:
 def start_of_relation(reading: BucketReading, end: int) -> int | None:
     """Returns where the words begin that connect a noun of the bucket with the phrase at `end`; None if none do.
 
-    They follow the noun, no other link is among them, and none of them negates or names anything.
+    They follow the noun, no other link is among them, and none of them negates or names anything. A word between a
+    preposition and the phrase is a part of it: "open at *sycamore* house".
     """
     tokens = [token for token in reading.tokens if token.end <= end]
     last_link_end = max(
@@ -274,5 +275,7 @@ def start_of_relation(reading: BucketReading, end: int) -> int | None:
         isinstance(link.meaning, (BucketNoun, ValueMatch)) and link.last == last_link_end for link in reading.links
     )
     is_plain = not any(token.is_name or token.is_quoted or token.word in NEGATIONS for token in between)
+    ends_in_preposition = not between or between[-1].word in PREPOSITIONS | _ARTICLES
+    is_whole = ends_in_preposition or len(between) == 1 or between[-2].word not in PREPOSITIONS | _ARTICLES
     is_used = any(index in reading.literal_tokens for index in range(last_link_end, len(tokens)))
-    return between[0].start if between and follows_noun and is_plain and not is_used else None
+    return between[0].start if between and follows_noun and is_plain and is_whole and not is_used else None
