@@ -64,6 +64,13 @@ _SUMMING_VERB = re.compile(r"\b (?:bring|come|add|make|spend|spent|pay|paid|cost
 _RATE = re.compile(
     r"\d [\d.,]{0,15} \W{0,4} (?: [^\W\d_]{1,12} \W{1,4} )? \b (?:a|an|per|each|every|pro|je|par|por) \s \w", _FLAGS
 )
+# What was paid or done so far: "how much have we credited", "what did the jobs cost".
+_PAST_AMOUNT_QUESTION = re.compile(
+    r"""\b (?: how [ ] much | what ) [ ]
+        (?: (?:have|has) [ ] \w+ [ ] (?!to\b) \w+ | did [ ] .{1,60} (?:cost|spend|pay|bring|earn) )""",
+    _FLAGS,
+)
+_RULE = re.compile(r"\b (?: if | where | when | whenever | unless | shall | will | must | may ) \b", _FLAGS)
 _PRICE_QUESTION = re.compile(
     r"""\b what s? \b .* \b (?:pay|wage|wages|earn|earns|owe|owes|charge|charged) \b
         | \b the [ ] (?:charge|fine|rent|deposit) \b""",
@@ -158,6 +165,16 @@ def asks_for_total(question: str) -> bool:
 def states_total(text: str) -> bool:
     """Whether a sentence says what several things come to."""
     return _TOTAL_STATED.search(text) is not None
+
+
+def asks_for_past_amount(question: str) -> bool:
+    """ "How much have we credited": whether the question asks what was paid, and not what is to be paid."""
+    return _PAST_AMOUNT_QUESTION.search(question) is not None
+
+
+def states_rule(text: str) -> bool:
+    """ "Where we miss a visit, we pay £25": whether a sentence says what happens in a case, not what has happened."""
+    return _RULE.search(text) is not None
 
 
 def states_rate(text: str) -> bool:

@@ -15,10 +15,12 @@ from agent.english.gradable_adjectives import compares_all
 from agent.english.light_words import is_light_word
 from agent.evidence.asked_values import (
     AskedKind,
+    asks_for_past_amount,
     asks_for_total,
     find_new_values,
     kinds_asked_for,
     states_rate,
+    states_rule,
     states_total,
 )
 from agent.evidence.evidence_score import (
@@ -236,8 +238,12 @@ def _may_answer(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
     if compares_all(evidence.question.text) and not compares_all(sentence.line.quote.text):
         return False  # "who pays the most?" is answered by no single document, unless it says so
     text = sentence.line.quote.text
-    if asks_for_total(evidence.question.text) and states_rate(text) and not states_total(text):
+    question = evidence.question.text
+    asks_total = asks_for_total(question)
+    if asks_total and (states_rate(text) or states_rule(text)) and not states_total(text):
         return False  # "what do they pay altogether?" is not answered by a fee for each of them
+    if asks_for_past_amount(question) and states_rule(text):
+        return False  # "how much have we paid for missed visits?" is not answered by what is paid for one
     holds_names = sentence.names_share >= _MIN_LIKELY_NAMES_SHARE
     is_of_names = not evidence.question.holds_half_of_name(words_of(f"{hit.title} {hit.doc_id}\n{hit.text}"))
     return holds_names and is_of_names and (sentence.has_value or sentence.own_share > 0)

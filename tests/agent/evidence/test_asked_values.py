@@ -4,12 +4,14 @@ import pytest
 
 from agent.evidence.asked_values import (
     TextValue,
+    asks_for_past_amount,
     asks_for_total,
     find_new_values,
     holds_extension,
     holds_single_name,
     kinds_asked_for,
     states_rate,
+    states_rule,
     states_total,
 )
 from agent.evidence.english_glosses import glosses_for
@@ -66,6 +68,26 @@ def test_a_time_of_day_and_a_price_for_each_are_answered_by_nothing_else(
 )
 def test_a_total_is_asked_for_in_words(question: str, asks: bool) -> None:
     assert asks_for_total(question) is asks
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("how much have we paid out for missed visits", True),
+        ("what did the roof jobs cost", True),
+        ("how much do we have to pay for a missed visit", False),
+        ("how much is paid for a missed visit", False),
+        ("what have I to bring", False),
+    ],
+)
+def test_an_amount_of_the_past_is_asked_for_by_the_tense(question: str, asks: bool) -> None:
+    assert asks_for_past_amount(question) is asks
+
+
+def test_what_happens_in_a_case_is_a_rule() -> None:
+    assert states_rule("Where we miss a visit, we pay the tenant twenty-five pounds.")
+    assert states_rule("The estate will credit the whole lot.")
+    assert not states_rule("We paid the tenant twenty-five pounds.")
 
 
 def test_a_fee_for_each_month_is_a_rate_and_no_total() -> None:
