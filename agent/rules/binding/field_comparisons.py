@@ -31,7 +31,9 @@ _JOINING_WORDS = frozenset(
     """than the its their his her it they was were is are being been be as to of by a an that which what had has have
     date day up went go goes much originally first we they money cost costing""".split()
 )
-_LINKING_WORDS = FORMS_OF_BE | frozenset("went go goes ran run runs had has have got came".split())
+_LINKING_WORDS = FORMS_OF_BE | frozenset("went go goes gone going have ran run runs had has have got came".split())
+# Of fields that say how much of a budget or a plan is used.
+_USED_AMOUNT_NAMES = frozenset("actual actuals spent spend spending used cost costs paid invoiced expenditure".split())
 _ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _MAX_GAP = 8  # tokens between the two names
 
@@ -49,10 +51,14 @@ class _NamedField:
 
 @dataclass(frozen=True, slots=True)
 class FieldPairComparison:
-    """A comparison of two fields; `offset` is the literal for the time between them, which binds to no field."""
+    """A comparison of two fields; `offset` is the literal for the time between them, which binds to no field.
+
+    `tokens`: those of the words of the comparison, which tell no state ("*gone* over budget").
+    """
 
     condition: Condition
     offset: QuestionLiteral | None = None
+    tokens: range = range(0)
 
 
 def build_field_comparison(selection: SpanSelection, literals: Sequence[QuestionLiteral]) -> FieldPairComparison | None:
@@ -66,8 +72,9 @@ def build_field_comparison(selection: SpanSelection, literals: Sequence[Question
             if comparison is not None:
                 return comparison
     for bound in named:
-        condition = _compare_with_only_other(bound, selection) or _compare_with_due_date(bound, selection)
-        if condition is not None:
+        if (comparison := _compare_with_only_other(bound, selection)) is not None:
+            return comparison
+        if (condition := _compare_with_due_date(bound, selection)) is not None:
             return FieldPairComparison(condition)
     return None
 
@@ -148,7 +155,7 @@ def _offset_between(
     return None
 
 
-def _compare_with_only_other(bound: _NamedField, selection: SpanSelection) -> Condition | None:
+def _compare_with_only_other(bound: _NamedField, selection: SpanSelection) -> FieldPairComparison | None:
     """ "Went *over budget*": compares the only other field of the kind, if no number follows."""
     before = selection.tokens[bound.first - 1].word if bound.first else ""
     follows_number = any(first in (bound.last, bound.last + 1) for _, first, _ in selection.literal_spans)
@@ -165,14 +172,21 @@ def _compare_with_only_other(bound: _NamedField, selection: SpanSelection) -> Co
         and field.name != bound.field.name
         and field.type is bound.field.type
         and field.unit == bound.field.unit
-        and field.type is FieldType.MONEY
+        and field.type in (FieldType.MONEY, FieldType.NUMBER)
         and not have_different_currencies(field, bound.field)
     ]
+    if len(others) != 1 or bound.field.type is not FieldType.MONEY:
+        others = [field for field in others if not _USED_AMOUNT_NAMES.isdisjoint(field.label.casefold().split())]
     if len(others) != 1:
         return None
     op = _operator_of([before])
-    other = _NamedField(first=bound.first - 1, last=bound.first, field=others[0], row=None)
-    return None if op is None else _comparison_of(other, op, bound, selection, offset=0.0)
+    first = bound.first - 1
+    while first and selection.tokens[first - 1].word in _LINKING_WORDS:  # "have gone over"
+        first -= 1
+    other = _NamedField(first=first, last=bound.first, field=others[0], row=None)
+    if op is None:
+        return None
+    return FieldPairComparison(_comparison_of(other, op, bound, selection, offset=0.0), tokens=range(first, bound.last))
 
 
 def _compare_with_due_date(event: _NamedField, selection: SpanSelection) -> Condition | None:

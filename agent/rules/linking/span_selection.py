@@ -63,6 +63,11 @@ class SpanSelection:
         """Returns the selection, with the same usage, without a literal that binds to no field."""
         return replace(self, literal_spans=tuple(span for span in self.literal_spans if span[0] is not literal))
 
+    def without_states(self, tokens: range) -> "SpanSelection":
+        """Returns the selection, with the same usage, without the states that these tokens would tell."""
+        states = (span for span in self.states if not set(tokens).issuperset(range(span.first, span.last)))
+        return replace(self, states=tuple(states))
+
 
 def literal_extent_in(literal: QuestionLiteral, lexicon: BucketLexicon) -> tuple[int, int]:
     """Returns start and end of the literal, without a word after the number that is no unit here nor elsewhere."""

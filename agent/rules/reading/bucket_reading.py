@@ -110,7 +110,7 @@ def read_question(
     alternatives = LiteralAlternatives()
     comparison = build_field_comparison(selection, literals)
     if comparison is not None:
-        selection = selection.without_literal(comparison.offset)
+        selection = selection.without_literal(comparison.offset).without_states(comparison.tokens)
     conditions = [] if comparison is None else [comparison.condition]
     conditions += build_literal_conditions(selection, alternatives)
     conditions += build_deadline_conditions(selection)

@@ -56,3 +56,29 @@ def test_an_amount_in_a_currency_of_its_own_is_compared_only_in_the_fixed_one() 
 
     assert COMPARISON in conditions
     assert [getattr(condition, "value", None) for condition in conditions if condition != COMPARISON] == ["USD"]
+
+
+@pytest.mark.parametrize("question", ["trips that have gone over budget", "which trips went over budget?"])
+@pytest.mark.parametrize("kind", [FieldType.MONEY, FieldType.NUMBER])
+def test_a_budget_is_compared_with_what_is_spent(question: str, kind: FieldType) -> None:
+    fields = [
+        SchemaField(name=FieldName("budget"), type=kind),
+        SchemaField(name=FieldName("spent_to_date"), type=kind),
+        SchemaField(name=FieldName("deposit"), type=kind),
+        SchemaField(name=FieldName("status"), type=FieldType.CATEGORY),
+    ]
+    statuses = (ValueCount(value="complete", count=1), ValueCount(value="running", count=1))
+    vocabulary = [
+        FieldVocabulary(
+            bucket=TRIPS, field=field.name, document_count=2,
+            values=statuses if field.type is FieldType.CATEGORY else (),
+        )
+        for field in fields
+    ]  # fmt: skip
+    lexicon = BucketLexicon(Schema(bucket=TRIPS, fields=tuple(fields)), vocabulary, analyser_for("en"), 2)
+
+    reading = QuestionReader({TRIPS: lexicon}, TODAY).read_in_bucket(question, TRIPS)
+
+    (condition,) = reading.conditions
+    assert isinstance(condition, FieldComparisonCondition)
+    assert (condition.field, condition.op, condition.other_field) == ("spent_to_date", ComparisonOperator.GT, "budget")
