@@ -37,6 +37,9 @@ class AskedKind(StrEnum):
     DEGREE = "degree"  # "how tall", "how toxic"
 
 
+_PLACE_PREPOSITIONS = frozenset({"at", "in"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedFields:
     """The fields that may answer. `is_named`: words of the question name or hint at them, not only their type."""
@@ -102,6 +105,8 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
         mentioned = _mentioned_fields(words, reading, {*lexicon.roles.dates} - opposite)
         return AskedFields(fields=mentioned or ends, is_named=True)  # "when does the *insurance* end"
     named = _mentioned_fields(words, reading, wider) or _family_fields(reading, lexicon, wider)
+    if kind is AskedKind.PLACE and set(named).isdisjoint(lexicon.roles.places) and (kept := _keeping_fields(lexicon)):
+        return AskedFields(fields=kept, is_named=True)
     if kind is AskedKind.DURATION and not (named or candidates) and len(lexicon.roles.dates) == _ENDS_OF_TIME:
         return AskedFields(fields=lexicon.roles.dates, are_joint=True)
     given = fields_of(reading.condition)
@@ -166,6 +171,15 @@ def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName,
 
 def _naming_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     return tuple(field.name for field in lexicon.schema.fields if field.type in _NAMING_TYPES)
+
+
+def _keeping_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Held at", "kept in": returns the fields that say where a thing is."""
+    return tuple(
+        name
+        for name in _naming_fields(lexicon)
+        if len(words := lexicon.get_field(name).label.casefold().split()) > 1 and words[-1] in _PLACE_PREPOSITIONS
+    )
 
 
 def _mentioned_fields(
