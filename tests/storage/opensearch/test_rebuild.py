@@ -167,8 +167,10 @@ async def test_writes_replacements_and_deletions_beside_rebuilds_all_hold(open_i
             yield
 
     async with running_beside(write) as steps:
-        for _ in range(3):
+        rebuilds = 0
+        while rebuilds < 3 or (len(steps) <= 3 and rebuilds < 30):
             await index.rebuild_bucket(RECEIPTS, ignore_progress)
+            rebuilds += 1
 
     for reader in (index, writer, await open_index()):
         assert await content_of(reader) == expected

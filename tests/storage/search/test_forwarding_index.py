@@ -38,6 +38,7 @@ async def test_each_call_is_passed_on_by_its_name(tmp_path: Path) -> None:
     await index.set_schema(a_receipt_schema())
     assert (await index.put(RECEIPTS, [document])).added == (document.doc_id,)
     assert (await index.load_bucket_states())[RECEIPTS].document_count == 1
+    assert set(await index.load_bucket_names()) == {RECEIPTS}
     assert (await index.load_bucket_sizes())[RECEIPTS].document_count == 1
     assert set(await index.load_digests(RECEIPTS)) == {document.doc_id}
     assert [record.doc_id async for batch in index.scan_records(RECEIPTS) for record in batch] == [document.doc_id]
