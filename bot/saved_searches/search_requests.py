@@ -77,7 +77,10 @@ _WHEN: Final = r"(?:when|whenever|once|as soon as|every time|each time)"  # "if"
 _NEW: Final = r"(?:(?P<article>an?|another|any|some|more) )?new "
 _INDEFINITE: Final = r"(?P<article>an?|another|any|some|more) "
 _COMES: Final = r"(?:arrives?|comes? in|appears?|shows? up|turns? up|(?:is|are|gets?) (?:added|uploaded|loaded))"
-_ARRIVES: Final = rf"(?:{_COMES}|(?:is|are) (?:received|filed|published))"
+_ARRIVES: Final = (
+    rf"(?:{_COMES}|(?:is|are|gets?) (?:received|filed|published|logged|opened|created|registered|reported|raised"
+    r"|recorded|entered|posted|issued|signed|booked|submitted))"
+)
 _END: Final = r"(?:,? please)?[.!?]*"
 _ARRIVAL_PATTERNS: Final = tuple(
     re.compile(pattern + _END, re.IGNORECASE)

@@ -90,7 +90,8 @@ def describe_searches(searches: Sequence[StoredSavedSearch]) -> str:
     if not searches:
         return NO_SEARCHES_NOTICE
     lines = [f"- **{search.position}** {_quote(search.question)}, {_describe_state(search)}" for search in searches]
-    return "\n".join(["Your saved searches:", "", *lines, "", "“Stop watching 1” ends the one with that number."])
+    hint = f"To end one, say its number: “stop watching {searches[0].position}”."
+    return "\n".join(["Your saved searches:", "", *lines, "", hint])
 
 
 def describe_stop(stopped: Sequence[StoredSavedSearch]) -> str:
@@ -118,10 +119,10 @@ def format_local_time(moment: datetime, zone: tzinfo) -> str:
 def _describe_reports(search: StoredSavedSearch, schedule: SearchSchedule, zone: tzinfo) -> str:
     if isinstance(schedule, ChangeSchedule):
         return "I will tell you here when a document is new, changed or gone."
+    times = format_schedule(schedule)
     due = "" if search.due_at is None else f", next on {format_local_time(search.due_at, zone)}"
     return (
-        f"{format_schedule(schedule).capitalize()} ({search.time_zone}{due}) "
-        "I will tell you here what is new, changed and gone."
+        f"{times[:1].upper()}{times[1:]} ({search.time_zone}{due}) I will tell you here what is new, changed and gone."
     )
 
 

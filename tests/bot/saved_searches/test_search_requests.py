@@ -14,6 +14,7 @@ MONDAY_NINE = WeeklySchedule(weekdays=frozenset({0}), time_of_day=time(9))
     ("text", "question"),
     [
         ("Tell me when a new contract with ACME arrives", "List every contract with ACME"),
+        ("tell me when a new job in the south is logged", "List every job in the south"),
         ("tell me when new contracts with ACME arrive.", "List all contracts with ACME"),
         ("Please let me know as soon as another receipt over 5,000 comes in!", "List every receipt over 5,000"),
         ("Notify us whenever there is a new contract under Texas law", "List every contract under Texas law"),
