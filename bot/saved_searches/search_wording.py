@@ -36,13 +36,14 @@ def describe_creation(
     reading = _first_sentence_of(outcome)
     schedule = parse_schedule(search.schedule) or ChangeSchedule()
     found = _count_documents(len(watched.fingerprints))
+    number = search.position
     lines = [
         f"I have saved this as search **{search.position}**: {_quote(search.question)}. It finds **{found}** now.",
         f"_I read it as: {reading}_" if reading else "",
         _describe_reports(search, schedule, zone)
         if is_posted
-        else f"Nothing can be posted here; `parley saved run {search.position}` shows what has changed.",
-        f"To end it, say “stop watching {search.position}”.",
+        else f"Nothing can be posted here; `parley saved run {number}` shows what has changed.",
+        f"To end it, say “stop watching {number}”." if is_posted else f"`parley saved stop {number}` ends it.",
     ]
     return "\n\n".join(filter(None, lines))
 
