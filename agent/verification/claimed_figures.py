@@ -38,6 +38,7 @@ _SPELLED_NUMBERS: Mapping[str, Mapping[str, int]] = {  # of languages other than
 _ALL_SPELLED_NUMBERS = {word: number for words in _SPELLED_NUMBERS.values() for word, number in words.items()}
 _LONG_SPAN_DAYS = 367  # a longer period is claimed only where both of its ends are known
 _TOLERANCE = Decimal("1e-9")  # relative, of converted quantities
+_MAX_CLAIMED_DIGITS = 400  # records may hold any double, which has up to 309 digits, and a sum may have a few more
 _MIN_ROUNDED_TO_WHOLE = 10  # a smaller number is not shown without its decimals
 
 _BLANK_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\d])")
@@ -319,8 +320,8 @@ def _read_tokens(text: str) -> tuple[list[str], list[NumberFigure]]:
     tokens: list[str] = []
     numbers: list[NumberFigure] = []
     for match in _TOKEN_WITH_DIGIT.finditer(text):
-        token = match[0].strip(".,:!?'’–—-/")
-        parts = [parse_number(part) for part in _PLAIN_NUMBER.findall(token)]
+        token = match[0].strip(".,:!?'’–—-−/")
+        parts = [parse_number(part, max_digits=_MAX_CLAIMED_DIGITS) for part in _PLAIN_NUMBER.findall(token)]
         known = [part for part in parts if part is not None]
         if _NUMBERS_ONLY.fullmatch(token) and len(known) == len(parts):
             numbers += [NumberFigure(readings=(part,)) for part in known]

@@ -58,20 +58,27 @@ _MARK = re.compile(r"[.,]")
 
 
 @lru_cache(maxsize=8192)
-def parse_number(text: str, *, decimal_comma: bool | None = None) -> Decimal | None:
+def parse_number(
+    text: str, *, decimal_comma: bool | None = None, max_digits: int = MAX_NUMBER_DIGITS
+) -> Decimal | None:
     """The number that the whole string is; None for any other string.
 
     `decimal_comma=None`: both marks are tried, and a lone comma before three digits groups them, as in English
     (`1,234` is 1234, `0,123` and `1,23` have decimals). True: a comma is read as the decimal mark where that is
-    possible. False: a comma never is. A number outside of what `is_storable_number` admits is a string like any other.
+    possible. False: a comma never is. A number with more than `max_digits` on a side of the point is a string like any
+    other.
     """
     number = _parse_decimal(text.strip().replace("−", "-"), decimal_comma=decimal_comma)
-    return number if number is not None and is_storable_number(number) else None
+    return number if number is not None and _has_digits_within(number, max_digits) else None
 
 
 def is_storable_number(number: Decimal) -> bool:
     """Whether a double is near the number in any unit: it is 0, or has at most 100 digits on a side of the point."""
-    return not number or -MAX_NUMBER_DIGITS <= number.adjusted() < MAX_NUMBER_DIGITS
+    return _has_digits_within(number, MAX_NUMBER_DIGITS)
+
+
+def _has_digits_within(number: Decimal, max_digits: int) -> bool:
+    return not number or -max_digits <= number.adjusted() < max_digits
 
 
 def _parse_decimal(text: str, *, decimal_comma: bool | None) -> Decimal | None:
