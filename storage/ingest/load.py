@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.formats import paged, streamed, text, workbook
+from storage.ingest.formats import mail, paged, streamed, text, workbook
 from storage.ingest.limits import MAX_TEXT_CHARACTERS, text_too_long_error
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
 from storage.ingest.worker import ParserWorker
@@ -26,6 +26,7 @@ _READER_BY_FORMAT: Mapping[str, Callable[[SourceFile, ParserWorker], Iterator[Lo
     "html": paged.read_flowing_document,
     "md": text.read_text_record,
     "txt": text.read_text_record,
+    "eml": mail.read_mail_record,
     "jsonl": streamed.read_jsonl_records,
 }
 _KNOWN_SUFFIXES = ", ".join(f".{kind}" for kind in _READER_BY_FORMAT) + ", .jsonl.gz"

@@ -276,6 +276,8 @@ def _load_parser(source: SourceFile) -> FrameParser:
             from storage.ingest.pages.pptx import read_frames
         case "html":
             from storage.ingest.pages.html import read_frames
+        case "eml":
+            from storage.ingest.pages.mail import read_frames
         case "xlsx":
             from storage.ingest.pages.xlsx import read_frames
         case _:

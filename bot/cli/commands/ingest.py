@@ -54,8 +54,8 @@ def ingest(
     home: HomeOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Load documents: .pdf, .docx, .pptx, .html, .md, .txt, each one document; .xlsx and .csv, a document a row; .jsonl
-    and .jsonl.gz, a document a line.
+    """Load documents: .pdf, .docx, .pptx, .html, .md, .txt, .eml, each one document; .xlsx and .csv, a document a row;
+    .jsonl and .jsonl.gz, a document a line.
 
     What is unchanged is skipped, so a run that was interrupted goes on where it stopped when it is started again.
     """
