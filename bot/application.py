@@ -31,6 +31,7 @@ from bot.programs.document_reading import DocumentReading
 from bot.progress import ProgressCallback, ignore_progress
 from bot.saved_searches.administration import SavedSearchAdministration
 from bot.saved_searches.due_searches import DueSearches
+from bot.saved_searches.personal_searches import PersonalSearches
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
@@ -90,6 +91,7 @@ class Application:
     web_pages: WebPageStore
     due_searches: DueSearches
     saved_search_administration: SavedSearchAdministration
+    personal_searches: PersonalSearches
     readiness: ReadinessChecks
     index_rebuild: IndexRebuild
     clarifications: ClarificationOffers

@@ -51,6 +51,7 @@ from bot.person_links import PersonLinks
 from bot.programs.document_reading import DocumentReading
 from bot.saved_searches.administration import SavedSearchAdministration
 from bot.saved_searches.due_searches import DueSearches
+from bot.saved_searches.personal_searches import PersonalSearches
 from bot.saved_searches.saved_searches import SavedSearches
 from bot.settings import EMBEDDED_INDEX_URL, Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
@@ -661,6 +662,7 @@ def _build_application(
             log=log,
         ),
         saved_search_administration=SavedSearchAdministration(database, accept_and_wake),
+        personal_searches=PersonalSearches(database),
         readiness=_build_readiness_checks(settings, database, index),
         index_rebuild=IndexRebuild(
             index=index,

@@ -14,6 +14,9 @@ BotError                        its text is one plain sentence for a person
 ├── UnknownSource               no such source
 ├── SourceBusy                  another process is syncing it
 ├── UnknownSavedSearch          no saved search of this number, or it was stopped
+├── SavedSearchRefused          a button of a saved search that does nothing
+│   ├── EndedSavedSearch        it was stopped, or there is none
+│   └── NotYourSavedSearch      another person has saved it
 ├── ChoiceRefused               a click that does not count
 │   ├── UnknownChoice           forged, or of another conversation
 │   ├── ExpiredChoice           offered too long ago
@@ -153,6 +156,29 @@ class UnknownSavedSearch(BotError):
     def __init__(self, number: int) -> None:
         super().__init__(f"there is no saved search {number}; parley saved list shows all")
         self.number = number
+
+
+class SavedSearchRefused(BotError):
+    """A button of a saved search that does nothing."""
+
+
+class EndedSavedSearch(SavedSearchRefused):
+    """It was stopped, or there is none of this number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            translate_message("Saved search {number} has ended already. Nothing was changed.", number=number)
+        )
+
+
+class NotYourSavedSearch(SavedSearchRefused):
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            translate_message(
+                "Somebody else has saved search {number}, so only they may do that. Nothing was changed.",
+                number=number,
+            )
+        )
 
 
 class ChoiceRefused(BotError):

@@ -37,6 +37,7 @@ from bot.admin.administration import AdminOperations
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.personal_history import PersonalHistory
 from bot.ids import ConversationId, TurnId
+from bot.saved_searches.personal_searches import PersonalSearches
 from bot.surface.inbound import Inbound
 from bot.surface.outbox import Outbox
 from bot.turns.turn_actions import TurnActionHandler
@@ -60,6 +61,9 @@ class SlackBot(ConnectionBot, Protocol):
     @property
     def clarifications(self) -> ClarificationOffers: ...
 
+    @property
+    def personal_searches(self) -> PersonalSearches: ...
+
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
         """Store the inbound. Returns None for a duplicate. Raises when it cannot be stored."""
         ...
@@ -79,6 +83,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         personal_history=bot.personal_history,
         turn_actions=bot.turn_actions,
         clarifications=bot.clarifications,
+        personal_searches=bot.personal_searches,
         workspaces=connection.workspaces,
         signing_secret=connection.signing_secret,
         app_api=connection.app_api,
@@ -103,6 +108,7 @@ class SlackSurface:
         personal_history: PersonalHistory,
         turn_actions: TurnActionHandler,
         clarifications: ClarificationOffers,
+        personal_searches: PersonalSearches,
         workspaces: WorkspaceRegistry,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
@@ -122,6 +128,7 @@ class SlackSurface:
         home = HomeTabListener(
             administration=administration,
             personal_history=personal_history,
+            personal_searches=personal_searches,
             workspaces=workspaces,
             clock=clock,
             log=log,

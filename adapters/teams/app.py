@@ -45,6 +45,7 @@ from bot.conversation.personal_history import PersonalHistory
 from bot.errors import InvalidSettings
 from bot.ids import TurnId
 from bot.public_network import is_secure_url
+from bot.saved_searches.personal_searches import PersonalSearches
 from bot.settings_section import SectionT
 from bot.surface.inbound import Inbound
 from bot.surface.known_addresses import KnownAddresses, ServiceUrls
@@ -85,6 +86,9 @@ class TeamsBot(Protocol):
 
     @property
     def clarifications(self) -> ClarificationOffers: ...
+
+    @property
+    def personal_searches(self) -> PersonalSearches: ...
 
     @property
     def file_offers(self) -> FileOffers: ...
@@ -187,6 +191,7 @@ class TeamsSurface:
             AdministrationListener(
                 administration=bot.administration,
                 personal_history=bot.personal_history,
+                personal_searches=bot.personal_searches,
                 directory=sending.directory,
                 replies=self._replies,
                 log=bot.log,

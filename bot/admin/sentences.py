@@ -13,6 +13,7 @@ from bot.access.limits import MAX_LIMIT
 from bot.admin.administration import AuditEntry, BucketOverview, QuestionLimit, local_group_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion
 from bot.ids import EVERYONE, OPERATOR, Subject
+from bot.saved_searches.personal_searches import OwnSearch
 
 # -- a person's overview
 
@@ -24,6 +25,11 @@ NO_BUCKETS: Final = (
 )
 NO_QUESTIONS: Final = "You have not asked anything yet."
 NO_EXPORTS: Final = "You have not asked for a file yet. Under any list there is a button for it."
+NO_SAVED_SEARCHES: Final = (
+    "You have no saved searches. “Tell me when a new contract arrives” or “every Monday at 9:00: receipts over 5,000” "
+    "makes one."
+)
+STOP_SEARCH_WARNING: Final = "I will not ask this again by myself, and forget what it has found."
 CLOSED_EXPORT: Final = "what it lists is not open to you now"
 HELP_SENTENCES: Final = (
     "Narrow down as you would with a colleague: “only 2024”, “and from Acme?”. “Start over” forgets what was said.",
@@ -100,8 +106,9 @@ def opaque_key_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
 
 
-def count_with_noun(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def count_with_noun(count: int, noun: str, plural: str = "") -> str:
+    """`plural`: of a noun that does not take an "s"."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def format_local_time(time: datetime, zone: tzinfo) -> str:
@@ -116,6 +123,17 @@ def ending_label_of(question: PastQuestion) -> str:
 def export_label_of(export: PastExport) -> str:
     """What has become of an export without a link."""
     return _EXPORT_STATUS_LABELS[export.status]
+
+
+def describe_saved_search(search: OwnSearch, zone: tzinfo) -> str:
+    """Returns the line below the question: its number, when it reports, and when next."""
+    schedule = "when documents change" if search.watches_changes else search.schedule
+    if search.due_at is None:
+        state = "paused"
+    else:
+        due = format_local_time(search.due_at, zone)
+        state = f"looks again {due}" if search.watches_changes else f"next {due}"
+    return f"Search {search.number} · {schedule} · {state}"
 
 
 def describe_bucket(bucket: BucketOverview, zone: tzinfo) -> str:

@@ -1,4 +1,6 @@
-"""What a person finds about themselves, under their current rights: buckets, earlier questions and exported files."""
+"""What a person finds about themselves, under their current rights: buckets, earlier questions, exported files and
+saved searches.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +10,7 @@ from typing import Final
 from bot.access.audience_scope import AccessResolver
 from bot.conversation.exports import ExportFiles
 from bot.conversation.exports import PastExport as PastExport
+from bot.saved_searches.personal_searches import OwnSearch, PersonalSearches
 from bot.surface.inbound import PrivateAudience, TextMessage
 from bot.surface.json_codec import body_from_json
 from storage.search.ids import BucketId
@@ -61,6 +64,7 @@ class PersonalOverview:
     bucket_count: int
     questions: tuple[PastQuestion, ...]
     exports: tuple[PastExport, ...]
+    saved_searches: tuple[OwnSearch, ...] = ()
 
 
 class PersonalHistory:
@@ -68,7 +72,7 @@ class PersonalHistory:
         self, *, access: AccessResolver, index: SearchIndex, exports: ExportFiles, database: SqlDatabase
     ) -> None:
         self._access, self._index, self._exports = access, index, exports
-        self._history = QuestionHistory(database)
+        self._history, self._saved_searches = QuestionHistory(database), PersonalSearches(database)
 
     async def load_overview(self, audience: PrivateAudience, *, offset: int = 0, max_buckets: int) -> PersonalOverview:
         """The overview with at most `max_buckets` buckets, starting at `offset`.
@@ -83,6 +87,7 @@ class PersonalHistory:
             bucket_count=len(by_title),
             questions=past_questions_of(await self._history.list_asked_by(audience.person, MAX_QUESTIONS)),
             exports=tuple(await self._exports.list_exports_of(audience.person, scope, MAX_EXPORTS)),
+            saved_searches=await self._saved_searches.list_searches(audience.person),
         )
 
     async def _visible_buckets(self, scope: Scope, schemas: Mapping[BucketId, Schema]) -> tuple[VisibleBucket, ...]:

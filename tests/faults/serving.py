@@ -52,6 +52,7 @@ def build_impatient_slack(bot: Application) -> Surface:
         personal_history=bot.personal_history,
         turn_actions=bot.turn_actions,
         clarifications=bot.clarifications,
+        personal_searches=bot.personal_searches,
         workspaces=SingleWorkspace(
             build_workspace(api, bot.clock, bot.log, pace=StreamPace(patience_s=0, per_minute=600, burst=60))
         ),

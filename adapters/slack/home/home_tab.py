@@ -1,4 +1,4 @@
-"""The Home tab: a person's buckets, questions and exports; for admins, the administration below."""
+"""The Home tab: a person's buckets, questions, exports and saved searches; for admins, the administration below."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,9 +33,12 @@ from bot.admin.sentences import (
     NO_BUCKETS_AT_ALL,
     NO_EXPORTS,
     NO_QUESTIONS,
+    NO_SAVED_SEARCHES,
+    STOP_SEARCH_WARNING,
     count_with_noun,
     describe_bucket,
     describe_limits,
+    describe_saved_search,
     ending_label_of,
     export_label_of,
     format_local_time,
@@ -43,31 +46,34 @@ from bot.admin.sentences import (
 )
 from bot.conversation.personal_history import PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import Subject
+from bot.saved_searches.personal_searches import OwnSearch
 
 OWN_BUCKETS_PER_PAGE, ALL_BUCKETS_PER_PAGE, ADMINS_SHOWN, QUESTIONS_SHOWN = 12, 12, 20, 5
+SAVED_SEARCHES_PER_PAGE: Final = 8
 MAX_NAMES_UNITS: Final = 2_900  # UTF-16 units of all names together; a section takes 3,000
 
 
 @dataclass(frozen=True, slots=True)
-class BucketPages:
-    """The first bucket shown in each of the two lists of buckets."""
+class HomePages:
+    """The first entry shown of the person's buckets, of all buckets, and of the saved searches."""
 
     own_first: int = 0
     all_first: int = 0
+    saved_first: int = 0
 
     @classmethod
-    def parse_button_value(cls, value: str) -> "BucketPages":
+    def parse_button_value(cls, value: str) -> "HomePages":
         """Parse the value of a button; the first pages if it is invalid."""
         parts = value.split(":")
-        if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 7 for part in parts):
+        if len(parts) not in (2, 3) or not all(part.isascii() and part.isdigit() and len(part) < 7 for part in parts):
             return cls()
-        return cls(int(parts[0]), int(parts[1]))
+        return cls(*map(int, parts))
 
 
 def home_tab_view(
     history: PersonalOverview,
     overview: AdminOverview | None,
-    pages: BucketPages,
+    pages: HomePages,
     zone: tzinfo,
     account_ids: frozenset[str],
 ) -> Mapping[str, Json]:
@@ -78,6 +84,7 @@ def home_tab_view(
         *_own_bucket_blocks(history, pages),
         *_recent_question_blocks(history, zone),
         *_past_export_blocks(history, zone),
+        *_saved_search_blocks(history.saved_searches, pages, zone),
         header_block("Help"),
         _help_block(),
     ]
@@ -86,17 +93,21 @@ def home_tab_view(
     return {"type": "home", "callback_id": "home", "blocks": blocks}
 
 
-def _own_bucket_blocks(history: PersonalOverview, pages: BucketPages) -> list[Block]:
+def _own_bucket_blocks(history: PersonalOverview, pages: HomePages) -> list[Block]:
     if not history.buckets:
         return [header_block("What you may ask"), plain_lines_block(_no_buckets_text(history, pages))]
     bucket_blocks = [bullet_list_block([_visible_bucket_elements(bucket)]) for bucket in history.buckets]
     pager = pager_blocks(
-        "home:mine", pages.own_first, OWN_BUCKETS_PER_PAGE, history.bucket_count, f"{{}}:{pages.all_first}"
+        "home:mine",
+        pages.own_first,
+        OWN_BUCKETS_PER_PAGE,
+        history.bucket_count,
+        f"{{}}:{pages.all_first}:{pages.saved_first}",
     )
     return [header_block("What you may ask"), *bucket_blocks, *pager]
 
 
-def _no_buckets_text(history: PersonalOverview, pages: BucketPages) -> str:
+def _no_buckets_text(history: PersonalOverview, pages: HomePages) -> str:
     if pages.own_first and history.bucket_count:
         return "There are no more. Open this tab again to see the list from its beginning."
     return NO_BUCKETS
@@ -153,6 +164,29 @@ def _past_export_elements(export: PastExport, zone: tzinfo) -> list[Json]:
     return [*name_elements, link_element(export.url, "Download"), until]
 
 
+def _saved_search_blocks(searches: Sequence[OwnSearch], pages: HomePages, zone: tzinfo) -> list[Block]:
+    if not searches:
+        return [header_block("Your saved searches"), plain_lines_block(NO_SAVED_SEARCHES)]
+    first = pages.saved_first if pages.saved_first < len(searches) else 0
+    page = searches[first : first + SAVED_SEARCHES_PER_PAGE]
+    value_template = f"{pages.own_first}:{pages.all_first}:{{}}"
+    return [
+        header_block("Your saved searches"),
+        *[block for search in page for block in _saved_search_entry(search, zone)],
+        *pager_blocks("home:saved", first, SAVED_SEARCHES_PER_PAGE, len(searches), value_template),
+    ]
+
+
+def _saved_search_entry(search: OwnSearch, zone: tzinfo) -> list[Block]:
+    """Returns the question with its state. One that has paused can go on or end, any other one can end."""
+    number = str(search.number)
+    stop = button_element("Stop", "home:saved:stop", number, confirm=STOP_SEARCH_WARNING, style="danger")
+    lines = (search.question, describe_saved_search(search, zone))
+    if search.due_at is not None:
+        return [plain_lines_block(*lines, accessory=stop)]
+    return [plain_lines_block(*lines), actions_block([button_element("Resume", "home:saved:resume", number), stop])]
+
+
 def _help_block() -> Block:
     sentences = (
         "Write to me in the Messages tab, or mention me in a channel: there I answer from what the channel may see.",
@@ -165,7 +199,7 @@ def _help_block() -> Block:
 
 
 def _administration_blocks(
-    overview: AdminOverview, pages: BucketPages, zone: tzinfo, account_ids: frozenset[str]
+    overview: AdminOverview, pages: HomePages, zone: tzinfo, account_ids: frozenset[str]
 ) -> list[Block]:
     page = overview.buckets[pages.all_first : pages.all_first + ALL_BUCKETS_PER_PAGE]
     bucket_blocks = [_managed_bucket_block(bucket, zone) for bucket in page] or [plain_lines_block(NO_BUCKETS_AT_ALL)]
@@ -173,7 +207,11 @@ def _administration_blocks(
         header_block("Administration: buckets"),
         *bucket_blocks,
         *pager_blocks(
-            "home:all", pages.all_first, ALL_BUCKETS_PER_PAGE, len(overview.buckets), f"{pages.own_first}:{{}}"
+            "home:all",
+            pages.all_first,
+            ALL_BUCKETS_PER_PAGE,
+            len(overview.buckets),
+            f"{pages.own_first}:{{}}:{pages.saved_first}",
         ),
         header_block("Administration: admins"),
         mrkdwn_section_block(

@@ -15,7 +15,7 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRefusal
 from adapters.slack.home.blocks import subject_as_mrkdwn
-from adapters.slack.home.home_tab import OWN_BUCKETS_PER_PAGE, BucketPages, home_tab_view
+from adapters.slack.home.home_tab import OWN_BUCKETS_PER_PAGE, HomePages, home_tab_view
 from adapters.slack.home.home_tab import QUESTIONS_SHOWN as QUESTIONS_IN_TAB
 from adapters.slack.home.modals import (
     CHANGES_IN_VIEW,
@@ -61,6 +61,7 @@ from bot.admin.sentences import (
 from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError, ConcurrentChange, NotAdmin
 from bot.ids import EVERYONE, PersonId, Subject
+from bot.saved_searches.personal_searches import PersonalSearches, parse_search_number
 from bot.surface.inbound import PrivateAudience
 
 _RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
@@ -89,11 +90,13 @@ class HomeTabListener:
         *,
         administration: AdminOperations,
         personal_history: PersonalHistory,
+        personal_searches: PersonalSearches,
         workspaces: WorkspaceRegistry,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
         self._administration, self._personal_history, self._log = administration, personal_history, log
+        self._personal_searches = personal_searches
         self._viewers = ViewerResolver(workspaces, log, clock)
 
     def register_bolt_handlers(self, app: Any) -> None:
@@ -121,7 +124,7 @@ class HomeTabListener:
         except BotError as exc:
             response = replace_view_response(notice_view(str(exc)))
         await ack(**response)
-        await self._run_in_time(self._publish_home_view(viewer, BucketPages()), started_at_s)
+        await self._run_in_time(self._publish_home_view(viewer, HomePages()), started_at_s)
 
     async def _run_in_time(self, work: Any, started_at_s: float | None = None) -> None:
         """Run the work until Slack stops waiting.
@@ -140,11 +143,11 @@ class HomeTabListener:
     async def _handle_tab_opened(self, body: dict[str, Any]) -> None:
         viewer = await self._viewers.resolve_viewer(body, read_payload(ViewInteraction, body))
         if viewer is not None:
-            await self._publish_home_view(viewer, BucketPages())
+            await self._publish_home_view(viewer, HomePages())
 
     # -- the Home tab
 
-    async def _publish_home_view(self, viewer: ViewerContext, pages: BucketPages, view_hash: str = "") -> None:
+    async def _publish_home_view(self, viewer: ViewerContext, pages: HomePages, view_hash: str = "") -> None:
         """Publish the Home tab. If it has changed since the view of `view_hash` was clicked, rebuild it and retry."""
         arguments = {"user_id": viewer.user, "view": await self._load_home_view(viewer, pages)}
         try:
@@ -158,7 +161,7 @@ class HomeTabListener:
                 OkResponse, "views.publish", arguments | {"view": await self._load_home_view(viewer, pages)}
             )
 
-    async def _load_home_view(self, viewer: ViewerContext, pages: BucketPages) -> ViewJson:
+    async def _load_home_view(self, viewer: ViewerContext, pages: HomePages) -> ViewJson:
         audience = PrivateAudience(person=viewer.person, is_guest=True)
         history = await self._personal_history.load_overview(
             audience, offset=pages.own_first, max_buckets=OWN_BUCKETS_PER_PAGE
@@ -187,8 +190,17 @@ class HomeTabListener:
         self, viewer: ViewerContext, interaction: ViewInteraction, action_id: str, value: str
     ) -> None:
         match action_id:
-            case "home:mine:next" | "home:mine:back" | "home:all:next" | "home:all:back":
-                await self._publish_home_view(viewer, BucketPages.parse_button_value(value), interaction.view.hash)
+            case (
+                "home:mine:next"
+                | "home:mine:back"
+                | "home:all:next"
+                | "home:all:back"
+                | "home:saved:next"
+                | "home:saved:back"
+            ):
+                await self._publish_home_view(viewer, HomePages.parse_button_value(value), interaction.view.hash)
+            case "home:saved:stop" | "home:saved:resume":
+                await self._change_saved_search(viewer, interaction, action_id, value)
             case "admin:bucket":
                 await self._open_modal_view(
                     viewer, interaction, await self._load_bucket_view(viewer, value, ModalState())
@@ -213,6 +225,19 @@ class HomeTabListener:
             case _:
                 await self._show_notice(viewer, interaction, _NOT_UNDERSTOOD_NOTICE)
 
+    async def _change_saved_search(
+        self, viewer: ViewerContext, interaction: ViewInteraction, action_id: str, value: str
+    ) -> None:
+        number = parse_search_number(value)
+        if number is None:
+            await self._show_notice(viewer, interaction, _NOT_UNDERSTOOD_NOTICE)
+            return
+        if action_id == "home:saved:stop":
+            await self._personal_searches.stop_search(number, by=viewer.person)
+        else:
+            await self._personal_searches.resume_search(number, by=viewer.person)
+        await self._publish_home_view(viewer, HomePages())
+
     async def _open_modal_view(self, viewer: ViewerContext, interaction: ViewInteraction, view: ViewJson) -> None:
         await viewer.workspace.api.call_method(
             OkResponse, "views.open", {"trigger_id": interaction.trigger_id, "view": dict(view)}, repeat=False
@@ -224,7 +249,7 @@ class HomeTabListener:
             await self._update_modal_view(viewer, interaction, notice_view(sentence))
             return
         await self._open_modal_view(viewer, interaction, notice_view(sentence))
-        await self._publish_home_view(viewer, BucketPages())
+        await self._publish_home_view(viewer, HomePages())
 
     async def _update_modal_view(self, viewer: ViewerContext, interaction: ViewInteraction, view: ViewJson) -> None:
         arguments = {"view_id": interaction.view.id, "view": dict(view)}
@@ -275,7 +300,7 @@ class HomeTabListener:
                 await self._administration.revoke_grant(bucket.id, grant.subject, by=viewer.person)
         # Also after no change: the refreshed view shows that the grant was gone already.
         await self._refresh_modal_view(viewer, interaction, state)
-        await self._publish_home_view(viewer, BucketPages())
+        await self._publish_home_view(viewer, HomePages())
 
     async def _remove_admin(self, viewer: ViewerContext, interaction: ViewInteraction, person_key: str) -> None:
         state = ModalState.parse_metadata(interaction.view.private_metadata)
@@ -286,7 +311,7 @@ class HomeTabListener:
         for admin in admins:
             if opaque_key_of(admin.person) == person_key:
                 await self._administration.remove_admin(admin.person, by=viewer.person)
-        await self._publish_home_view(viewer, BucketPages())
+        await self._publish_home_view(viewer, HomePages())
         if person_key == opaque_key_of(viewer.person):
             await self._show_notice(viewer, interaction, NO_LONGER_ADMIN)
         else:

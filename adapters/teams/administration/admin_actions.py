@@ -6,6 +6,7 @@ from typing import Final
 from adapters.teams.administration.card_pages import AdminCards, CardRequest, find_granted_subject
 from adapters.teams.administration.grant_cards import CardNotice
 from adapters.teams.administration.grant_form import NOT_A_PERSON, GrantForm, read_grant_form, read_typed_person
+from adapters.teams.administration.saved_search_cards import confirm_stop_card
 from adapters.teams.administration.submissions import AdminSubmission
 from adapters.teams.administration.viewers import CardViewer
 from adapters.teams.payloads.json_values import JsonObject
@@ -21,8 +22,9 @@ from bot.admin.sentences import (
     stale_notice,
     unknown_action_notice,
 )
-from bot.errors import AdminRefused, BotError, ConcurrentChange, NotAdmin
+from bot.errors import AdminRefused, BotError, ConcurrentChange, NotAdmin, SavedSearchRefused
 from bot.ids import Subject
+from bot.saved_searches.personal_searches import PersonalSearches
 
 _REOPEN: Final = "send “grants” again"
 _NOTHING_CHOSEN: Final = "Choose something from the menu first."
@@ -31,8 +33,8 @@ _NOTHING_CHOSEN: Final = "Choose something from the menu first."
 class AdminActions:
     """The submission holds keys alone: each is looked up among what there is now, as the viewer may see it."""
 
-    def __init__(self, administration: AdminOperations, cards: AdminCards) -> None:
-        self._administration, self._cards = administration, cards
+    def __init__(self, administration: AdminOperations, searches: PersonalSearches, cards: AdminCards) -> None:
+        self._administration, self._searches, self._cards = administration, searches, cards
 
     async def apply_submission(self, viewer: CardViewer, submission: AdminSubmission | None) -> JsonObject:
         """`submission` None: one that Parley does not understand. Raises `BotError` for a refusal without a card."""
@@ -41,6 +43,8 @@ class AdminActions:
                 return await self._cards.load_help_card(viewer)
             case "buckets" if submission:
                 return await self._cards.load_own_buckets_card(viewer, submission.first)
+            case "saved" | "stop_saved" | "stop_saved_confirmed" | "resume_saved" if submission:
+                return await self._apply_to_saved_searches(viewer, submission)
             case "grants" if submission:
                 return await self._cards.load_bucket_list_card(viewer, CardRequest(first=submission.first))
             case "bucket" | "grant" | "revoke" | "revoke_confirmed" if submission:
@@ -57,6 +61,23 @@ class AdminActions:
                 return await self._cards.load_changes_card(viewer)
             case _:
                 return await self._show_start(viewer, unknown_action_notice(_REOPEN))
+
+    async def _apply_to_saved_searches(self, viewer: CardViewer, submission: AdminSubmission) -> JsonObject:
+        notice = None
+        try:
+            match submission.action:
+                case "stop_saved":
+                    search = await self._searches.load_search(submission.number, by=viewer.person)
+                    return confirm_stop_card(search, submission.first, viewer.time_zone)
+                case "stop_saved_confirmed":
+                    await self._searches.stop_search(submission.number, by=viewer.person)
+                case "resume_saved":
+                    await self._searches.resume_search(submission.number, by=viewer.person)
+                case _:
+                    pass
+        except SavedSearchRefused as exc:
+            notice = _error_notice(str(exc))
+        return await self._cards.load_saved_searches_card(viewer, CardRequest(first=submission.first, notice=notice))
 
     async def _show_start(self, viewer: CardViewer, sentence: str) -> JsonObject:
         """The list of buckets below an error."""

@@ -29,6 +29,7 @@ from adapters.teams.administration.people_cards import (
     subject_of_admin,
     subject_of_change,
 )
+from adapters.teams.administration.saved_search_cards import saved_searches_card
 from adapters.teams.administration.subject_names import ProfileSource, load_subject_names
 from adapters.teams.administration.submissions import AdminSubmission
 from adapters.teams.administration.viewers import CardViewer
@@ -37,6 +38,7 @@ from bot.admin.administration import AdminEntry, AdminOperations, BucketOverview
 from bot.admin.sentences import opaque_key_of
 from bot.conversation.personal_history import PersonalHistory
 from bot.ids import Subject
+from bot.saved_searches.personal_searches import PersonalSearches
 from bot.surface.inbound import PrivateAudience
 
 
@@ -57,9 +59,14 @@ class AdminCards:
     """Raises `NotAdmin` for what is the administration's, and what the index and the database raise."""
 
     def __init__(
-        self, administration: AdminOperations, personal_history: PersonalHistory, profiles: ProfileSource
+        self,
+        administration: AdminOperations,
+        personal_history: PersonalHistory,
+        searches: PersonalSearches,
+        profiles: ProfileSource,
     ) -> None:
         self._administration, self._personal_history, self._profiles = administration, personal_history, profiles
+        self._searches = searches
 
     # -- for everybody
 
@@ -73,6 +80,10 @@ class AdminCards:
             _audience_of(viewer), offset=first, max_buckets=OWN_BUCKETS_PER_PAGE
         )
         return own_buckets_card(overview, first)
+
+    async def load_saved_searches_card(self, viewer: CardViewer, request: CardRequest = _FIRST_PAGE) -> JsonObject:
+        searches = await self._searches.list_searches(viewer.person)
+        return saved_searches_card(searches, request.first, viewer.time_zone, request.notice)
 
     # -- for admins
 

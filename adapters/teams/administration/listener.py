@@ -1,4 +1,4 @@
-"""The commands `help`, `buckets` and `grants` in a personal chat, and what their cards submit.
+"""The commands in a personal chat, such as `help` and `grants`, and what their cards submit.
 
 Each step shows in the one card. Rights are checked again at each submission, because a card may be old and its
 contents prove nothing. An unknown action changes nothing and says so.
@@ -21,10 +21,11 @@ from adapters.teams.payloads.submissions import submission_kind_of
 from bot.admin.administration import AdminOperations
 from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError
+from bot.saved_searches.personal_searches import PersonalSearches
 from bot.translation import translate_message
 
 _TEXT_COPY: Final = "text/html"  # Teams attaches each message's text once more as HTML
-COMMANDS: Final = ("help", "buckets", "grants")  # those of the manifest
+COMMANDS: Final = ("help", "buckets", "saved searches", "grants")  # those of the manifest
 
 
 class AdministrationListener:
@@ -35,12 +36,13 @@ class AdministrationListener:
         *,
         administration: AdminOperations,
         personal_history: PersonalHistory,
+        personal_searches: PersonalSearches,
         directory: AdminDirectory,
         replies: ReplySending,
         log: FilteringBoundLogger,
     ) -> None:
-        self._cards = AdminCards(administration, personal_history, directory)
-        self._actions = AdminActions(administration, self._cards)
+        self._cards = AdminCards(administration, personal_history, personal_searches, directory)
+        self._actions = AdminActions(administration, personal_searches, self._cards)
         self._directory, self._replies, self._log = directory, replies, log
 
     async def handle_activity(self, received: ReceivedActivity) -> bool:
@@ -64,6 +66,8 @@ class AdministrationListener:
                     return await self._cards.load_bucket_list_card(viewer)
                 case "buckets":
                     return await self._cards.load_own_buckets_card(viewer)
+                case "saved searches":
+                    return await self._cards.load_saved_searches_card(viewer)
                 case _:
                     return await self._cards.load_help_card(viewer)
         except BotError as exc:

@@ -5,6 +5,7 @@ from typing import Final
 
 from adapters.teams.administration.card_parts import (
     MAX_NAME_BYTES,
+    action_row,
     admin_action,
     card_activity,
     data_line,
@@ -23,6 +24,7 @@ from bot.admin.sentences import (
     NO_BUCKETS,
     NO_EXPORTS,
     NO_QUESTIONS,
+    NO_SAVED_SEARCHES,
     count_with_noun,
     ending_label_of,
     export_label_of,
@@ -48,11 +50,13 @@ def help_card(overview: PersonalOverview, zone: tzinfo, *, is_admin: bool) -> Js
         *_question_lines(overview, zone),
         heading_part("Your exports"),
         *([_export_line(export, zone) for export in overview.exports] or [fixed_line(NO_EXPORTS)]),
+        heading_part("Your saved searches"),
+        fixed_line(_count_searches(overview)),
         heading_part("Help"),
         *[fixed_line(f"- {sentence}") for sentence in (_WHERE_TO_ASK, *HELP_SENTENCES)],
     ]
-    actions = [admin_action("What you may ask", "buckets"), *(administration_actions() if is_admin else [])]
-    return card_activity(body, summary="Help", actions=actions)
+    body.append(action_row(admin_action("What you may ask", "buckets"), admin_action("Saved searches", "saved")))
+    return card_activity(body, summary="Help", actions=administration_actions() if is_admin else [])
 
 
 def own_buckets_card(overview: PersonalOverview, first: int) -> JsonObject:
@@ -86,6 +90,13 @@ def _bucket_line(bucket: VisibleBucket) -> JsonObject:
         f"For example: {bucket.example}",
         title=bucket.title,
     )
+
+
+def _count_searches(overview: PersonalOverview) -> str:
+    count, paused = len(overview.saved_searches), sum(search.due_at is None for search in overview.saved_searches)
+    if not count:
+        return NO_SAVED_SEARCHES
+    return count_with_noun(count, "saved search", "saved searches") + (f", {paused} paused" if paused else "")
 
 
 def _more_buckets_note(overview: PersonalOverview) -> list[JsonObject]:

@@ -22,6 +22,7 @@ class AdminSubmission(BaseModel):
     bucket: _OpaqueKey = ""
     key: _OpaqueKey = ""  # of a grant's subject or of an admin, after a confirmation
     first: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] = 0
+    number: Annotated[int, Field(ge=0, lt=10**9, strict=True)] = 0  # of a saved search
     limits: dict[QuestionLimit, Annotated[int, Field(strict=True)]] = {}  # as they were shown
 
     chosen: _OpaqueKey = ""

@@ -36,6 +36,7 @@ _FULL_DESCRIPTION: Final = (
 _COMMAND_DESCRIPTIONS: Final = {
     "help": "What you can ask here, and how",
     "buckets": "The documents that you may ask about",
+    "saved searches": "The questions that ask themselves for you, with buttons to stop them",
     "grants": "For admins: who may ask about which documents",
 }
 _ASK_EXAMPLE: Final[JsonObject] = {

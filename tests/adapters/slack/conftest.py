@@ -25,6 +25,7 @@ from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.personal_history import PersonalHistory
 from bot.http.request_checks import build_request_checks
 from bot.ids import ConversationId, TurnId
+from bot.saved_searches.personal_searches import PersonalSearches
 from bot.settings_section import SectionT
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
@@ -65,6 +66,10 @@ class InboxBot:
     @property
     def personal_history(self) -> PersonalHistory:
         return cast(PersonalHistory, object())
+
+    @property
+    def personal_searches(self) -> PersonalSearches:
+        return cast(PersonalSearches, object())
 
     @property
     def clock(self) -> Callable[[], datetime]:
@@ -197,6 +202,7 @@ def build_surface(bot: InboxBot | Application, api: SlackApi) -> SlackSurface:
         personal_history=bot.personal_history,
         turn_actions=bot.turn_actions,
         clarifications=bot.clarifications,
+        personal_searches=bot.personal_searches,
         workspaces=SingleWorkspace(build_workspace(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
         has_answered=bot.has_answered if settings.threads else None,

@@ -8,7 +8,7 @@ from typing import Final
 from adapters.slack.actions.feedback import rating_reason_view
 from adapters.slack.actions.overflow_menu import more_choices_view
 from adapters.slack.actions.steps import turn_steps_view
-from adapters.slack.home.home_tab import BucketPages, home_tab_view
+from adapters.slack.home.home_tab import HomePages, home_tab_view
 from adapters.slack.home.messages_tab import prompts_from
 from adapters.slack.home.modals import (
     ModalState,
@@ -34,6 +34,7 @@ from bot.admin.administration import (
 )
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import BucketId, ChoiceId, ClarificationId, PersonId, Subject, TurnId
+from bot.saved_searches.personal_searches import OwnSearch
 from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,
@@ -221,6 +222,29 @@ _PERSONAL_OVERVIEW: Final = PersonalOverview(
         PastExport(status=ExportStatus.EXPIRED, asked_at=NOON, name="contracts-1.csv", rows=1),
         PastExport(status=ExportStatus.DONE, asked_at=NOON),
     ),
+    saved_searches=(
+        OwnSearch(
+            number=7,
+            question="List every contract with <!here> & ACME",
+            schedule="on change",
+            watches_changes=True,
+            due_at=NOON,
+        ),
+        OwnSearch(
+            number=9,
+            question="Receipts over 5,000 of last week",
+            schedule="every Monday at 09:00",
+            watches_changes=False,
+            due_at=NOON,
+        ),
+        OwnSearch(
+            number=12,
+            question="Manuals of pumps",
+            schedule="every day at 09:00",
+            watches_changes=False,
+            due_at=None,
+        ),
+    ),
 )
 _SUBJECTS: Final = ("everyone", "user:slack:T1:U1", "channel:slack:T1:C1", "group:slack:T1:S1", "group:legal")
 _BUCKET: Final = BucketOverview(
@@ -281,19 +305,19 @@ class ViewExample:
 
 
 VIEWS: Final[Mapping[str, ViewExample]] = {
-    "home": ViewExample(home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, None, BucketPages(), UTC, ACCOUNT_IDS)),
+    "home": ViewExample(home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, None, HomePages(), UTC, ACCOUNT_IDS)),
     "home-of-a-newcomer": ViewExample(
         home_tab_view,
         home_tab_view(
             PersonalOverview(buckets=(), bucket_count=0, questions=(), exports=()),
             None,
-            BucketPages(),
+            HomePages(),
             UTC,
             ACCOUNT_IDS,
         ),
     ),
     "home-of-an-admin": ViewExample(
-        home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, _OVERVIEW, BucketPages(), UTC, ACCOUNT_IDS)
+        home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, _OVERVIEW, HomePages(), UTC, ACCOUNT_IDS)
     ),
     "modal-admins": ViewExample(admins_view, admins_view(_ADMINS, ModalState(), account_ids=ACCOUNT_IDS)),
     "modal-grants": ViewExample(bucket_grants_view, _grants_view(_BUCKET, groups=True)),

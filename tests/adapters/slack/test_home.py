@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.slack.app import SlackSurface
+from adapters.slack.home.home_tab import SAVED_SEARCHES_PER_PAGE
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.admin.administration import QuestionLimit
@@ -22,6 +23,7 @@ from bot.surface.inbound import PrivateAudience
 from bot.turns.feedback import FeedbackVerdict
 from storage.search.ids import BucketId
 from storage.search.schema import Schema
+from storage.sql.saved_search_store import RunRecord, SavedSearchStatus, SavedSearchStore
 from tests.adapters.slack.conftest import serve_surface
 from tests.bot.conftest import ConversationDriver, running_workers, wait_until_finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
@@ -75,6 +77,7 @@ async def surface(
         personal_history=parley.personal_history,
         turn_actions=parley.turn_actions,
         clarifications=parley.clarifications,
+        personal_searches=parley.personal_searches,
         workspaces=SingleWorkspace(build_workspace(api, parley.clock, parley.log)),
         signing_secret=SIGNING_SECRET,
         clock=parley.clock,
@@ -688,3 +691,84 @@ async def test_on_an_enterprise_grid_people_are_of_the_grid_and_channels_of_thei
     ]
     assert f"<@{dee.id}>" in slack.view_of(cyd).visible_text()
     assert "Receipts" in await open_home_words(slack, dee)
+
+
+# -- saved searches
+
+
+async def save_search(parley: Application, user: SlackMember, text: str = "Tell me when a new receipt arrives") -> None:
+    await parley.grants.grant_bucket_access(RECEIPTS, EVERYONE, by="test")
+    person = person_id_for(user)
+    conversation = ConversationDriver(parley, audience=PrivateAudience(person=person), person=person, surface="web")
+    await conversation.ask_question(text)
+
+
+async def test_a_persons_own_saved_searches_are_shown_with_their_next_run_and_stopped(
+    slack: SlackServer, parley: Application, ada: SlackMember, bob: SlackMember
+) -> None:
+    await save_search(parley, bob)
+    await save_search(parley, bob, "Every Monday 9:00: list the receipts")
+
+    text = await open_home_words(slack, bob)
+
+    assert "List every receipt\nSearch 1 · when documents change · looks again " in text
+    assert "Search 2 · every Monday at 09:00 · next " in text
+    assert "You have no saved searches." in await open_home_words(slack, ada)
+    await slack.click_in_view(bob, "home:saved:stop", view=slack.workspace.homes[bob.id])
+    assert "Search 1" not in slack.workspace.homes[bob.id].visible_text()
+    assert "Search 2" in slack.workspace.homes[bob.id].visible_text()
+    stopped = await SavedSearchStore(parley.database).find_search(1)
+    assert stopped is not None
+    assert stopped.status is SavedSearchStatus.STOPPED
+
+
+async def test_a_paused_search_is_shown_as_such_and_goes_on(
+    slack: SlackServer, parley: Application, bob: SlackMember
+) -> None:
+    await save_search(parley, bob)
+    await SavedSearchStore(parley.database).record_run(
+        RunRecord(position=1, due_at=parley.clock(), seen={}, index_state="", pauses=True)
+    )
+    assert "Search 1 · when documents change · paused" in await open_home_words(slack, bob)
+
+    await slack.click_in_view(bob, "home:saved:resume")
+
+    assert "looks again" in slack.workspace.homes[bob.id].visible_text()
+
+
+@pytest.mark.parametrize("action", ["home:saved:stop", "home:saved:resume"])
+async def test_a_press_for_the_search_of_somebody_else_is_refused_with_a_sentence(
+    slack: SlackServer, parley: Application, ada: SlackMember, bob: SlackMember, action: str
+) -> None:
+    await save_search(parley, bob)
+    pressed = [{"type": "button", "action_id": action, "value": "1"}]
+
+    await deliver_forged_interaction(slack, ada, "block_actions", {"type": "home"}, actions=pressed)
+
+    assert "Somebody else has saved search 1, so only they may do that." in slack.view_of(ada).visible_text()
+    (search,) = await SavedSearchStore(parley.database).list_searches()
+    assert search.status is SavedSearchStatus.ACTIVE
+
+
+async def test_a_second_press_in_an_old_tab_says_that_the_search_has_ended(
+    slack: SlackServer, parley: Application, bob: SlackMember
+) -> None:
+    await save_search(parley, bob)
+    await open_home_words(slack, bob)
+    old_view = copy.deepcopy(slack.view_of(bob))
+    await slack.click_in_view(bob, "home:saved:stop")
+
+    await slack.click_in_view(bob, "home:saved:stop", view=old_view)
+
+    assert "Saved search 1 has ended already." in slack.view_of(bob).visible_text()
+
+
+async def test_many_saved_searches_are_paged(slack: SlackServer, parley: Application, bob: SlackMember) -> None:
+    for _ in range(SAVED_SEARCHES_PER_PAGE + 1):
+        await save_search(parley, bob)
+    assert "Search 9 ·" not in await open_home_words(slack, bob)
+
+    await slack.click_in_view(bob, "home:saved:next")
+
+    assert "Search 9 ·" in slack.workspace.homes[bob.id].visible_text()
+    assert "Search 8 ·" not in slack.workspace.homes[bob.id].visible_text()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.slack.home.blocks import fit_on_one_line, subject_as_mrkdwn
-from adapters.slack.home.home_tab import BucketPages, home_tab_view
+from adapters.slack.home.home_tab import HomePages, home_tab_view
 from adapters.slack.home.messages_tab import prompts_from
 from adapters.slack.home.modals import (
     ModalState,
@@ -28,6 +28,8 @@ from bot.admin.sentences import ending_label_of, opaque_key_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.errors import ChoiceAlreadyMade
 from bot.ids import BucketId, PersonId, Subject
+from bot.saved_searches.personal_searches import OwnSearch
+from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
 from tests.stand_ins.slack.checker import check_message, check_view, live_mentions, utf16_length
 
 ACCOUNT_IDS = frozenset({"T1"})
@@ -59,7 +61,16 @@ def personal_overview_of(words: str, buckets: int = 12, count: int = 300) -> Per
         bucket_count=count,
         questions=(past_question,) * 10,
         exports=(*exports, *exports[:4], hidden_export)[:10],
+        saved_searches=tuple(own_searches(words)),
     )
+
+
+def own_searches(words: str) -> list[OwnSearch]:
+    """As many as one person may have, all paused, which shows most buttons."""
+    return [
+        OwnSearch(number=number, question=words, schedule="every day at 09:00", watches_changes=False, due_at=None)
+        for number in range(1, MAX_SEARCHES_OF_PERSON + 1)
+    ]
 
 
 def bucket_overviews(words: str, count: int, granted: int = 0) -> tuple[BucketOverview, ...]:
@@ -146,7 +157,7 @@ def test_views_with_any_data_are_valid_for_slack(words: str) -> None:
     [bucket] = bucket_overviews(words, 1, 30)
 
     for view in (
-        home_tab_view(personal_overview_of(words), admin_overview_of(words, 12), BucketPages(), UTC, ACCOUNT_IDS),
+        home_tab_view(personal_overview_of(words), admin_overview_of(words, 12), HomePages(), UTC, ACCOUNT_IDS),
         bucket_modal_view(bucket, ModalState(), words, groups=100),
         past_questions_view(past_questions, past_questions),
         notice_view(words),
@@ -168,7 +179,7 @@ def test_admins_with_any_name_are_valid_for_slack(words: str) -> None:
         home_tab_view(
             personal_overview_of(words, 1, 1),
             replace(admin_overview_of("x", 1), admins=tuple(admins)),
-            BucketPages(),
+            HomePages(),
             UTC,
             ACCOUNT_IDS,
         )
@@ -177,7 +188,7 @@ def test_admins_with_any_name_are_valid_for_slack(words: str) -> None:
         home_tab_view(
             personal_overview_of(words, 1, 1),
             replace(admin_overview_of("x", 1), admins=tuple(admins[:1])),
-            BucketPages(),
+            HomePages(),
             UTC,
             ACCOUNT_IDS,
         )
@@ -212,7 +223,7 @@ def test_three_hundred_buckets_fit_page_by_page_and_each_is_on_one(words: str) -
     keys_seen: set[str] = set()
     for first in range(0, 300, 12):
         view = home_tab_view(
-            personal_overview_of(words), admin_overview_of(words), BucketPages(first, first), UTC, ACCOUNT_IDS
+            personal_overview_of(words), admin_overview_of(words), HomePages(first, first), UTC, ACCOUNT_IDS
         )
         checked_view_text(view)
         keys_seen |= set(re.findall(r'"value": "([0-9a-f]{32})"', str(view).replace("'", '"')))
@@ -239,7 +250,7 @@ def test_a_page_that_no_longer_exists_becomes_the_first() -> None:
     assert (
         "there are no more"
         in checked_view_text(
-            home_tab_view(personal_overview_of("b", 0), None, BucketPages(600, 0), UTC, ACCOUNT_IDS)
+            home_tab_view(personal_overview_of("b", 0), None, HomePages(600, 0), UTC, ACCOUNT_IDS)
         ).casefold()
     )
 
@@ -251,7 +262,7 @@ def test_many_admins_fit_page_by_page() -> None:
 
     assert "241 to 300 of 300" in text
     assert "280 more" in checked_view_text(
-        home_tab_view(personal_overview_of("b"), admin_overview_of("b"), BucketPages(), UTC, ACCOUNT_IDS)
+        home_tab_view(personal_overview_of("b"), admin_overview_of("b"), HomePages(), UTC, ACCOUNT_IDS)
     )
 
 
@@ -296,6 +307,6 @@ def test_the_label_tells_how_a_question_ended(ending: str | None, words: str) ->
     assert ending_label_of(PastQuestion(text="which?", asked_at=MOMENT, ending=ending)) == words
 
 
-@pytest.mark.parametrize("value", ["", "1", "1:2:3", "-1:0", "a:b", "\u0664:0", "9999999:0", "1.5:0"])
+@pytest.mark.parametrize("value", ["", "1", "1:2:3:4", "-1:0", "a:b", "\u0664:0", "9999999:0", "1.5:0"])
 def test_an_invalid_page_becomes_the_first(value: str) -> None:
-    assert BucketPages.parse_button_value(value) == BucketPages()
+    assert HomePages.parse_button_value(value) == HomePages()

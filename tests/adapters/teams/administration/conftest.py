@@ -89,6 +89,7 @@ async def reception(
     listener = AdministrationListener(
         administration=bot.administration,
         personal_history=bot.personal_history,
+        personal_searches=bot.personal_searches,
         directory=directory,
         replies=replies,
         log=reception.log,

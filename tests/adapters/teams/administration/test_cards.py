@@ -29,6 +29,7 @@ from adapters.teams.administration.people_cards import (
     limits_card,
     past_questions_card,
 )
+from adapters.teams.administration.saved_search_cards import SEARCHES_PER_PAGE, confirm_stop_card, saved_searches_card
 from adapters.teams.administration.submissions import AdminSubmission
 from adapters.teams.administration.teams_links import read_channel_link
 from adapters.teams.payloads.json_values import JsonObject
@@ -37,6 +38,7 @@ from bot.access.limits import MAX_LIMIT
 from bot.admin.administration import AdminEntry, BucketOverview, Grant, LocalGroup, QuestionLimit
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import BucketId, PersonId, Subject
+from bot.saved_searches.personal_searches import OwnSearch
 from tests.stand_ins.teams.activity_checker import check_activity, check_shape
 from tests.stand_ins.teams.tenancy import TENANT
 
@@ -83,16 +85,24 @@ def every_card(words: str) -> Iterator[JsonObject]:
     typing = words[:900].encode(errors="replace").decode()
     typed = AdminSubmission(parley="admin", action="grant", typed_person=typing, typed_channel=typing, everyone="yes")
 
+    searches = [
+        OwnSearch(number=n, question=words, schedule="on change", watches_changes=True, due_at=None)
+        for n in range(10**9 - COUNT, 10**9)
+    ]
+
     def overview_of(buckets: int) -> PersonalOverview:
         return PersonalOverview(
             buckets=(bucket,) * buckets,
             bucket_count=COUNT,
             questions=(question,) * 10,
             exports=(linked, linked, linked, *exports, linked, linked),
+            saved_searches=tuple(searches),
         )
 
     yield help_card(overview_of(BUCKETS_IN_HELP), UTC, is_admin=True)
     yield own_buckets_card(overview_of(OWN_BUCKETS_PER_PAGE), OWN_BUCKETS_PER_PAGE)
+    yield saved_searches_card(searches, SEARCHES_PER_PAGE, UTC, notice)
+    yield confirm_stop_card(searches[0], 0, UTC)
     yield bucket_list_card(overviews, 10, UTC, notice)
     for group_count in (1, 40, 41):
         groups = [LocalGroup(id=f"{n}{words}", title=words, members=frozenset()) for n in range(group_count)]

@@ -11,7 +11,9 @@ from bot.admin.administration import QuestionLimit
 from bot.admin.sentences import opaque_key_of
 from bot.application import Application
 from bot.ids import EVERYONE, OPERATOR, Subject
+from bot.surface.inbound import PrivateAudience
 from storage.embedded.index import EmbeddedIndex
+from storage.sql.saved_search_store import RunRecord, SavedSearchStore
 from tests.adapters.teams.administration.conftest import AdminChat, add_known_admin, person_id_for
 from tests.bot.conftest import ConversationDriver
 from tests.builders import RECEIPTS
@@ -51,14 +53,15 @@ async def test_help_shows_what_a_person_may_ask_and_has_asked(
     assert "receipts · 42 documents · For example: " in shown
     assert "You have not asked anything yet." in shown
     assert "Where there is too much, I offer buttons." in shown
-    assert other_chat.card.button_titles() == ["What you may ask"]
+    assert other_chat.card.button_titles() == ["What you may ask", "Saved searches"]
     assert other_chat.reception.accepted == []
 
 
 async def test_help_shows_admins_the_way_to_the_administration(admin_chat: AdminChat) -> None:
     await admin_chat.send("help")
 
-    assert admin_chat.card.button_titles() == ["What you may ask", "Grants", "Admins", "Limits", "Questions", "Changes"]
+    titles = ["What you may ask", "Saved searches", "Grants", "Admins", "Limits", "Questions", "Changes"]
+    assert admin_chat.card.button_titles() == titles
 
 
 async def test_buckets_shows_the_buckets_of_the_person_alone(bot: Application, other_chat: AdminChat) -> None:
@@ -485,3 +488,58 @@ async def test_every_call_of_the_adapter_is_sound(bot: Application, admin_chat: 
         await step()
 
     assert [call for call in teams.refusals if call.error and call.name != "member"] == []
+
+
+# -- saved searches
+
+
+async def save_search(bot: Application, chat: AdminChat, text: str = "Tell me when a new receipt arrives") -> None:
+    await chat.send("help")  # so that the directory knows the person
+    person = chat.person
+    await bot.administration.grant_bucket(RECEIPTS, EVERYONE, by=OPERATOR)
+    own_id = person_id_for(person)
+    driver = ConversationDriver(bot, audience=PrivateAudience(person=own_id), person=own_id, surface="web")
+    await driver.ask_question(text)
+
+
+async def test_saved_searches_are_listed_with_their_next_run_and_stopped_after_a_question(
+    bot: Application, other_chat: AdminChat
+) -> None:
+    assert "You have no saved searches." in await other_chat.send("Saved searches")
+    await save_search(bot, other_chat, "Every Monday 9:00: list the receipts")
+
+    shown = await other_chat.send("saved searches")
+    asked = await other_chat.click("Stop")
+    kept = await other_chat.click("Cancel")
+    await other_chat.click("Stop")
+    stopped = await other_chat.click("Stop")
+
+    assert "List the receipts · Search 1 · every Monday at 09:00 · next 12 May 2031, 11:00 CEST" in shown
+    assert "Stop this saved search?" in asked
+    assert "Search 1" in kept
+    assert "You have no saved searches." in stopped
+
+
+async def test_a_paused_search_goes_on_by_its_button(bot: Application, other_chat: AdminChat) -> None:
+    await save_search(bot, other_chat)
+    record = RunRecord(position=1, due_at=bot.clock(), seen={}, index_state="", pauses=True)
+    await SavedSearchStore(bot.database).record_run(record)
+    assert "1 saved search, 1 paused" in await other_chat.send("help")
+    assert "paused" in await other_chat.click("Saved searches")
+
+    assert "looks again" in await other_chat.click("Resume")
+
+
+@pytest.mark.parametrize("action", ["stop_saved", "stop_saved_confirmed", "resume_saved"])
+async def test_a_press_for_the_search_of_somebody_else_is_refused_with_a_sentence(
+    bot: Application, admin_chat: AdminChat, other_chat: AdminChat, action: str
+) -> None:
+    await save_search(bot, other_chat)
+    await admin_chat.send("saved searches")
+    forged = {"parley": "admin", "action": action, "number": 1}
+
+    await admin_chat.teams.submit_card(admin_chat.person, admin_chat.card, forged)
+
+    assert "Somebody else has saved search 1, so only they may do that." in admin_chat.text
+    (search,) = await SavedSearchStore(bot.database).list_searches()
+    assert search.due_at is not None
