@@ -42,8 +42,8 @@ def endpoint(bot: Application) -> "McpEndpoint":
 class McpEndpoint:
     """Implements `bot.programs.endpoint.ProgramEndpoint`."""
 
-    def __init__(self, bot: Application) -> None:
-        self._bot, self._tokens, self._requests = bot, ProgramTokens(bot.database), RequestLimits(bot.clock)
+    def __init__(self, bot: Application, limits: "RequestLimits | None" = None) -> None:
+        self._bot, self._tokens, self._requests = bot, ProgramTokens(bot.database), limits or RequestLimits(bot.clock)
         self._transport: McpTransport | None = None
         self._opening, self._is_closed = asyncio.Lock(), False
 

@@ -4,23 +4,28 @@ import contextlib
 import resource
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Final
 
 from aiohttp import web
 
+from adapters.mcp.endpoint import McpEndpoint, RequestLimits
 from adapters.slack.app import surface as build_slack_surface
 from adapters.teams.app import surface as build_teams_surface
 from adapters.web.app import surface as build_web_surface
+from bot.application import Application
 from bot.bootstrap import open_application
 from bot.http.connections import ConnectionLimits
 from bot.http.listening import start_sites
 from bot.http_server import build_web_app
+from bot.ids import OPERATOR, PersonId, Subject
 from bot.metrics.service_metrics import ServiceMetrics
+from bot.programs.access_tokens import ProgramTokens
 from bot.settings import load_settings
 from bot.surface.surface import Surface
 from tests.adapters.teams.office import environment_of
@@ -29,13 +34,25 @@ from tests.attack.server.raw_client import send_raw
 from tests.attack.server.target import AttackTarget
 from tests.attack.server.teams_samples import sample_activities
 from tests.bot.fakes import NO_REASONER, ListingAgent
-from tests.builders import TENANT
+from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember
 from tests.stand_ins.teams.server import TeamsServer
 
+_PROGRAM_COUNT: Final = 10
 CPU_LIMIT_S: Final = 1.0  # for one request, with what the stand-ins and this client need
 _LIMITS: Final = ConnectionLimits(total=200, per_caller=200, unproven=20)
+
+
+@dataclass
+class HurriedClock:
+    """A second later whenever it is read, so that no limit of requests in a minute is reached."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
 
 
 @dataclass
@@ -54,15 +71,19 @@ class FuzzedBot:
     target: AttackTarget
     maker: OddRequestMaker
 
-    async def send_requests(self, make_request: Callable[[], bytes], count: int) -> FuzzRecord:
-        """Memory counts from a third of the requests on, when caches are filled."""
+    async def send_requests(
+        self, make_request: Callable[[], bytes], count: int, *, reads_all: bool = False
+    ) -> FuzzRecord:
+        """Memory counts from a third of the requests on, when caches are filled. `reads_all`: waits for the whole of
+        an answer that comes in parts.
+        """
         record, memory_mb = FuzzRecord(), 0.0
         for number in range(count):
             if number == count // 3:
                 memory_mb = _peak_memory_mb()
             request = make_request()
             started_s = time.process_time()
-            status = await send_raw(self.target.host, self.target.port, request, timeout_s=60)
+            status = await send_raw(self.target.host, self.target.port, request, timeout_s=60, reads_all=reads_all)
             cpu_s = time.process_time() - started_s
             record.slowest_cpu_s = max(record.slowest_cpu_s, cpu_s)
             if cpu_s > CPU_LIMIT_S:
@@ -91,24 +112,43 @@ async def open_fuzzed_bot(home: Path, seed: int) -> AsyncGenerator[FuzzedBot]:
         }
         settings = load_settings(home, environ | environment_of(teams)).settings
         bot = await stack.enter_async_context(open_application(settings, agent=ListingAgent(), reasoner=NO_REASONER))
+        program_tokens = await _admit_programs(bot)
         built: list[Surface | None] = [build_slack_surface(bot), build_teams_surface(bot), build_web_surface(bot)]
         surfaces = [surface for surface in built if surface is not None]
         for surface in surfaces:
             bot.register_receive_only(surface)
             await surface.start()
             stack.push_async_callback(surface.close)
-        port = await stack.enter_async_context(_serve_app(build_web_app(bot, surfaces, ServiceMetrics())))
+        programs = McpEndpoint(bot, RequestLimits(HurriedClock(bot.clock())))
+        stack.push_async_callback(programs.close)
+        app = build_web_app(bot, [*surfaces, programs], ServiceMetrics())
+        port = await stack.enter_async_context(_serve_app(app))
         target = AttackTarget(host="127.0.0.1", port=port, slack_secret=SIGNING_SECRET)
-        yield FuzzedBot(target=target, maker=_request_maker_for(target, teams, seed))
+        yield FuzzedBot(target=target, maker=_request_maker_for(target, teams, program_tokens, seed))
 
 
-def _request_maker_for(target: AttackTarget, teams: TeamsServer, seed: int) -> OddRequestMaker:
+async def _admit_programs(bot: Application) -> list[str]:
+    """Puts receipts that some people may see. Returns a token of each of them."""
+    await bot.index.set_schema(a_receipt_schema())
+    await bot.index.put(RECEIPTS, [a_document(f"r{n:03}", f"receipt {n}", vendor="Acme") for n in range(42)])
+    tokens: list[str] = []
+    for number in range(_PROGRAM_COUNT):
+        person = PersonId(f"local:fuzz{number}")
+        await bot.administration.grant_bucket(RECEIPTS, Subject(f"user:{person}"), include_external=False, by=OPERATOR)
+        tokens.append((await ProgramTokens(bot.database).create_token(person, lifetime=None, by=OPERATOR)).text)
+    return tokens
+
+
+def _request_maker_for(
+    target: AttackTarget, teams: TeamsServer, program_tokens: Sequence[str], seed: int
+) -> OddRequestMaker:
     return OddRequestMaker(
         target.signature_headers,
         target.origin,
         Random(seed),
         bearer=teams.sign_delivery(),
         activities=sample_activities(teams),
+        program_tokens=program_tokens,
     )
 
 

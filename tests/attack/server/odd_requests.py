@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from tests.attack.server.mcp_samples import MCP_PATH, headers_for, list_mcp_messages, list_sound_calls
 from tests.attack.server.odd_values import ODD_CONTENT_TYPES, ODD_HEADERS, ODD_HOSTS, OddValueMaker
 from tests.attack.server.slack_samples import COMMAND_FIELDS, EVENT_PAYLOADS, INTERACTION_PAYLOADS
 
@@ -14,6 +15,7 @@ SignBody = Callable[[bytes], Mapping[str, str]]
 _FORM: Final = "application/x-www-form-urlencoded"
 _JSON: Final = "application/json"
 _KEY: Final = "a-conversation-key"
+WRONG_TOKEN_SHARE: Final = 0.05  # of the requests of programs
 _READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("/", ("c",)),
     ("/chat/events", ("c", "after")),
@@ -34,7 +36,8 @@ _READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 @dataclass
 class OddRequestMaker:
     """`sign_body`: the headers that prove a Slack delivery. `origin`: of the web chat. `bearer`: a valid token of the
-    Bot Connector, `activities` sound ones; both are needed for `make_teams_request` alone.
+    Bot Connector, `activities` sound ones; both are needed for `make_teams_request` alone. `program_tokens`: valid
+    tokens of programs, needed for `make_mcp_request` alone.
     """
 
     sign_body: SignBody
@@ -42,6 +45,7 @@ class OddRequestMaker:
     random: Random
     bearer: str = ""
     activities: Sequence[Mapping[str, Any]] = ()
+    program_tokens: Sequence[str] = ()
     values: OddValueMaker = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,8 +68,12 @@ class OddRequestMaker:
         return self._make_post("/slack/events", body, kind, self.sign_body(body))
 
     def make_sound_requests(self) -> list[bytes]:
-        """One of Slack, and one for each kind of activity."""
-        return [self.sign_slack_payload(EVENT_PAYLOADS[0]), *map(self.sign_teams_payload, self.activities)]
+        """One of Slack, one for each kind of activity, and one for each call of a program."""
+        return [
+            self.sign_slack_payload(EVENT_PAYLOADS[0]),
+            *map(self.sign_teams_payload, self.activities),
+            *map(self.sign_mcp_message, list_sound_calls()),
+        ]
 
     def sign_slack_payload(self, payload: Mapping[str, Any]) -> bytes:
         body = json.dumps(payload).encode()
@@ -74,6 +82,10 @@ class OddRequestMaker:
     def sign_teams_payload(self, activity: Mapping[str, Any]) -> bytes:
         headers = {"Content-Type": _JSON, "Authorization": f"Bearer {self.bearer}"}
         return encode_request("POST", "/api/messages", headers, json.dumps(activity).encode())
+
+    def sign_mcp_message(self, message: Mapping[str, Any]) -> bytes:
+        headers = {"Content-Type": _JSON, "Authorization": f"Bearer {self.random.choice(self.program_tokens)}"}
+        return encode_request("POST", MCP_PATH, headers | headers_for(message), json.dumps(message).encode())
 
     def make_form_request(self) -> bytes:
         """A form of the web chat or of its token."""
@@ -94,13 +106,24 @@ class OddRequestMaker:
 
     def make_teams_request(self) -> bytes:
         body = self.values.make_json_body(dict(self.random.choice(self.activities)))
-        bearer = (
-            self.bearer
-            if self.random.random() < 0.8
-            else self.values.damage_bytes(self.bearer.encode()).decode("latin-1")
+        proof = {"Authorization": f"Bearer {self._damage_token(self.bearer, chance=0.2)}"}
+        return self._make_post("/api/messages", body, _JSON, proof)
+
+    def make_mcp_request(self) -> bytes:
+        """A call of a program with odd arguments, an odd message, odd headers of the protocol, or an odd token."""
+        message = self.random.choice(list_mcp_messages())
+        headers = headers_for(message)
+        if "arguments" in message.get("params", {}) and self.random.random() < 0.6:
+            changed = self.values.change_json(message["params"]["arguments"])
+            body = json.dumps(message | {"params": message["params"] | {"arguments": changed}}).encode()
+        else:
+            body = self.values.make_json_body(message)
+        if self.random.random() < 0.15:
+            headers[self.random.choice(sorted(headers))] = self._odd_header_value()
+        headers["Authorization"] = (
+            f"Bearer {self._damage_token(self.random.choice(self.program_tokens), chance=WRONG_TOKEN_SHARE)}"
         )
-        printable = "".join(character for character in bearer if character.isprintable())
-        return self._make_post("/api/messages", body, _JSON, {"Authorization": f"Bearer {printable}"})
+        return self._make_post(MCP_PATH, body, _JSON, headers)
 
     def make_read_request(self) -> bytes:
         """A GET with an odd query, odd headers, or both."""
@@ -126,6 +149,16 @@ class OddRequestMaker:
         if self.random.random() < chance / 4:
             changed["Host"] = self.random.choice(ODD_HOSTS)
         return changed
+
+    def _damage_token(self, token: str, *, chance: float) -> str:
+        if self.random.random() >= chance:
+            return token
+        damaged = self.values.damage_bytes(token.encode()).decode("latin-1")
+        return "".join(character for character in damaged if character.isprintable())
+
+    def _odd_header_value(self) -> str:
+        text = self.values.make_text_bytes()[:2_000].decode("latin-1")
+        return "".join(character for character in text if character.isprintable())
 
     def _odd_query_value(self) -> str:
         return self.values.make_query(("c",))[:200]

@@ -8,8 +8,11 @@ from typing import Final
 _STATUS: Final = re.compile(rb"HTTP/1\.[01] (\d{3})")
 
 
-async def send_raw(host: str, port: int, request: bytes, *, timeout_s: float = 10.0) -> int | None:
-    """The status of the answer; None where the connection ends without one.
+async def send_raw(
+    host: str, port: int, request: bytes, *, timeout_s: float = 10.0, reads_all: bool = False
+) -> int | None:
+    """The status of the answer; None where the connection ends without one. `reads_all`: returns when the server has
+    closed the connection.
 
     Raises `TimeoutError` where nothing comes in time, and `OSError` where nothing can be sent.
     """
@@ -21,6 +24,8 @@ async def send_raw(host: str, port: int, request: bytes, *, timeout_s: float = 1
                 await writer.drain()
             try:
                 line = await reader.readline()
+                if reads_all:
+                    await reader.read()
             except ConnectionError:
                 return None
             match = _STATUS.match(line)
