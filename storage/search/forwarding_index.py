@@ -68,12 +68,16 @@ class ForwardingIndex(ABC):
         """Return a block around one call of `method`, which gives the index to call."""
         ...
 
+    def enter_bucket_call(self, method: IndexMethod, bucket: BucketId) -> AbstractAsyncContextManager[SearchIndex]:
+        """The block around a call about one bucket."""
+        return self.enter_call(method)
+
     async def set_schema(self, schema: Schema) -> None:
-        async with self.enter_call(IndexMethod.SET_SCHEMA) as index:
+        async with self.enter_bucket_call(IndexMethod.SET_SCHEMA, schema.bucket) as index:
             await index.set_schema(schema)
 
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
-        async with self.enter_call(IndexMethod.PUT) as index:
+        async with self.enter_bucket_call(IndexMethod.PUT, bucket) as index:
             return await index.put(bucket, documents)
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
@@ -81,7 +85,7 @@ class ForwardingIndex(ABC):
             return await index.delete(doc_ids)
 
     async def drop_bucket(self, bucket: BucketId) -> None:
-        async with self.enter_call(IndexMethod.DROP_BUCKET) as index:
+        async with self.enter_bucket_call(IndexMethod.DROP_BUCKET, bucket) as index:
             await index.drop_bucket(bucket)
 
     async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
@@ -97,11 +101,14 @@ class ForwardingIndex(ABC):
             return await index.load_bucket_sizes()
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        async with self.enter_call(IndexMethod.LOAD_DIGESTS) as index:
+        async with self.enter_bucket_call(IndexMethod.LOAD_DIGESTS, bucket) as index:
             return await index.load_digests(bucket)
 
     async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
-        async with self.enter_call(IndexMethod.SCAN_RECORDS) as index, aclosing(index.scan_records(bucket)) as batches:
+        async with (
+            self.enter_bucket_call(IndexMethod.SCAN_RECORDS, bucket) as index,
+            aclosing(index.scan_records(bucket)) as batches,
+        ):
             async for records in batches:
                 yield records
 
@@ -110,15 +117,15 @@ class ForwardingIndex(ABC):
             return await index.load_vector_states()
 
     async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
-        async with self.enter_call(IndexMethod.MEASURE_OUTDATED_PASSAGES) as index:
+        async with self.enter_bucket_call(IndexMethod.MEASURE_OUTDATED_PASSAGES, bucket) as index:
             return await index.measure_outdated_passages(bucket)
 
     async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
-        async with self.enter_call(IndexMethod.UPDATE_VECTORS) as index:
+        async with self.enter_bucket_call(IndexMethod.UPDATE_VECTORS, bucket) as index:
             return await index.update_vectors(bucket, report_progress)
 
     async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
-        async with self.enter_call(IndexMethod.PLAN_REBUILD) as index:
+        async with self.enter_bucket_call(IndexMethod.PLAN_REBUILD, bucket) as index:
             return await index.plan_rebuild(bucket, shard_count=shard_count)
 
     async def rebuild_bucket(
@@ -128,11 +135,11 @@ class ForwardingIndex(ABC):
         *,
         shard_count: int | None = None,
     ) -> int:
-        async with self.enter_call(IndexMethod.REBUILD_BUCKET) as index:
+        async with self.enter_bucket_call(IndexMethod.REBUILD_BUCKET, bucket) as index:
             return await index.rebuild_bucket(bucket, report_progress, shard_count=shard_count)
 
     async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
-        async with self.enter_call(IndexMethod.CLEAN_UP_BUCKET) as index:
+        async with self.enter_bucket_call(IndexMethod.CLEAN_UP_BUCKET, bucket) as index:
             return await index.clean_up_bucket(bucket)
 
     async def ping(self, *, thorough: bool = False) -> None:

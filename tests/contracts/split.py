@@ -1,21 +1,18 @@
 """An index with its buckets in two indexes, which it federates: it tests `federate_indexes` by the contract."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
 from storage.federated.index import federate_indexes
 from storage.search.documents import Document
+from storage.search.forwarding_index import ForwardingIndex, IndexMethod
 from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import (
     BucketSize,
     BucketState,
-    DocumentRecord,
     DocumentRequest,
-    EarlierIndexes,
-    PassageVolume,
     PutResult,
-    RebuildPlan,
-    RebuildProgress,
     ScopedIndex,
     SearchIndex,
     VectorState,
@@ -24,8 +21,8 @@ from storage.search.schema import Schema
 from storage.search.scope import Scope
 
 
-class SplitIndex:
-    """Implements `SearchIndex`. The buckets in `secondary_buckets` are in `secondary`, unless they have a shared field.
+class SplitIndex(ForwardingIndex):
+    """The buckets in `secondary_buckets` are in `secondary`, unless they have a shared field.
 
     `shared_buckets`: the buckets with a shared field; all open handles on the index use the same set.
     """
@@ -49,17 +46,24 @@ class SplitIndex:
     def tenant(self) -> TenantId:
         return self._main.tenant
 
+    def enter_call(self, method: IndexMethod) -> AbstractAsyncContextManager[SearchIndex]:
+        raise AssertionError(f"{method} asks both indexes")
+
+    @asynccontextmanager
+    async def enter_bucket_call(self, method: IndexMethod, bucket: BucketId) -> AsyncGenerator[SearchIndex]:
+        yield self._index_with(bucket)
+
     async def set_schema(self, schema: Schema) -> None:
         if any(field.shared for field in schema.fields):
             self._shared_buckets.add(schema.bucket)
-        await self._index_with(schema.bucket).set_schema(schema)
+        await super().set_schema(schema)
 
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
         target = self._index_with(bucket)
         other_ids = await _existing_ids_in(
             self._secondary if target is self._main else self._main, [document.doc_id for document in documents]
         )
-        result = await target.put(bucket, [document for document in documents if document.doc_id not in other_ids])
+        result = await super().put(bucket, [document for document in documents if document.doc_id not in other_ids])
         taken = dict.fromkeys(document.doc_id for document in documents if document.doc_id in other_ids)
         return replace(result, taken=(*result.taken, *taken))
 
@@ -67,7 +71,7 @@ class SplitIndex:
         return await self._main.delete(doc_ids) + await self._secondary.delete(doc_ids)
 
     async def drop_bucket(self, bucket: BucketId) -> None:
-        await self._index_with(bucket).drop_bucket(bucket)
+        await super().drop_bucket(bucket)
         self._shared_buckets.discard(bucket)
 
     async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
@@ -83,37 +87,10 @@ class SplitIndex:
             sorted({**await self._main.load_bucket_sizes(), **await self._secondary.load_bucket_sizes()}.items())
         )
 
-    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        return await self._index_with(bucket).load_digests(bucket)
-
-    def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
-        return self._index_with(bucket).scan_records(bucket)
-
     async def load_vector_states(self) -> Mapping[BucketId, VectorState]:
         return dict(
             sorted({**await self._main.load_vector_states(), **await self._secondary.load_vector_states()}.items())
         )
-
-    async def measure_outdated_passages(self, bucket: BucketId) -> PassageVolume:
-        return await self._index_with(bucket).measure_outdated_passages(bucket)
-
-    async def update_vectors(self, bucket: BucketId, report_progress: Callable[[int], None]) -> int:
-        return await self._index_with(bucket).update_vectors(bucket, report_progress)
-
-    async def plan_rebuild(self, bucket: BucketId, *, shard_count: int | None = None) -> RebuildPlan:
-        return await self._index_with(bucket).plan_rebuild(bucket, shard_count=shard_count)
-
-    async def rebuild_bucket(
-        self,
-        bucket: BucketId,
-        report_progress: Callable[[RebuildProgress], None],
-        *,
-        shard_count: int | None = None,
-    ) -> int:
-        return await self._index_with(bucket).rebuild_bucket(bucket, report_progress, shard_count=shard_count)
-
-    async def clean_up_bucket(self, bucket: BucketId) -> EarlierIndexes:
-        return await self._index_with(bucket).clean_up_bucket(bucket)
 
     def within_scope(self, scope: Scope) -> ScopedIndex:
         secondary_buckets = scope.buckets & (self._secondary_buckets - self._shared_buckets)
