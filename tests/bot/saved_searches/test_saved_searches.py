@@ -60,6 +60,15 @@ async def put_receipts(index: EmbeddedIndex, *doc_ids: str, vendor: str = "Acme"
     )
 
 
+async def save_search_of_ann(bot: Application) -> Subject:
+    """Ann, who may see the receipts now, saves a search in her private chat. Returns her as the subject of grants."""
+    ann = private_audience_of("ANN")
+    subject = Subject(f"user:{ann.person}")
+    await bot.grants.grant_bucket_access(RECEIPTS, subject, by="operator")
+    await ConversationDriver(bot, person=ann.person, audience=ann).ask_question(TELL_ME)
+    return subject
+
+
 def due_searches_of_replica(bot: Application, accept_failures: Sequence[BaseException] = ()) -> DueSearches:
     """Another process. After it has stored a turn, it raises the failures, one per turn."""
     failures = list(accept_failures)
@@ -255,10 +264,7 @@ async def test_a_failure_of_the_index_is_not_posted_and_loses_nothing(
 async def test_without_the_right_it_pauses_with_one_sentence_and_says_nothing_else(
     bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
 ) -> None:
-    ann = private_audience_of("ANN")
-    subject = Subject(f"user:{ann.person}")
-    await bot.grants.grant_bucket_access(RECEIPTS, subject, by="operator")
-    await ConversationDriver(bot, person=ann.person, audience=ann).ask_question(TELL_ME)
+    subject = await save_search_of_ann(bot)
     chat.messages.clear()
 
     await bot.grants.revoke_grant(RECEIPTS, subject, by="operator")
@@ -289,9 +295,7 @@ async def test_a_person_without_rights_learns_nothing_when_saving(bot: Applicati
 async def test_documents_of_other_readers_are_no_news(
     bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
 ) -> None:
-    ann = private_audience_of("ANN")
-    await bot.grants.grant_bucket_access(RECEIPTS, Subject(f"user:{ann.person}"), by="operator")
-    await ConversationDriver(bot, person=ann.person, audience=ann).ask_question(TELL_ME)
+    await save_search_of_ann(bot)
     chat.messages.clear()
 
     await index.put(RECEIPTS, [a_document("secret", "text", title="Secret", readers=["user:slack:T1:BOB"])])
@@ -384,10 +388,7 @@ class ForgetfulThread(FakeChatThread):
 async def test_a_paused_search_is_resumed_by_an_operator_and_reports_all_since_its_last_report(
     bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
 ) -> None:
-    ann = private_audience_of("ANN")
-    subject = Subject(f"user:{ann.person}")
-    await bot.grants.grant_bucket_access(RECEIPTS, subject, by="operator")
-    await ConversationDriver(bot, person=ann.person, audience=ann).ask_question(TELL_ME)
+    subject = await save_search_of_ann(bot)
     await bot.grants.revoke_grant(RECEIPTS, subject, by="operator")
     await put_receipts(index, "n1")
     await tick(bot, clock, minutes=6)
