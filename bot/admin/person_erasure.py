@@ -46,6 +46,13 @@ class ErasureReport:
     linked: tuple[str, ...] = ()
     remaining: tuple[str, ...] = field(default=())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is kept about the person."""
+        counts = self.counts
+        found = sum((*counts.deleted.values(), *counts.pseudonymised.values(), counts.marked))
+        return not (found or self.export_files or self.log_entries)
+
 
 async def count_person_rows(database: SqlDatabase, settings: Settings, persons: Collection[PersonId]) -> ErasureReport:
     """What `erase_person` would do now; changes nothing. Raises `SqlError`."""

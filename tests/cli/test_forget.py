@@ -41,6 +41,12 @@ def test_a_person_is_counted_then_erased_then_gone(asked_home: Path) -> None:
     assert (again.status, again.stdout.strip().splitlines()[-1]) == (0, "local:ann: nothing is kept")
 
 
+def test_a_person_of_whom_nothing_is_kept_needs_no_confirmation(asked_home: Path) -> None:
+    ended = run_parley(asked_home, "forget", "user:local:ben")
+
+    assert (ended.status, ended.stdout, ended.stderr) == (0, "local:ben: nothing is kept\n", "")
+
+
 def test_only_people_are_forgotten(tmp_path: Path) -> None:
     results = [
         run_parley(tmp_path, "forget", subject, "--yes") for subject in ("everyone", "channel:slack:T1:C1", "a b")

@@ -68,9 +68,10 @@ def forget(
         settings = settings_for_home(home).settings
         report = asyncio.run(_count(settings, person, with_linked=linked))
         if not dry_run:
-            if not json_:
-                _print_report(report)
-            _confirm_erasure(report, yes=yes)
+            if not report.is_empty:
+                if not json_:
+                    _print_report(report)
+                _confirm_erasure(report, yes=yes)
             report = asyncio.run(_erase(settings, person, with_linked=linked))
         if json_:
             print_line(json.dumps(_report_to_json(report), ensure_ascii=False))
