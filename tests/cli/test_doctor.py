@@ -27,6 +27,22 @@ def test_a_slack_without_settings_is_reported_with_advice(tmp_path: Path) -> Non
     assert "Slack: app: nothing is set: make an app from manifest.yaml" in ended.stdout
 
 
+def test_the_verdict_stands_first_and_last_and_problems_before_the_rest(tmp_path: Path) -> None:
+    fine = run_parley(tmp_path, "doctor", "--index")
+    wrong = run_parley(tmp_path, "doctor", "--index", "--slack", PARLEY_RETENTION_DAYS="many", PARLEY_LOG="loud")
+    unset = run_parley(tmp_path, "doctor", "--index", "--slack")
+
+    lines = fine.stdout.splitlines()
+    assert lines[0] == lines[-1] == "Everything answers."
+    assert wrong.stdout.splitlines()[0].endswith("problems.")
+    first_settings = [line.partition(" ")[0] for line in wrong.stdout.splitlines()[1:3]]
+    assert sorted(first_settings) == ["PARLEY_LOG", "PARLEY_RETENTION_DAYS"]
+    assert "problems:" in wrong.stderr
+    assert unset.stdout.splitlines()[0] == "1 problem."
+    assert unset.stdout.splitlines()[1].startswith("Slack: app: nothing is set")
+    assert unset.stdout.splitlines()[2].startswith("Index: file: ")
+
+
 def test_the_older_option_for_slack_prints_the_same(tmp_path: Path) -> None:
     by_name, by_alias = run_parley(tmp_path, "doctor", "--surface", "slack"), run_parley(tmp_path, "doctor", "--slack")
 

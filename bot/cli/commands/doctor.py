@@ -14,7 +14,7 @@ from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import global_options, is_debug_on, print_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bot.settings import LoadedSettings, Settings
     from bot.surface.checkup import CheckupFinding
@@ -73,12 +73,11 @@ def doctor(
             checkups = {product: [asdict(finding) for finding in found] for product, found in findings.items()}
             print_line(json.dumps({"settings": rows, "problems": problems, **checkups}, ensure_ascii=False))
         else:
+            print_line(_describe_verdict(len(problems)))
+            _print_findings(findings)
             _print_setting_rows(rows)
-            for product, found in findings.items():
-                for finding in found:
-                    print_line(f"{product.capitalize()}: {finding.what}: {finding.fault or finding.found}")
             if not problems:
-                print_line("Everything answers.")
+                print_line(_describe_verdict(0))
         if problems:
             raise CommandFailed(_list_problems(problems))
 
@@ -128,9 +127,24 @@ def _mask_passwords(text: str) -> str:
     return _PASSWORD_IN_URL.sub(r"\1********@", text)
 
 
+def _describe_verdict(problem_count: int) -> str:
+    """Stands above and below what was found, which is longer than a screen."""
+    if problem_count == 0:
+        return "Everything answers."
+    return f"{problem_count} problem{'s' * (problem_count > 1)}."
+
+
+def _print_findings(findings: "Mapping[str, Sequence[CheckupFinding]]") -> None:
+    """What is wrong comes before what is fine."""
+    lines = [(product.capitalize(), finding) for product, found in findings.items() for finding in found]
+    for name, finding in sorted(lines, key=lambda line: not line[1].fault):
+        print_line(f"{name}: {finding.what}: {finding.fault or finding.found}")
+
+
 def _print_setting_rows(rows: "list[dict[str, str | None]]") -> None:
+    """Wrong settings come before the others."""
     width = max(len(row["name"] or "") for row in rows)
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row["problem"] is None):
         value = row["problem"] or row["value"] or "–"
         print_line(f"{row['name']:<{width}}  {value}  ({row['source']})")
 
