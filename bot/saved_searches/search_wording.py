@@ -43,7 +43,9 @@ def describe_creation(
         _describe_reports(search, schedule, zone)
         if is_posted
         else f"Nothing can be posted here; `parley saved run {number}` shows what has changed.",
-        f"To end it, say “stop watching {number}”." if is_posted else f"`parley saved stop {number}` ends it.",
+        f"To end it, say “stop watching {number}”."
+        if is_posted
+        else f"`parley saved list` lists the saved searches, and `parley saved stop {number}` ends this one.",
     ]
     return "\n\n".join(filter(None, lines))
 

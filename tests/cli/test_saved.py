@@ -33,6 +33,16 @@ def test_a_question_is_saved_and_shows_what_has_changed(orders_home: Path, tmp_p
     assert "nothing has changed" in again.stdout
 
 
+def test_a_search_that_is_asked_for_on_a_command_line_names_the_commands_that_show_it(orders_home: Path) -> None:
+    reply = run_parley(orders_home, "ask", "Tell me when a new order arrives").stdout
+
+    assert "saved this as search 1" in reply
+    for command in ("parley saved run 1", "parley saved list", "parley saved stop 1"):
+        assert command in reply
+        assert run_parley(orders_home, *command.split()[1:]).status == 0
+    assert "stop watching" not in reply
+
+
 def test_saved_searches_are_listed_and_stopped(orders_home: Path) -> None:
     words = ("orders from Kestrel", "--every", "monday 9:00", "--tz", "Europe/Berlin")
     assert run_parley(orders_home, "saved", "add", *words).status == 0
