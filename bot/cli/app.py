@@ -20,7 +20,6 @@ from bot.cli.commands import (
     packages,
     prompts,
     serve,
-    sources,
 )
 from bot.cli.commands import eval as evaluation
 from bot.cli.database import backup, schema
@@ -28,6 +27,7 @@ from bot.cli.failures import report_internal_error
 from bot.cli.programs import mcp
 from bot.cli.records import expire, forget, report, saved, synonym
 from bot.cli.runtime import GlobalOptions, global_options
+from bot.cli.sources import source_commands
 
 app = typer.Typer(
     name="parley",
@@ -70,7 +70,7 @@ app.command("eval")(evaluation.run_evaluation)
 buckets.app.command("synonym")(synonym.add_synonym)
 buckets.app.command("expire")(expire.expire_documents)
 app.add_typer(buckets.app, name="bucket")
-app.add_typer(sources.app, name="source")
+app.add_typer(source_commands.app, name="source")
 app.add_typer(index.app, name="index")
 app.add_typer(schema.app, name="db")
 app.command()(backup.backup)
