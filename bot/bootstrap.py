@@ -27,7 +27,10 @@ from bot.access.limits import QuestionLimits
 from bot.admin.administration import AdminOperations
 from bot.admin.document_retention import DocumentRetention
 from bot.admin.retention import ConversationRetention
-from bot.admin.sources import ALLOW_PRIVATE_OPTION, FOLDER_KIND, SourceOperations
+from bot.admin.source_kinds.folder_kind import FolderKind
+from bot.admin.source_kinds.site_kind import SiteKind
+from bot.admin.source_kinds.source_kind import SourceKind
+from bot.admin.sources import SourceOperations
 from bot.application import Application, Clock
 from bot.attachments.attachment_indexes import AttachmentIndexes
 from bot.attachments.attachments import ConversationAttachments
@@ -60,6 +63,7 @@ from bot.surface.installations import AppInstallations
 from bot.surface.known_addresses import ServiceUrls
 from bot.surface.outbox import Outbox
 from bot.surface.product_directories import ProductDirectories
+from bot.surface.secret_sealing import SecretSeal
 from bot.surface.surface_registry import SurfaceRegistry
 from bot.turns.feedback import AnswerFeedback
 from bot.turns.further_messages import FurtherMessages
@@ -80,7 +84,7 @@ from storage.sql.stores.attachments import AttachedFileStore
 from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkStore
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
-from storage.sql.stores.sources import SourceStore, StoredSource
+from storage.sql.stores.sources import SourceStore
 from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:
@@ -94,7 +98,6 @@ if TYPE_CHECKING:
     from bot.web_search.web_search import WebSearch
     from storage.embedded.index import EmbeddedIndex
     from storage.embedder import Embedder
-    from storage.ingest.sources.source import DocumentSource
     from storage.ingest.sources.web_page import WebPageFetcher
 
 
@@ -552,7 +555,8 @@ def _build_application(
     sources = SourceOperations(
         database=database,
         index=index,
-        opener=partial(_open_source, backends.clock),
+        kinds=_build_source_kinds(backends.clock),
+        seal=SecretSeal(settings.secret_keys),
         extractor=backends.extractor,
         schemas=settings.home / "schemas",
         worker=backends.process_name,
@@ -775,19 +779,8 @@ def _build_index_record(database: SqlDatabase, index: SearchIndex) -> IndexRecor
     )
 
 
-@asynccontextmanager
-async def _open_source(clock: Clock, source: StoredSource) -> "AsyncGenerator[DocumentSource]":
-    if source.kind == FOLDER_KIND:
-        from storage.ingest.sources.folder import FolderSource
-
-        yield FolderSource(Path(source.location))
-        return
-    from storage.ingest.sources.site import open_site
-
-    async with open_site(
-        source.location, allow_private=bool(source.options.get(ALLOW_PRIVATE_OPTION)), clock=clock
-    ) as site:
-        yield site
+def _build_source_kinds(clock: Clock) -> tuple[SourceKind, ...]:
+    return (FolderKind(), SiteKind(clock))
 
 
 async def _open_recovering_index(

@@ -1,21 +1,21 @@
 """The sources of documents: adding, syncing (by hand or when due) and removing them, and the outcome of a sync."""
 
 import asyncio
-import re
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
-from urllib.parse import urlsplit
 
+from pydantic import SecretStr
 from structlog.typing import FilteringBoundLogger
 
+from bot.admin.source_kinds.source_kind import ALLOW_PRIVATE_OPTION, CheckedSource, SourceKind, SourceRequest
 from bot.errors import InvalidSource, SourceBusy, UnknownSource
 from bot.metrics.operation_measurements import OperationObserver, SyncMeasurement, ignore_operation
+from bot.surface.secret_sealing import SecretSeal
 from bot.task_groups import lone_error
-from storage.ingest.errors import IngestError, SyncLost
+from storage.ingest.errors import IngestError, SourceUnavailable, SyncLost
 from storage.ingest.extract.candidates import Extractor
 from storage.search.bucket_parts import whole_bucket_of
 from storage.search.errors import SearchError
@@ -29,39 +29,22 @@ if TYPE_CHECKING:
     from storage.ingest.sources.source import DocumentSource
     from storage.ingest.sources.sync import SyncProgress, SyncResult
 
-FOLDER_KIND: Final = "folder"
-SITE_KIND: Final = "site"
-ALLOW_PRIVATE_OPTION: Final = "allow_private"
-"""The option of a site that may lie on a private network."""
 _SYNC_LEASE: Final = timedelta(seconds=60)
 _MAX_CONCURRENT_SYNCS: Final = 2  # due sources that one process syncs at the same time
 _MIN_INTERVAL: Final = timedelta(minutes=1)
 _MAX_INTERVAL: Final = timedelta(days=366)
-_UNSAFE_CHARACTERS = re.compile(r"[^\w.]+")
-
-SourceOpener = Callable[[StoredSource], AbstractAsyncContextManager["DocumentSource"]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRequest:
-    """A source to add. `location` is a path or a URL; `sync_interval` None: synced only by hand."""
-
-    kind: str
-    location: str
-    bucket: str
-    sync_interval: timedelta | None = None
-    allow_private: bool = False
 
 
 class SourceOperations:
-    """`opener` opens the folder or site of a source. `schemas` is the folder for the schemas that syncs infer."""
+    """`seal` keeps the secrets of sources. `schemas` is the folder for the schemas that syncs infer."""
 
     def __init__(
         self,
         *,
         database: SqlDatabase,
         index: SearchIndex,
-        opener: SourceOpener,
+        kinds: Iterable[SourceKind],
+        seal: SecretSeal,
         extractor: Extractor,
         schemas: Path,
         worker: str,
@@ -70,22 +53,31 @@ class SourceOperations:
         observer: OperationObserver = ignore_operation,
     ) -> None:
         self._observer = observer
-        self._store, self._index, self._opener = SourceStore(database), index, opener
+        self._store, self._index, self._seal = SourceStore(database), index, seal
+        self._kinds = {kind.name: kind for kind in kinds}
         self._extractor = extractor
         self._schemas, self._worker, self._log, self._lease = schemas, worker, log, lease
 
     async def add_source(self, request: SourceRequest) -> StoredSource:
-        """The source is named after its folder or host. Raises `InvalidSource`."""
-        location = await asyncio.to_thread(_validate_request, request)
-        name = _source_name_of(request.kind, location)
-        existing = await self.list_sources()
-        if any((source.location, source.bucket) == (location, request.bucket) for source in existing):
-            raise InvalidSource(f"{location} is a source of {request.bucket} already")
-        copy_number, identity = 1, name
-        while not await self._store.add_source(_new_source_of(request, identity, location)):
+        """The source is named by its kind, after its folder or host. Raises `InvalidSource`."""
+        kind = self._kinds.get(request.kind)
+        if kind is None:
+            raise InvalidSource(f"{request.kind!r} is no kind of source; there are {', '.join(self._kinds)}")
+        _validate_request(request)
+        checked = await asyncio.to_thread(kind.check_request, request)
+        if any(_is_same_source(source, request, checked) for source in await self.list_sources()):
+            raise InvalidSource(f"{checked.location} is a source of {request.bucket} already")
+        copy_number, identity = 1, checked.name
+        while not await self._store.add_source(self._new_source_of(request, checked, identity)):
             copy_number += 1
-            identity = f"{name}-{copy_number}"
+            identity = f"{checked.name}-{copy_number}"
         return await self._load_source(identity)
+
+    async def replace_secret(self, source: str, secret: SecretStr) -> None:
+        """Seals another password, key or token for the source. Raises `UnknownSource`, `SourceBusy`, `SyncLost`."""
+        claimed = await self._claim_source(source)
+        if not await self._store.replace_credential(claimed, self._seal.seal_secret(secret.get_secret_value())):
+            raise SyncLost(source)
 
     async def list_sources(self) -> list[StoredSource]:
         """In the order in which they were added."""
@@ -146,6 +138,33 @@ class SourceOperations:
                 raise SyncLost(source)
         return len(doc_ids)
 
+    def _new_source_of(self, request: SourceRequest, checked: CheckedSource, identity: str) -> NewSource:
+        secret = request.secret
+        return NewSource(
+            id=identity,
+            kind=request.kind,
+            location=checked.location,
+            bucket=BucketId(request.bucket),
+            options=checked.options,
+            credential=None if secret is None else self._seal.seal_secret(secret.get_secret_value()),
+            every=request.sync_interval,
+        )
+
+    @asynccontextmanager
+    async def _open_source(self, source: StoredSource) -> "AsyncGenerator[DocumentSource]":
+        """Raises `SourceUnavailable`."""
+        kind = self._kinds.get(source.kind)
+        if kind is None:
+            raise SourceUnavailable(f"sources of the kind {source.kind!r} are not read; install Parley again")
+        secret = None if source.credential is None else self._seal.open_secret(source.credential)
+        if source.credential is not None and secret is None:
+            raise SourceUnavailable(
+                "its password was sealed with a key that is not in PARLEY_SECRET_KEY; "
+                f"give it again: parley source secret {source.id} --ask-secret"
+            )
+        async with kind.open_source(source, None if secret is None else SecretStr(secret)) as document_source:
+            yield document_source
+
     async def _load_source(self, source: str) -> StoredSource:
         stored = await self._store.find_source(source)
         if stored is None:
@@ -189,7 +208,7 @@ class SourceOperations:
 
         source = claimed.source
         try:
-            async with self._hold_sync_lease(claimed) as ledger, self._opener(source) as document_source:
+            async with self._hold_sync_lease(claimed) as ledger, self._open_source(source) as document_source:
                 synced = await sync_source(
                     document_source,
                     ledger,
@@ -290,54 +309,21 @@ def sync_problem_of(source: str, synced: "SyncResult") -> str | None:
 # -- validation of a new source
 
 
-def _new_source_of(request: SourceRequest, identity: str, location: str) -> NewSource:
-    return NewSource(
-        id=identity,
-        kind=request.kind,
-        location=location,
-        bucket=BucketId(request.bucket),
-        options={ALLOW_PRIVATE_OPTION: True} if request.allow_private else {},
-        every=request.sync_interval,
-    )
-
-
-def _validate_request(request: SourceRequest) -> str:
-    """The full location. Raises `InvalidSource`."""
+def _validate_request(request: SourceRequest) -> None:
+    """Raises `InvalidSource`."""
     from storage.ingest.pipeline import is_bucket_name
 
     if not is_bucket_name(request.bucket):
         raise InvalidSource(f"{request.bucket!r} cannot be the name of a bucket: no slashes, no dot at the start")
     if request.sync_interval is not None and not _MIN_INTERVAL <= request.sync_interval <= _MAX_INTERVAL:
         raise InvalidSource("a source is synced every minute at most, and every year at least")
-    return _validate_url(request.location) if request.kind == SITE_KIND else _validate_folder(request.location)
 
 
-def _validate_folder(location: str) -> str:
-    try:
-        path = Path(location).expanduser().resolve()
-        if path.is_dir():
-            return str(path)
-    except (OSError, RuntimeError, ValueError) as exc:
-        raise InvalidSource(f"{location!r} cannot be a folder: {exc}") from exc
-    raise InvalidSource(f"{location} is no folder" if path.exists() else f"there is no folder {location}")
-
-
-def _validate_url(location: str) -> str:
-    from storage.ingest.sources.urls import normalize_url
-
-    try:
-        parts = urlsplit(location.strip())
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        parts, is_address = None, False
-    if parts is None or not is_address:
-        raise InvalidSource(f"{location!r} is no address of a site, such as https://www.example.com/")
-    if parts.username is not None or parts.password is not None:
-        raise InvalidSource("an address with a user or a password in it is not taken: it would be shown")
-    return normalize_url(location)
-
-
-def _source_name_of(kind: str, location: str) -> str:
-    """A short name without characters that have a meaning in ids and shells."""
-    full_name = (urlsplit(location).hostname or "").removeprefix("www.") if kind == SITE_KIND else Path(location).name
-    return _UNSAFE_CHARACTERS.sub("-", full_name.casefold()).strip("-.")[:40] or kind
+def _is_same_source(source: StoredSource, request: SourceRequest, checked: CheckedSource) -> bool:
+    """Whether it reads the same, so that a bucket would get each document twice."""
+    options, own_options = (
+        {name: value for name, value in values.items() if name != ALLOW_PRIVATE_OPTION}
+        for values in (source.options, checked.options)
+    )
+    own = (request.kind, checked.location, request.bucket, own_options)
+    return (source.kind, source.location, source.bucket, options) == own

@@ -4,6 +4,7 @@ IngestError
 ├── UnreadableSchema   a schema file cannot be read; names file, line and field
 ├── UnparsableFile     one file yields no text; holds the reason
 ├── ListingFailed      the items of a source could not be listed completely
+├── SourceUnavailable  a source cannot be opened at all
 └── SyncLost           another process has taken over the sync of a source
 """
 
@@ -33,6 +34,17 @@ class UnparsableFile(IngestError):
 
 class ListingFailed(IngestError):
     """The items of a source could not be listed completely. `reason` is shown to people."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class SourceUnavailable(IngestError):
+    """A source cannot be opened: no connection, wrong credentials, or a missing package.
+
+    `reason` is shown to people.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from bot.admin.sources import SourceRequest
+from bot.admin.source_kinds.source_kind import SourceRequest
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.http_server import build_web_app

@@ -1,60 +1,30 @@
-"""`parley source`: adds, lists, syncs and removes the sources of a bucket's documents."""
+"""`parley source`: lists, syncs and removes the sources of a bucket's documents, and replaces their secrets."""
 
 import json
-import re
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.failures import CommandFailed, print_to_stderr
+from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
 from bot.cli.options import DebugOption, HomeOption, JsonOption
-from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
+from bot.cli.runtime import count_phrase_for, is_debug_on, print_line, run_with_bot
+from bot.cli.sources.source_adding import AskSecretOption, SecretVariableOption, add_app, format_interval, read_secret
 
 if TYPE_CHECKING:
     from bot.application import Application
     from storage.ingest.sources.sync import SyncProgress, SyncResult
     from storage.sql.stores.sources import StoredSource
 
-app = typer.Typer(help="Folders and sites that buckets are kept in step with.", no_args_is_help=True)
-_add_app = typer.Typer(help="Name a source; its first sync loads what it has.", no_args_is_help=True)
-app.add_typer(_add_app, name="add")
+app = typer.Typer(
+    help="Places that buckets are kept in step with: folders, sites, stores of files, databases.", no_args_is_help=True
+)
+app.add_typer(add_app, name="add")
 
 _MAX_SHOWN_FAILURES = 20
-_INTERVAL_PATTERN = re.compile(r"(\d{1,6})\s*(m|min|h|d|w)", re.IGNORECASE)
-_TIMEDELTA_UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-BucketOption = Annotated[str, typer.Option("--bucket", metavar="NAME", help="The bucket; made where it is not there.")]
-IntervalOption = Annotated[
-    str | None,
-    typer.Option("--every", metavar="TIME", help="How often parley serve syncs it: 30m, 1h, 1d. [default: never]"),
-]
 SourceIdArgument = Annotated[str, typer.Argument(metavar="ID")]
-
-
-@_add_app.command()
-def folder(
-    path: str, bucket: BucketOption, every: IntervalOption = None, home: HomeOption = None, debug: DebugOption = False
-) -> None:
-    """A folder, with all that is below it."""
-    _add_source("folder", path, bucket, every, allow_private=False, home=home, debug=debug)
-
-
-@_add_app.command()
-def site(
-    url: str,
-    bucket: BucketOption,
-    every: IntervalOption = None,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="It may be on this machine or a private network.")
-    ] = False,
-    home: HomeOption = None,
-    debug: DebugOption = False,
-) -> None:
-    """The pages of a site, by its sitemap; URL is the site, a part of it, or a sitemap."""
-    _add_source("site", url, bucket, every, allow_private=allow_private, home=home, debug=debug)
 
 
 @app.command("list")
@@ -111,6 +81,27 @@ def sync(
 
 
 @app.command()
+def secret(
+    id_: SourceIdArgument,
+    secret_variable: SecretVariableOption = None,
+    asks_secret: AskSecretOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Another password, key or token for a source; it is sealed in the database."""
+    with exit_on_failure(debug=is_debug_on(debug)):
+        new_secret = read_secret(secret_variable, asks_secret=asks_secret)
+        if new_secret is None:
+            raise CommandFailed("give the secret with --secret-env VARIABLE or --ask-secret", exit_status=2)
+
+    async def replace_secret(bot: "Application") -> None:
+        await bot.sources.replace_secret(id_, new_secret)
+        print_line(f"{id_} has another password, key or token; now: parley source sync {id_}")
+
+    run_with_bot(replace_secret, home=home, debug=debug)
+
+
+@app.command()
 def remove(
     id_: SourceIdArgument,
     keep_documents: Annotated[
@@ -129,58 +120,9 @@ def remove(
     run_with_bot(remove_source, home=home, debug=debug)
 
 
-def _add_source(
-    kind: str,
-    location: str,
-    bucket: str,
-    interval_text: str | None,
-    *,
-    allow_private: bool,
-    home: HomeOption,
-    debug: bool,
-) -> None:
-    async def add_with_bot(bot: "Application") -> None:
-        from bot.admin.sources import SourceRequest
-        from bot.errors import InvalidSource
-
-        request = SourceRequest(
-            kind=kind,
-            location=location,
-            bucket=bucket,
-            sync_interval=_parse_interval(interval_text),
-            allow_private=allow_private,
-        )
-        try:
-            source = await bot.sources.add_source(request)
-        except InvalidSource as exc:
-            raise CommandFailed(str(exc), exit_status=2) from exc
-        schedule = f"; parley serve syncs it every {_format_interval(source.every)}" if source.every else ""
-        print_line(f"added {source.id} for {source.bucket}{schedule}; now: parley source sync {source.id}")
-
-    run_with_bot(add_with_bot, home=home, debug=debug)
-
-
-def _parse_interval(interval_text: str | None) -> timedelta | None:
-    """The interval of `30m`, `1h` or `1d`. Raises `CommandFailed`."""
-    if interval_text is None:
-        return None
-    match = _INTERVAL_PATTERN.fullmatch(interval_text.strip())
-    if match is None or int(match[1]) == 0:
-        raise CommandFailed(f"--every {interval_text!r} is no time such as 30m, 1h or 1d", exit_status=2)
-    return timedelta(**{_TIMEDELTA_UNITS[match[2].lower()]: int(match[1])})
-
-
-def _format_interval(interval: timedelta) -> str:
-    minutes = int(interval.total_seconds()) // 60
-    for unit, size in (("d", 24 * 60), ("h", 60)):
-        if minutes % size == 0:
-            return f"{minutes // size}{unit}"
-    return f"{minutes}m"
-
-
 def _print_source(source: "StoredSource") -> None:
     documents = count_phrase_for(source.documents, "document")
-    schedule = f", every {_format_interval(source.every)}" if source.every else ""
+    schedule = f", every {format_interval(source.every)}" if source.every else ""
     last_sync = f"{source.outcome} at {source.synced_at:%Y-%m-%d %H:%M} UTC" if source.synced_at else "not synced yet"
     print_line(f"{source.id}  {source.kind} {source.location} → {source.bucket}{schedule}; {documents}; {last_sync}")
     if source.failure:

@@ -27,13 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class SourceDefinition:
-    """`options` depend on the kind."""
+    """`options` depend on the kind. `credential` is sealed: the password, key or token of the source."""
 
     id: tables.UniqueText
     kind: str
     location: tables.PeopleText
     bucket: Annotated[BucketId, Field(sa_type=AutoString)]
     options: tables.JsonColumn
+    credential: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +178,11 @@ class SourceStore:
         statement = _update_while_leased(claimed).values(
             values | _RELEASED_VALUES | {"due_at": now + every if every else None}
         )
+        return await self._update_single_row(statement)
+
+    async def replace_credential(self, claimed: ClaimedSource, credential: str) -> bool:
+        """Store another sealed credential, and return the source. False if the lease was lost."""
+        statement = _update_while_leased(claimed).values(_RELEASED_VALUES | {"credential": credential})
         return await self._update_single_row(statement)
 
     async def release_source(self, claimed: ClaimedSource) -> bool:

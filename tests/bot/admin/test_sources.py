@@ -2,21 +2,27 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 import structlog
+from pydantic import SecretStr
 from structlog.testing import LogCapture
 
 from bot.admin.periodic_jobs import run_periodic_jobs
-from bot.admin.sources import FOLDER_KIND, SITE_KIND, SourceOperations, SourceRequest, sync_outcome_of
+from bot.admin.source_kinds.folder_kind import FOLDER_KIND, FolderKind
+from bot.admin.source_kinds.site_kind import SITE_KIND, SiteKind
+from bot.admin.source_kinds.source_kind import SourceRequest
+from bot.admin.sources import SourceOperations, sync_outcome_of
 from bot.application import Application
 from bot.errors import InvalidSource, SourceBusy, UnknownSource
+from bot.surface.secret_sealing import SecretSeal
 from storage.embedded.index import EmbeddedIndex
-from storage.ingest.errors import SyncLost
+from storage.ingest.errors import SourceUnavailable, SyncLost
 from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.sources.folder import FolderSource
 from storage.ingest.sources.source import DocumentSource, SourceItem
@@ -46,17 +52,19 @@ class GatedFolderSource(FolderSource):
             yield item
 
 
-class RecordingSourceOpener:
+class RecordingFolderKind(FolderKind):
     """Opens the sources of these tests, and records which were opened."""
 
     def __init__(self) -> None:
         self.opened_sources: list[str] = []
+        self.secrets: list[SecretStr | None] = []
         self.broken: set[str] = set()
         self.gate_events: tuple[asyncio.Event, asyncio.Event] | None = None
 
     @asynccontextmanager
-    async def __call__(self, source: StoredSource) -> AsyncGenerator[DocumentSource]:
+    async def open_source(self, source: StoredSource, secret: SecretStr | None) -> AsyncGenerator[DocumentSource]:
         self.opened_sources.append(source.id)
+        self.secrets.append(secret)
         if source.id in self.broken:
             raise PermissionError(13, "not for us")
         path = Path(source.location)
@@ -64,8 +72,8 @@ class RecordingSourceOpener:
 
 
 @pytest.fixture
-def openers() -> RecordingSourceOpener:
-    return RecordingSourceOpener()
+def openers() -> RecordingFolderKind:
+    return RecordingFolderKind()
 
 
 @pytest.fixture
@@ -75,7 +83,7 @@ def logged() -> LogCapture:
 
 @pytest.fixture
 def a_replica(
-    database: SqlDatabase, index: EmbeddedIndex, openers: RecordingSourceOpener, tmp_path: Path, logged: LogCapture
+    database: SqlDatabase, index: EmbeddedIndex, openers: RecordingFolderKind, tmp_path: Path, logged: LogCapture
 ) -> "SourceReplica":
     return SourceReplica(database, index, openers, tmp_path / "schemas", logged)
 
@@ -87,18 +95,21 @@ class SourceReplica:
         self,
         database: SqlDatabase,
         index: EmbeddedIndex,
-        openers: RecordingSourceOpener,
+        openers: RecordingFolderKind,
         schemas: Path,
         logged: LogCapture,
     ) -> None:
         self._database, self._index, self._openers, self._schemas = database, index, openers, schemas
         self._log = structlog.wrap_logger(None, processors=[logged])
 
-    def __call__(self, worker: str = "w1", lease: timedelta = timedelta(seconds=60)) -> SourceOperations:
+    def __call__(
+        self, worker: str = "w1", lease: timedelta = timedelta(seconds=60), keys: Sequence[bytes] = (b"k1",)
+    ) -> SourceOperations:
         return SourceOperations(
             database=self._database,
             index=self._index,
-            opener=self._openers,
+            kinds=(self._openers, SiteKind(lambda: datetime(2026, 11, 20, tzinfo=UTC))),
+            seal=SecretSeal(keys),
             extractor=RuleExtractor(),
             schemas=self._schemas,
             worker=worker,
@@ -232,7 +243,7 @@ async def test_a_source_is_removed_with_or_without_its_documents(
 
 
 async def test_only_one_of_two_replicas_syncs_a_due_source(
-    a_replica: SourceReplica, openers: RecordingSourceOpener, index: EmbeddedIndex, folder: Path
+    a_replica: SourceReplica, openers: RecordingFolderKind, index: EmbeddedIndex, folder: Path
 ) -> None:
     openers.gate_events = asyncio.Event(), asyncio.Event()
     entered, opened = openers.gate_events
@@ -254,7 +265,7 @@ async def test_only_one_of_two_replicas_syncs_a_due_source(
 
 
 async def test_a_source_is_due_again_after_its_interval(
-    a_replica: SourceReplica, openers: RecordingSourceOpener, clock: Clock, folder: Path
+    a_replica: SourceReplica, openers: RecordingFolderKind, clock: Clock, folder: Path
 ) -> None:
     sources = a_replica()
     await sources.add_source(source_request_for(folder))
@@ -268,7 +279,7 @@ async def test_a_source_is_due_again_after_its_interval(
 
 async def test_a_source_that_fails_blocks_no_other_and_is_logged_once(
     a_replica: SourceReplica,
-    openers: RecordingSourceOpener,
+    openers: RecordingFolderKind,
     index: EmbeddedIndex,
     tmp_path: Path,
     folder: Path,
@@ -294,7 +305,7 @@ async def test_a_source_that_fails_blocks_no_other_and_is_logged_once(
 
 
 async def test_a_cancelled_sync_releases_its_lease(
-    a_replica: SourceReplica, openers: RecordingSourceOpener, index: EmbeddedIndex, folder: Path
+    a_replica: SourceReplica, openers: RecordingFolderKind, index: EmbeddedIndex, folder: Path
 ) -> None:
     openers.gate_events = asyncio.Event(), asyncio.Event()
     sources = a_replica()
@@ -310,6 +321,39 @@ async def test_a_cancelled_sync_releases_its_lease(
     assert (await a_replica("w2").sync_source("hand-book")).added == 10
 
 
+async def test_the_secret_of_a_source_is_sealed_and_given_only_to_its_kind(
+    a_replica: SourceReplica, openers: RecordingFolderKind, folder: Path
+) -> None:
+    sources = a_replica()
+
+    added = await sources.add_source(replace(source_request_for(folder), secret=SecretStr("hush-hush")))
+    await sources.sync_source("hand-book")
+
+    assert added.credential is not None
+    assert "hush" not in repr(added)
+    assert openers.secrets == [SecretStr("hush-hush")]
+
+
+async def test_a_secret_that_no_key_opens_is_asked_for_again_and_can_be_replaced(
+    a_replica: SourceReplica, openers: RecordingFolderKind, folder: Path
+) -> None:
+    await a_replica().add_source(replace(source_request_for(folder), secret=SecretStr("old")))
+    other = a_replica(keys=[b"k2"])
+
+    with pytest.raises(SourceUnavailable, match="parley source secret hand-book"):
+        await other.sync_source("hand-book")
+    await other.replace_secret("hand-book", SecretStr("new"))
+    await other.sync_source("hand-book")
+
+    assert openers.secrets == [SecretStr("new")]
+    assert [source.outcome for source in await other.list_sources()] == ["done"]
+
+
+async def test_a_kind_that_is_not_known_is_refused_with_those_that_are(a_replica: SourceReplica) -> None:
+    with pytest.raises(InvalidSource, match="there are folder, site"):
+        await a_replica().add_source(SourceRequest(kind="ftp", location="ftp://example.com/", bucket=NOTES))
+
+
 async def take_over_sync(taking: SourceOperations, clock: Clock) -> SyncResult:
     """The sync by a replica that finds the lease expired. The holder may renew it just before, so this retries."""
     while True:
@@ -319,7 +363,7 @@ async def take_over_sync(taking: SourceOperations, clock: Clock) -> SyncResult:
 
 
 async def test_a_sync_that_loses_its_lease_ends_by_itself(
-    a_replica: SourceReplica, openers: RecordingSourceOpener, clock: Clock, folder: Path
+    a_replica: SourceReplica, openers: RecordingFolderKind, clock: Clock, folder: Path
 ) -> None:
     openers.gate_events = asyncio.Event(), asyncio.Event()
     lease = timedelta(milliseconds=60)
@@ -355,7 +399,7 @@ async def test_a_due_source_is_synced_by_the_periodic_jobs(
 
 
 async def test_a_running_sync_is_cancelled_and_releases_its_lease_when_the_process_ends(
-    a_replica: SourceReplica, openers: RecordingSourceOpener, bot: Application, folder: Path
+    a_replica: SourceReplica, openers: RecordingFolderKind, bot: Application, folder: Path
 ) -> None:
     openers.gate_events = asyncio.Event(), asyncio.Event()
     sources = a_replica()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.admin.sources import FOLDER_KIND, SourceRequest
+from bot.admin.source_kinds.folder_kind import FOLDER_KIND
+from bot.admin.source_kinds.source_kind import SourceRequest
 from bot.application import Application
 from bot.bootstrap import (
     find_index_fault,

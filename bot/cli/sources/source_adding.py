@@ -1,0 +1,152 @@
+"""`parley source add KIND|URL`: a command for each kind of source, and one for all sources with a URL."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from bot.cli.failures import CommandFailed, exit_on_failure
+from bot.cli.options import DebugOption, HomeOption
+from bot.cli.runtime import is_debug_on, print_line, run_with_bot
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+    from typer._click.core import Command, Context  # Typer's own copy of click
+
+    from bot.application import Application
+
+_INTERVAL_PATTERN = re.compile(r"(\d{1,6})\s*(m|min|h|d|w)", re.IGNORECASE)
+_TIMEDELTA_UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_MAX_SECRET_CHARACTERS = 100_000  # a key file has some thousands
+BucketOption = Annotated[str, typer.Option("--bucket", metavar="NAME", help="The bucket; made where it is not there.")]
+IntervalOption = Annotated[
+    str | None,
+    typer.Option("--every", metavar="TIME", help="How often parley serve syncs it: 30m, 1h, 1d. [default: never]"),
+]
+PrivateOption = Annotated[bool, typer.Option("--allow-private", help="It may be on this machine or a private network.")]
+UserOption = Annotated[str | None, typer.Option("--user", metavar="NAME", help="The user, or the id of the key.")]
+SecretVariableOption = Annotated[
+    str | None,
+    typer.Option("--secret-env", metavar="VARIABLE", help="The environment variable with the password, key or token."),
+]
+AskSecretOption = Annotated[bool, typer.Option("--ask-secret", help="Ask for the password, key or token.")]
+
+
+class _KindOrUrlGroup(TyperGroup):
+    """Takes a URL in the place of a command: `parley source add s3://documents/contracts --bucket contracts`."""
+
+    def resolve_command(self, ctx: "Context", args: list[str]) -> "tuple[str | None, Command | None, list[str]]":
+        if args and _URL_START.match(args[0]):
+            args = ["url", *args]
+        return super().resolve_command(ctx, args)
+
+
+add_app = typer.Typer(
+    help="Name a source, by its kind or its URL; its first sync loads what it has.",
+    no_args_is_help=True,
+    cls=_KindOrUrlGroup,
+)
+
+
+@add_app.command()
+def folder(
+    path: str, bucket: BucketOption, every: IntervalOption = None, home: HomeOption = None, debug: DebugOption = False
+) -> None:
+    """A folder, with all that is below it."""
+    add_source("folder", path, bucket, every, home=home, debug=debug)
+
+
+@add_app.command()
+def site(
+    url: str,
+    bucket: BucketOption,
+    every: IntervalOption = None,
+    allow_private: PrivateOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """The pages of a site, by its sitemap; URL is the site, a part of it, or a sitemap."""
+    add_source("site", url, bucket, every, allow_private=allow_private, home=home, debug=debug)
+
+
+def add_source(
+    kind: str,
+    location: str,
+    bucket: str,
+    interval_text: str | None,
+    *,
+    allow_private: bool = False,
+    options: Mapping[str, object] | None = None,
+    secret_variable: str | None = None,
+    asks_secret: bool = False,
+    home: HomeOption,
+    debug: bool,
+) -> None:
+    """Adds the source and prints what it is called. `options` that are None are left out. Raises `typer.Exit`."""
+    with exit_on_failure(debug=is_debug_on(debug)):
+        secret = read_secret(secret_variable, asks_secret=asks_secret)
+        interval = _parse_interval(interval_text)
+
+    async def add_with_bot(bot: "Application") -> None:
+        from bot.admin.source_kinds.source_kind import SourceRequest
+        from bot.errors import InvalidSource
+
+        request = SourceRequest(
+            kind=kind,
+            location=location,
+            bucket=bucket,
+            sync_interval=interval,
+            allow_private=allow_private,
+            options={name: value for name, value in (options or {}).items() if value is not None},
+            secret=secret,
+        )
+        try:
+            source = await bot.sources.add_source(request)
+        except InvalidSource as exc:
+            raise CommandFailed(str(exc), exit_status=2) from exc
+        schedule = f"; parley serve syncs it every {format_interval(source.every)}" if source.every else ""
+        print_line(f"added {source.id} for {source.bucket}{schedule}; now: parley source sync {source.id}")
+
+    run_with_bot(add_with_bot, home=home, debug=debug)
+
+
+def read_secret(variable: str | None, *, asks_secret: bool) -> "SecretStr | None":
+    """The secret of the environment variable, or what a person types or pipes in. Raises `CommandFailed`."""
+    from pydantic import SecretStr
+
+    if variable is None and not asks_secret:
+        return None
+    if variable is None:
+        typed = typer.prompt("Password, key or token", hide_input=True, err=True) if sys.stdin.isatty() else ""
+        text = typed or sys.stdin.read(_MAX_SECRET_CHARACTERS + 1).removesuffix("\n")
+    else:
+        text = os.environ.get(variable, "")  # the value is sealed now, and the variable is not needed later
+    if not text:
+        raise CommandFailed(f"the variable {variable} is not set" if variable else "nothing was given", exit_status=2)
+    if len(text) > _MAX_SECRET_CHARACTERS:
+        raise CommandFailed("that is too long for a password, key or token", exit_status=2)
+    return SecretStr(text)
+
+
+def _parse_interval(interval_text: str | None) -> timedelta | None:
+    """The interval of `30m`, `1h` or `1d`. Raises `CommandFailed`."""
+    if interval_text is None:
+        return None
+    match = _INTERVAL_PATTERN.fullmatch(interval_text.strip())
+    if match is None or int(match[1]) == 0:
+        raise CommandFailed(f"--every {interval_text!r} is no time such as 30m, 1h or 1d", exit_status=2)
+    return timedelta(**{_TIMEDELTA_UNITS[match[2].lower()]: int(match[1])})
+
+
+def format_interval(interval: timedelta) -> str:
+    minutes = int(interval.total_seconds()) // 60
+    for unit, size in (("d", 24 * 60), ("h", 60)):
+        if minutes % size == 0:
+            return f"{minutes // size}{unit}"
+    return f"{minutes}m"
