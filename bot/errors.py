@@ -55,6 +55,7 @@ BotError                        its text is one plain sentence for a person
 └── LinkRefused                 a download that is not served
     ├── LinkForged              not signed by this Parley
     ├── LinkExpired             older than allowed
+    ├── AdminLinkRefused        does not open the admin page
     ├── ReaderStatusUnknown     the chat product does not say whether the person still reads the channel
     └── FileGone                the file no longer exists, or is not for this person
 """
@@ -424,6 +425,18 @@ class LinkExpired(LinkRefused):
 
     def __init__(self) -> None:
         super().__init__("This link has expired; please ask for the file again.")
+
+
+class AdminLinkRefused(LinkRefused):
+    """Forged, too old, used before, or of somebody who is no admin; the message does not say which."""
+
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This link does not open the admin page: it is older than ten minutes, was used before, or is not valid; "
+            "please ask for a new one."
+        )
 
 
 class ReaderStatusUnknown(LinkRefused):

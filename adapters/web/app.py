@@ -18,7 +18,15 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.web.access_guard import ACCESS_COOKIE, AccessGuard
 from adapters.web.outbox import WebOutbox, conversation_id_of
-from adapters.web.page import STATIC_FILES, chat_page, entry_html, read_static_file, steps_page, token_page
+from adapters.web.page import (
+    STATIC_FILES,
+    TOKEN_TARGETS,
+    chat_page,
+    entry_html,
+    read_static_file,
+    steps_page,
+    token_page,
+)
 from adapters.web.render import steps_html
 from adapters.web.reply_only import ReplyOnlyWeb
 from adapters.web.transcript import TranscriptEntry, WebTranscript
@@ -331,11 +339,12 @@ class WebChat:
 
     async def _sign_in_with_token(self, request: web.Request) -> web.StreamResponse:
         fields = await read_form(request, _MAX_FORM_BYTES)
-        token = fields.get("token", "")
+        token, target = fields.get("token", ""), fields.get("target", "")
+        target = target if target in TOKEN_TARGETS else "/"
         if not self._guard.is_same_origin(request) or not self._guard.is_access_token(token, request):
-            page = token_page("This is not the token.")
+            page = token_page("This is not the token.", leads_to=target)
             return web.Response(text=page, content_type="text/html", status=403, headers=_SECURITY_HEADERS)
-        response = _redirect_to("/")
+        response = _redirect_to(target)
         is_secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
         response.set_cookie(
             ACCESS_COOKIE, self._guard.token_cookie_value(), httponly=True, samesite="Strict", secure=is_secure

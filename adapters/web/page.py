@@ -17,6 +17,7 @@ STATIC_FILES = {
     "chat.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
+TOKEN_TARGETS = ("/", "/admin")  # the pages that the access token opens
 
 
 def chat_page(
@@ -42,9 +43,9 @@ def chat_page(
     )
 
 
-def token_page(status_text: str) -> str:
-    """Returns the page that asks for the access token."""
-    return _load_page_template("token.html").substitute(status=join_html(status_text))
+def token_page(status_text: str, *, leads_to: str = "/") -> str:
+    """Returns the page that asks for the access token. `leads_to`: one of `TOKEN_TARGETS`."""
+    return _load_page_template("token.html").substitute(status=join_html(status_text), target=join_html(leads_to))
 
 
 def steps_page(content: SafeHtml) -> str:

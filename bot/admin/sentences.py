@@ -62,6 +62,7 @@ _CHANGE_LABELS: Final = {
     "revoke": "Removed the grant",
     "admin.add": "Added the admin",
     "admin.remove": "Removed the admin",
+    "admin.enter": "Opened the admin page by the link",
     "group.create": "Made the group",
     "group.add": "Added to the group",
     "group.remove": "Removed from the group",

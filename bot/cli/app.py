@@ -25,7 +25,7 @@ from bot.cli.commands import eval as evaluation
 from bot.cli.database import backup, schema
 from bot.cli.failures import report_internal_error
 from bot.cli.programs import mcp
-from bot.cli.records import expire, forget, report, saved, synonym
+from bot.cli.records import admin_link, expire, forget, report, saved, synonym
 from bot.cli.runtime import GlobalOptions, global_options
 from bot.cli.sources import source_commands
 
@@ -82,6 +82,7 @@ app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)
 app.add_typer(grants.group_app, name="group")
+app.command("admin-link")(admin_link.make_admin_link)
 app.add_typer(mcp.app, name="mcp")
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(packages.app, name="teams")

@@ -1,4 +1,6 @@
-"""What answers other programs on the HTTP port: each request gets its answer at once, so there is no outbox."""
+"""What answers on the HTTP port beside the surfaces: other programs, and the pages for admins. Each request gets its
+answer at once, so there is no outbox.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, func, insert, select, text
 
 from storage.sql import tables
 from storage.sql.database import SqlDatabase
-from storage.sql.stores.audit import write_audit_entry
+from storage.sql.stores.audit import audit, write_audit_entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,22 @@ class AdminStore:
         write_audit_entry(self._database, connection, "admin.remove", person, by=by, before={"added_by": old.added_by})
         return AdminRemoval.REMOVED
 
+    async def record_link_use(self, link: str, person: str) -> bool:
+        """Record that a person has entered the admin page by a link; False if the link was used before."""
+        was_used = select(audit.c.position).where(audit.c.action == "admin.enter", audit.c.matter == link)
+
+        def check_and_record(connection: Connection) -> bool:
+            self._lock_admin_table(connection)
+            if connection.execute(was_used).first() is not None:
+                return False
+            write_audit_entry(self._database, connection, "admin.enter", link, by=person)
+            return True
+
+        return await self._database.run_write(check_and_record)
+
     def _lock_admin_table(self, connection: Connection) -> None:
-        """Lock the table on PostgreSQL; otherwise two admins who remove each other could leave no admin."""
+        """Lock the table on PostgreSQL; otherwise two admins who remove each other could leave no admin, and two
+        people could enter by one link.
+        """
         if not self._database.is_file:
             connection.execute(text("LOCK TABLE admins IN SHARE ROW EXCLUSIVE MODE"))

@@ -17,6 +17,7 @@ from aiohttp import web
 from adapters.mcp.endpoint import McpEndpoint, RequestLimits
 from adapters.slack.app import surface as build_slack_surface
 from adapters.teams.app import surface as build_teams_surface
+from adapters.web.admin.endpoint import endpoint as build_admin_site
 from adapters.web.app import surface as build_web_surface
 from bot.application import Application
 from bot.bootstrap import open_application
@@ -121,7 +122,7 @@ async def open_fuzzed_bot(home: Path, seed: int) -> AsyncGenerator[FuzzedBot]:
             stack.push_async_callback(surface.close)
         programs = McpEndpoint(bot, RequestLimits(HurriedClock(bot.clock())))
         stack.push_async_callback(programs.close)
-        app = build_web_app(bot, [*surfaces, programs], ServiceMetrics())
+        app = build_web_app(bot, [*surfaces, programs, build_admin_site(bot)], ServiceMetrics())
         port = await stack.enter_async_context(_serve_app(app))
         target = AttackTarget(host="127.0.0.1", port=port, slack_secret=SIGNING_SECRET)
         yield FuzzedBot(target=target, maker=_request_maker_for(target, teams, program_tokens, seed))

@@ -1,0 +1,268 @@
+"""`/admin` on the HTTP port: pages for admins, which work with links and forms alone.
+
+Every request is checked anew: whose it is, and whether that person is an admin. A form changes something only if it was
+sent from this site with the token of the visitor's own pages; then the visitor is sent on to the page that shows it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from adapters.web.access_guard import AccessGuard
+from adapters.web.admin.bucket_pages import bucket_page, buckets_page
+from adapters.web.admin.grant_pages import grants_page
+from adapters.web.admin.layout import PageContext, address_of, plain_page
+from adapters.web.admin.source_pages import sources_page
+from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_session_cookie, set_session_cookie
+from adapters.web.html import html_element
+from adapters.web.page import token_page
+from bot.access.subjects import parse_subject
+from bot.admin.admin_page.bucket_status import InstallationStatus
+from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
+from bot.application import Application
+from bot.errors import AdminLinkRefused, AdminRefused, BotError, InvalidSubject, MissingBucket, NotAdmin
+from bot.http.connections import protect_connection
+from bot.http.request_body import read_form
+from bot.ids import BucketId
+
+_MAX_FORM_BYTES: Final = 64 * 1024
+_MAX_BUCKET_CHARACTERS: Final = 300
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+_STATIC_FILES: Final = {"admin.css": "text/css"}
+_DONE_SENTENCES: Final = {
+    "granted": "It is granted, and holds from the next question on.",
+    "revoked": "The grant is revoked.",
+}
+_CLOSED_SENTENCE: Final = (
+    "The admin page is open on this machine, with the token of the web chat, or by a link that parley admin-link makes."
+)
+_NO_ADMIN_SENTENCE: Final = "You are not an admin of Parley now, so this page is not open to you."
+_FOREIGN_FORM_SENTENCE: Final = "This was not sent from a page of yours that is still valid; load the page again."
+_LEFT_SENTENCE: Final = "You have left the admin page; a new link opens it again."
+
+PageHandler = Callable[[web.Request, AdminVisitor], Awaitable[web.Response]]
+FormHandler = Callable[[web.Request, AdminVisitor, Mapping[str, str]], Awaitable[web.Response]]
+RequestHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def endpoint(bot: Application) -> "AdminSite":
+    """Implements `bot.programs.endpoint.ProgramEndpointFactory`."""
+    return AdminSite(bot)
+
+
+class AdminSite:
+    """Implements `bot.programs.endpoint.ProgramEndpoint`."""
+
+    def __init__(self, bot: Application) -> None:
+        settings, self._administration = bot.settings, bot.administration
+        self._entrance = AdminEntrance(administration=bot.administration, database=bot.database, settings=settings)
+        self._status = InstallationStatus(
+            administration=bot.administration,
+            index=bot.index,
+            access=bot.access,
+            sources=bot.sources,
+            readiness=bot.readiness,
+        )
+        token = settings.web_token.get_secret_value() if settings.web_token else None
+        public_host = urlsplit(settings.link_base).netloc.lower()
+        self._guard = AccessGuard(token, public_host, keys=settings.secret_keys, clock=bot.clock)
+        self._visitors = AdminVisitors(self._guard, self._entrance, settings.secret_keys)
+
+    def http_routes(self) -> Sequence[web.RouteDef]:
+        return (
+            web.get("/admin", self._serve_page(self._show_buckets)),
+            web.get("/admin/bucket", self._serve_page(self._show_bucket)),
+            web.get("/admin/grants", self._serve_page(self._show_grants)),
+            web.get("/admin/sources", self._serve_page(self._show_sources)),
+            web.post("/admin/grant", self._take_form(self._grant_bucket)),
+            web.post("/admin/revoke", self._take_form(self._revoke_grant)),
+            web.post("/admin/leave", self._take_form(self._leave_page)),
+            web.get(ENTRY_PATH + "/{signed}", self._show_entrance),
+            web.post(ENTRY_PATH + "/{signed}", self._enter_by_link),
+            web.get("/admin/{name}", self._serve_static_file),
+        )
+
+    async def start(self) -> None:
+        """Do nothing: there is nothing to open."""
+
+    async def close(self) -> None:
+        """Do nothing: no answer stays open."""
+
+    # -- pages
+
+    async def _show_buckets(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        buckets = await self._status.load_buckets(visitor.person)
+        problems = await self._status.find_problems(visitor.person)
+        return html_response(buckets_page(_context_of(request, visitor), buckets, problems))
+
+    async def _show_bucket(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        return await self._render_bucket(_context_of(request, visitor), bucket_named_in(request), 200)
+
+    async def _show_grants(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        return await self._render_grants(_context_of(request, visitor), 200)
+
+    async def _show_sources(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        sources = await self._status.list_sources(visitor.person)
+        return html_response(sources_page(_context_of(request, visitor), sources))
+
+    async def _render_bucket(self, context: PageContext, bucket: str, status: int) -> web.Response:
+        person = context.visitor.person
+        loaded, groups = await self._status.load_bucket(bucket, person), await self._load_group_ids(context.visitor)
+        return html_response(bucket_page(context, loaded, groups), status)
+
+    async def _render_grants(self, context: PageContext, status: int) -> web.Response:
+        buckets = await self._administration.list_buckets(context.visitor.person)
+        return html_response(grants_page(context, buckets, await self._load_group_ids(context.visitor)), status)
+
+    async def _load_group_ids(self, visitor: AdminVisitor) -> list[str]:
+        return [group.id for group in await self._administration.list_groups(visitor.person)]
+
+    # -- changes
+
+    async def _grant_bucket(
+        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
+    ) -> web.Response:
+        bucket, include_external = BucketId(fields.get("bucket", "")), fields.get("include_external") == "yes"
+        try:
+            subject = parse_subject(fields.get("subject", "").strip())
+            await self._administration.grant_bucket(
+                bucket, subject, include_external=include_external, by=visitor.person
+            )
+        except (AdminRefused, InvalidSubject, MissingBucket) as exc:
+            return await self._refuse_change(visitor, fields, exc)
+        return redirect_to(_address_after(fields, "granted"))
+
+    async def _revoke_grant(
+        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
+    ) -> web.Response:
+        try:
+            subject = parse_subject(fields.get("subject", ""))
+            await self._administration.revoke_grant(BucketId(fields.get("bucket", "")), subject, by=visitor.person)
+        except (AdminRefused, InvalidSubject) as exc:
+            return await self._refuse_change(visitor, fields, exc)
+        return redirect_to(_address_after(fields, "revoked"))
+
+    async def _refuse_change(self, visitor: AdminVisitor, fields: Mapping[str, str], exc: BotError) -> web.Response:
+        """The page of the form, with the reason."""
+        if isinstance(exc, NotAdmin):
+            raise exc
+        if fields.get("back") == "/admin/bucket" and not isinstance(exc, MissingBucket):
+            context = PageContext(visitor=visitor, path="/admin/bucket", problem=str(exc))
+            return await self._render_bucket(context, fields.get("bucket", ""), 422)
+        context = PageContext(visitor=visitor, path="/admin/grants", problem=str(exc))
+        return await self._render_grants(context, 422)
+
+    # -- access
+
+    def _serve_page(self, handler: PageHandler) -> RequestHandler:
+        async def serve_visitor(request: web.Request) -> web.StreamResponse:
+            visitor = self._visitors.find_visitor(request)
+            if visitor is None:
+                return self._closed_response()
+            if not await self._administration.is_admin(visitor.person):
+                return refusal_response(_NO_ADMIN_SENTENCE, 403)
+            protect_connection(request)
+            return await _answer_or_refuse(handler(request, visitor))
+
+        return serve_visitor
+
+    def _take_form(self, handler: FormHandler) -> RequestHandler:
+        async def check_form(request: web.Request, visitor: AdminVisitor) -> web.Response:
+            fields = await read_form(request, _MAX_FORM_BYTES)
+            if not self._visitors.accepts_form(request, visitor, fields):
+                return refusal_response(_FOREIGN_FORM_SENTENCE, 403)
+            return await handler(request, visitor, fields)
+
+        return self._serve_page(check_form)
+
+    def _closed_response(self) -> web.Response:
+        if self._guard.wants_token:
+            return html_response(token_page("", leads_to="/admin"), 401)
+        return refusal_response(_CLOSED_SENTENCE, 403)
+
+    async def _show_entrance(self, request: web.Request) -> web.StreamResponse:
+        """Shows a button, so that a program that looks at links does not use the link up."""
+        try:
+            person = await self._entrance.find_link_person(request.match_info["signed"])
+        except AdminLinkRefused as exc:
+            return refusal_response(str(exc), exc.status)
+        sentence = html_element("p", f"This link lets {person} in, once.")
+        button = html_element("button", "Open the admin page", type="submit", class_="main", autofocus=True)
+        return html_response(plain_page("Parley admin", sentence, html_element("form", button, method="post")))
+
+    async def _enter_by_link(self, request: web.Request) -> web.StreamResponse:
+        if not self._guard.is_same_origin(request):
+            return refusal_response(_FOREIGN_FORM_SENTENCE, 403)
+        try:
+            session = await self._entrance.open_session(request.match_info["signed"])
+        except AdminLinkRefused as exc:
+            return refusal_response(str(exc), exc.status)
+        response = redirect_to("/admin")
+        set_session_cookie(response, request, session)
+        return response
+
+    async def _leave_page(self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]) -> web.Response:
+        response = html_response(plain_page("Parley admin", html_element("p", _LEFT_SENTENCE)))
+        delete_session_cookie(response)
+        return response
+
+    async def _serve_static_file(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["name"]
+        if name not in _STATIC_FILES:
+            return refusal_response("There is no such page.", 404)
+        headers = SECURITY_HEADERS | {"Cache-Control": "no-cache"}
+        return web.Response(text=_read_static_file(name), content_type=_STATIC_FILES[name], headers=headers)
+
+
+def html_response(page: str, status: int = 200) -> web.Response:
+    return web.Response(text=page, content_type="text/html", status=status, headers=SECURITY_HEADERS)
+
+
+def refusal_response(sentence: str, status: int) -> web.Response:
+    return html_response(plain_page("Parley admin", html_element("p", sentence, class_="notice")), status)
+
+
+def redirect_to(address: str) -> web.Response:
+    return web.Response(status=303, headers=SECURITY_HEADERS | {"Location": address})
+
+
+def bucket_named_in(request: web.Request) -> str:
+    return request.query.get("b", "")[:_MAX_BUCKET_CHARACTERS]
+
+
+async def _answer_or_refuse(answer: Awaitable[web.Response]) -> web.Response:
+    try:
+        return await answer
+    except NotAdmin:  # since the check at the beginning
+        return refusal_response(_NO_ADMIN_SENTENCE, 403)
+    except MissingBucket as exc:
+        return refusal_response(str(exc), 404)
+
+
+def _context_of(request: web.Request, visitor: AdminVisitor) -> PageContext:
+    done = _DONE_SENTENCES.get(request.query.get("done", ""), "")
+    return PageContext(visitor=visitor, path=request.path, done=done)
+
+
+def _address_after(fields: Mapping[str, str], done: str) -> str:
+    """Where the visitor is sent after a change: to the page of the form."""
+    if fields.get("back") == "/admin/bucket":
+        return address_of("/admin/bucket", b=fields.get("bucket", "")[:_MAX_BUCKET_CHARACTERS], done=done)
+    return address_of("/admin/grants", done=done)
+
+
+@cache
+def _read_static_file(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
