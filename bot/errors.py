@@ -45,6 +45,8 @@ BotError                        its text is one plain sentence for a person
 │   ├── AdminFromSettings       named in PARLEY_ADMINS
 │   ├── IneligibleAdmin         a guest, or no longer a member
 │   ├── UnknownGroup            no group of Parley's own
+│   ├── BucketClosed            what is in a bucket, for an admin without a grant
+│   ├── UnknownListing          a page of a list that is not there
 │   └── ConcurrentChange        another person changed it first
 ├── ProgramCallRefused          a call of another program that is not answered
 │   ├── InvalidCall             arguments that are wrong or contradict each other
@@ -394,6 +396,24 @@ class UnknownGroup(AdminRefused):
     def __init__(self, group: str) -> None:
         super().__init__(f"There is no group {group!r}. Make it with: parley group create {group}")
         self.group = group
+
+
+class BucketClosed(AdminRefused):
+    """An admin asks for what is in a bucket that is not granted to them."""
+
+    def __init__(self, bucket: str) -> None:
+        super().__init__(
+            f"What is in the documents of {bucket!r} is open to you only with a grant, also as an admin; you can give "
+            "yourself one, and the audit log keeps who did."
+        )
+        self.bucket = bucket
+
+
+class UnknownListing(AdminRefused):
+    """The address of a page of documents that belongs to no list."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such page of documents; begin with the first one.")
 
 
 class ConcurrentChange(AdminRefused):

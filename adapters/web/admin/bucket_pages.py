@@ -41,11 +41,26 @@ def bucket_page(context: PageContext, status: BucketStatus, group_ids: Sequence[
         overview.title,
         html_element("p", _facts_of(status), class_="facts"),
         *([list_html(status.problems, "problems")] if status.problems else []),
-        *(() if status.is_readable else (html_element("p", CLOSED_BUCKET, class_="quiet"),)),
+        _contents_links(status) if status.is_readable else html_element("p", CLOSED_BUCKET, class_="quiet"),
         *(section_html(_part_title_of(part, status), _fields_html(part)) for part in status.parts),
         section_html("Who may see it", bucket_grants_html(context, overview, group_ids), id_="grants"),
         trail=[("/admin", "Buckets")],
     )
+
+
+def _contents_links(status: BucketStatus) -> SafeHtml:
+    """Returns links to what is in the bucket, and in each of its parts."""
+    lines = [
+        html_element(
+            "p",
+            *([f"{part.id}: "] if len(status.parts) > 1 else []),
+            link_html("Documents", "/admin/documents", b=part.id),
+            link_html("Review of values", "/admin/review", b=part.id),
+            class_="pages",
+        )
+        for part in status.parts
+    ]
+    return join_html(*lines)
 
 
 def _row_of_bucket(status: BucketStatus) -> Sequence[str]:

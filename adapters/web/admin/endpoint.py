@@ -14,6 +14,7 @@ from aiohttp import web
 
 from adapters.web.access_guard import AccessGuard
 from adapters.web.admin.bucket_pages import bucket_page, buckets_page
+from adapters.web.admin.document_pages import TEXT_CHARACTERS, document_page, documents_page, review_page
 from adapters.web.admin.grant_pages import grants_page
 from adapters.web.admin.layout import PageContext, address_of, plain_page
 from adapters.web.admin.source_pages import sources_page
@@ -21,16 +22,27 @@ from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_sess
 from adapters.web.html import html_element
 from adapters.web.page import token_page
 from bot.access.subjects import parse_subject
+from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, BucketContents, ShownDocument
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
 from bot.application import Application
-from bot.errors import AdminLinkRefused, AdminRefused, BotError, InvalidSubject, MissingBucket, NotAdmin
+from bot.errors import (
+    AdminLinkRefused,
+    AdminRefused,
+    BotError,
+    BucketClosed,
+    InvalidSubject,
+    MissingBucket,
+    NotAdmin,
+    UnknownListing,
+)
 from bot.http.connections import protect_connection
 from bot.http.request_body import read_form
 from bot.ids import BucketId
 
 _MAX_FORM_BYTES: Final = 64 * 1024
 _MAX_BUCKET_CHARACTERS: Final = 300
+_MAX_DOC_ID_CHARACTERS: Final = 2_000
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -75,6 +87,7 @@ class AdminSite:
             sources=bot.sources,
             readiness=bot.readiness,
         )
+        self._contents = BucketContents(administration=bot.administration, index=bot.index, access=bot.access)
         token = settings.web_token.get_secret_value() if settings.web_token else None
         public_host = urlsplit(settings.link_base).netloc.lower()
         self._guard = AccessGuard(token, public_host, keys=settings.secret_keys, clock=bot.clock)
@@ -84,6 +97,9 @@ class AdminSite:
         return (
             web.get("/admin", self._serve_page(self._show_buckets)),
             web.get("/admin/bucket", self._serve_page(self._show_bucket)),
+            web.get("/admin/documents", self._serve_page(self._show_documents)),
+            web.get("/admin/document", self._serve_page(self._show_document)),
+            web.get("/admin/review", self._serve_page(self._show_review)),
             web.get("/admin/grants", self._serve_page(self._show_grants)),
             web.get("/admin/sources", self._serve_page(self._show_sources)),
             web.post("/admin/grant", self._take_form(self._grant_bucket)),
@@ -109,6 +125,26 @@ class AdminSite:
 
     async def _show_bucket(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         return await self._render_bucket(_context_of(request, visitor), bucket_named_in(request), 200)
+
+    async def _show_documents(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        words, cursor = request.query.get("q", "").strip()[:MAX_WORDS_CHARACTERS], request.query.get("after", "")
+        listing = await self._contents.list_documents(
+            bucket_named_in(request), visitor.person, words=words, cursor=cursor or None
+        )
+        return html_response(documents_page(_context_of(request, visitor), listing, words, cursor))
+
+    async def _show_document(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        doc_id = request.query.get("id", "")
+        document = None
+        if len(doc_id) <= _MAX_DOC_ID_CHARACTERS:
+            document = await self._contents.load_document(bucket_named_in(request), doc_id, visitor.person)
+        if document is None:
+            return refusal_response("There is no such document here, or you may not see it.", 404)
+        return html_response(document_page(_context_of(request, visitor), document, _part_of(request, document)))
+
+    async def _show_review(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        reviewed = await self._contents.review_values(bucket_named_in(request), visitor.person)
+        return html_response(review_page(_context_of(request, visitor), reviewed))
 
     async def _show_grants(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         return await self._render_grants(_context_of(request, visitor), 200)
@@ -247,8 +283,17 @@ async def _answer_or_refuse(answer: Awaitable[web.Response]) -> web.Response:
         return await answer
     except NotAdmin:  # since the check at the beginning
         return refusal_response(_NO_ADMIN_SENTENCE, 403)
-    except MissingBucket as exc:
+    except BucketClosed as exc:
+        return refusal_response(str(exc), 403)
+    except (MissingBucket, UnknownListing) as exc:
         return refusal_response(str(exc), 404)
+
+
+def _part_of(request: web.Request, document: ShownDocument) -> int:
+    """The part of the text that is asked for; the first one if there is no such part."""
+    text = request.query.get("part", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+    return number if number * TEXT_CHARACTERS < len(document.text) else 0
 
 
 def _context_of(request: web.Request, visitor: AdminVisitor) -> PageContext:

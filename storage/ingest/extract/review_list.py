@@ -108,16 +108,30 @@ class _ReviewCollector:
 
 
 async def review_extraction(
-    index: SearchIndex, schema: Schema, *, below_confidence: float, limit: int
+    index: SearchIndex,
+    schema: Schema,
+    *,
+    below_confidence: float,
+    limit: int,
+    scope: Scope | None = None,
+    max_documents: int | None = None,
 ) -> ExtractionReview:
-    """The review of all documents of the bucket, for its owner: grants of readers do not count."""
+    """The review of the documents of the bucket, at most `max_documents`, within the scope; without one, of all of
+    them, for the owner: readers of documents do not count.
+    """
+    owner_scope = Scope(tenant=index.tenant, buckets=frozenset({schema.bucket}), ignores_readers=True)
+    documents = _all_documents_in(index.within_scope(scope or owner_scope), schema.bucket)
     joined = frozenset(field.name for field in schema.fields if has_joined_spellings(field))
     counts_by_field = {field.name: FieldCounts() for field in schema.fields}
     collector = _ReviewCollector(below_confidence, max(limit, 1), counts_by_field, joined)
     order, field_collector = count(), FieldReviewCollector(schema)
-    async for document in _all_documents_in(index, schema.bucket):
+    seen_count = 0
+    async for document in documents:
         collector.add_document(document, order)
         field_collector.add_document(document)
+        seen_count += 1
+        if max_documents is not None and seen_count >= max_documents:
+            break
     values = [value for _, _, value in sorted(collector.heap, key=lambda entry: (-entry[0], -entry[1]))]
     several = {key: spellings for key, spellings in collector.spellings_by_name.items() if len(spellings) > 1}
     names = sorted(several.items(), key=lambda item: (-item[1].total(), item[0]))[:_MAX_JOINED_NAMES]
@@ -138,8 +152,7 @@ def _spellings_by_count(spellings: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(spellings.items(), key=lambda item: (-item[1], item[0])))
 
 
-async def _all_documents_in(index: SearchIndex, bucket: BucketId) -> AsyncIterator[Document]:
-    scoped = index.within_scope(Scope(tenant=index.tenant, buckets=frozenset({bucket}), ignores_readers=True))
+async def _all_documents_in(scoped: ScopedIndex, bucket: BucketId) -> AsyncIterator[Document]:
     search = Search(clauses=(Clause(bucket=bucket, condition=MATCH_ALL),))
     cursor: str | None = None
     while True:
