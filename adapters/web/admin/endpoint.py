@@ -22,7 +22,7 @@ from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_sess
 from adapters.web.html import html_element
 from adapters.web.page import token_page
 from bot.access.subjects import parse_subject
-from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, BucketContents, ShownDocument
+from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, GrantedContents, ShownDocument
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
 from bot.application import Application
@@ -87,7 +87,7 @@ class AdminSite:
             sources=bot.sources,
             readiness=bot.readiness,
         )
-        self._contents = BucketContents(administration=bot.administration, index=bot.index, access=bot.access)
+        self._contents = GrantedContents(administration=bot.administration, index=bot.index, access=bot.access)
         token = settings.web_token.get_secret_value() if settings.web_token else None
         public_host = urlsplit(settings.link_base).netloc.lower()
         self._guard = AccessGuard(token, public_host, keys=settings.secret_keys, clock=bot.clock)

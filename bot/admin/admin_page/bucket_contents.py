@@ -133,7 +133,7 @@ class ReviewedBucket:
     is_partial: bool
 
 
-class BucketContents:
+class GrantedContents:
     """Each call names the admin who asks. It raises `NotAdmin` for anybody else, `MissingBucket`, and `BucketClosed`
     for a bucket that is not granted to the admin.
     """
