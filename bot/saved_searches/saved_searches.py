@@ -68,9 +68,9 @@ class SavedSearches:
             case SaveRequest():
                 return await self._save_search(request, inbound, turn, scope, ask)
             case ListRequest():
-                return search_wording.describe_searches(await self._list_visible_searches(inbound))
+                return search_wording.describe_searches(await self._list_visible_searches(inbound), scope.buckets)
             case StopRequest():
-                return await self._stop_searches(request, inbound)
+                return await self._stop_searches(request, inbound, scope)
 
     async def run_search(
         self, run: SavedSearchRun, inbound: Inbound, scope: Scope, ask: QuestionCallback
@@ -136,7 +136,7 @@ class SavedSearches:
         is_posted = self._surfaces.outbox_for(inbound.surface) is not None
         return search_wording.describe_creation(search, outcome, watched, zone=zone, is_posted=is_posted)
 
-    async def _stop_searches(self, request: StopRequest, inbound: Inbound) -> str:
+    async def _stop_searches(self, request: StopRequest, inbound: Inbound, scope: Scope) -> str:
         searches = await self._list_visible_searches(inbound)
         if request.number is not None:
             chosen = [search for search in searches if search.position == request.number]
@@ -145,7 +145,7 @@ class SavedSearches:
         else:
             chosen = []
         if not chosen:
-            return search_wording.describe_searches(searches)
+            return search_wording.describe_searches(searches, scope.buckets)
         for search in chosen:
             await self._store.stop_search(search.position)
         return search_wording.describe_stop(chosen)

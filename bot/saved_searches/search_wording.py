@@ -1,7 +1,7 @@
 """What Parley says about saved searches. Markdown, in English, as the requests are."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, tzinfo
 from typing import Final
 
@@ -88,11 +88,14 @@ def describe_pause(search: StoredSavedSearch, reason: str) -> str:
     return f"I have paused saved search {search.position}, {_quote(search.question)}, because {reason}."
 
 
-def describe_searches(searches: Sequence[StoredSavedSearch]) -> str:
-    """A line for each search."""
+def describe_searches(searches: Sequence[StoredSavedSearch], readable_buckets: Collection[str]) -> str:
+    """A line for each search. How many documents it found the last time is said where these may still be read."""
     if not searches:
         return NO_SEARCHES_NOTICE
-    lines = [f"- **{search.position}** {_quote(search.question)}, {_describe_state(search)}" for search in searches]
+    lines = [
+        f"- **{search.position}** {_quote(search.question)}, {_describe_state(search, readable_buckets)}"
+        for search in searches
+    ]
     hint = f"To end one, say its number: “stop watching {searches[0].position}”."
     return "\n".join(["Your saved searches:", "", *lines, "", hint])
 
@@ -136,9 +139,9 @@ def _describe_delay(run: SavedSearchRun, zone: tzinfo) -> str:
     return f"_I was not running on {due}, when this was due, and missed {run.missed_count} times; this is about all._"
 
 
-def _describe_state(search: StoredSavedSearch) -> str:
-    is_paused = search.status is SavedSearchStatus.PAUSED
-    return f"{search.schedule}; {_count_documents(len(search.seen))}{'; paused' if is_paused else ''}"
+def _describe_state(search: StoredSavedSearch, readable_buckets: Collection[str]) -> str:
+    found = f"; {_count_documents(len(search.seen))}" if set(search.buckets) <= set(readable_buckets) else ""
+    return f"{search.schedule}{found}{'; paused' if search.status is SavedSearchStatus.PAUSED else ''}"
 
 
 def _list_titles(heading: str, doc_ids: Sequence[str], watched: WatchedDocuments) -> str:

@@ -18,7 +18,7 @@ from bot.ids import EVERYONE
 from tests.scenarios.matrix.marked_buckets import SECRET, marks_in, open_matrix_home
 from tests.scenarios.matrix.slack_ways import SlackMatrix
 from tests.scenarios.matrix.teams_ways import TeamsMatrix
-from tests.scenarios.matrix.town import Cell, MatrixProduct, MatrixTown, SeatKind
+from tests.scenarios.matrix.town import SAVED_REPORTS, SAVED_SEARCH, Cell, MatrixProduct, MatrixTown, SeatKind
 from tests.scenarios.surfaces.selection import SURFACES
 
 PRODUCTS: Final[Mapping[str, MatrixProduct]] = {product.name: product for product in (SlackMatrix(), TeamsMatrix())}
@@ -189,7 +189,9 @@ def _questions_of_offers(product: MatrixProduct, cells: list[Cell]) -> dict[Cell
     """The questions whose answers people have from when they had the right."""
     offering_ways = (CONTINUED | product.ways.once.keys()) - product.ways.without_offer
     return {
-        cell: LEAKS["text" if cell[0] in {"feedback", "show all"} else "facet"]
+        cell: SAVED_SEARCH
+        if cell[0] == SAVED_REPORTS
+        else LEAKS["text" if cell[0] in {"feedback", "show all"} else "facet"]
         for cell in cells
         if cell[0] in offering_ways
     }
@@ -253,7 +255,7 @@ def test_the_channel_is_told_that_a_question_continues_in_private(product: str, 
 # What the matrix must have at least.
 DEMANDED: Final = (
     {"mention", "private chat", "thread", "command", "shortcut", "Home", "click", "typed choice", "export", "download",
-     "feedback"},
+     "feedback", "saving", "saved reports", "saved aside"},
     {"member", "guest", "external", "removed after the offer", "deactivated", "admin"},
     {"text", "count", "facet", "suggestion", "value", "citation", "CSV", "error text", "summary"},
 )  # fmt: skip

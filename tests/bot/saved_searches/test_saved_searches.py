@@ -282,6 +282,21 @@ async def test_without_the_right_it_pauses_with_one_sentence_and_says_nothing_el
     assert search.status is SavedSearchStatus.PAUSED
 
 
+async def test_the_list_of_searches_does_not_count_what_may_no_longer_be_seen(bot: Application) -> None:
+    ann = private_audience_of("ANN")
+    subject = await save_search_of_ann(bot)
+    talk = ConversationDriver(bot, person=ann.person, audience=ann)
+    before = text_of((await talk.ask_question("my saved searches")).reply)
+
+    await bot.grants.revoke_grant(RECEIPTS, subject, by="operator")
+    after = text_of((await talk.ask_question("my saved searches")).reply)
+    unknown = text_of((await talk.ask_question("stop watching 99")).reply)
+
+    assert "“List every receipt”, on change; 42 documents" in before
+    assert "“List every receipt”, on change" in after
+    assert "42" not in after + unknown
+
+
 async def test_a_person_without_rights_learns_nothing_when_saving(bot: Application) -> None:
     bob = private_audience_of("BOB")
 

@@ -12,8 +12,9 @@ from bot.admin.sentences import opaque_key_of
 from bot.ids import PersonId
 from tests.scenarios.matrix.marked_buckets import LINK, SECRET
 from tests.scenarios.matrix.slack_town import SlackSeat, SlackTown, SlackWay, a_view, open_slack_town, turn_of, user_of
-from tests.scenarios.matrix.town import MatrixTown, MatrixWays
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackMessage
+from tests.scenarios.matrix.stored_turns import list_saved_numbers, run_saved_searches_of
+from tests.scenarios.matrix.town import SAVED_REPORTS, SAVED_SEARCH, MatrixTown, MatrixWays
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage
 
 
 async def ask_in_channel(town: SlackTown, seat: SlackSeat, words: str, offer: SlackMessage | None) -> None:
@@ -169,6 +170,39 @@ async def administer(town: SlackTown, seat: SlackSeat, words: str, offer: SlackM
         await town.slack.post_as_person(seat.person, seat.direct, "List every ledger")
 
 
+async def save_search(town: SlackTown, seat: SlackSeat, words: str, offer: SlackMessage | None) -> None:
+    """In private and in the channel, and lets both report."""
+    saving = f"Every Monday at 9:00: {words}"
+    await town.slack.post_as_person(seat.person, seat.direct, saving)
+    await town.slack.post_as_person(seat.person, seat.channel, f"<@{BOT_USER}> {saving}")
+    await _read_reports(town, seat.person, seat.direct)
+
+
+async def read_saved_reports(town: SlackTown, seat: SlackSeat, words: str, offer: SlackMessage | None) -> None:
+    """Of a search that was saved when the person had the right, else now: reports, lists, stops and resumes it."""
+    if offer is None:
+        await town.slack.post_as_person(seat.person, seat.direct, SAVED_SEARCH)
+    await _read_reports(town, seat.person, seat.direct)
+    for number in await list_saved_numbers(town.bot):
+        for action in ("resume", "stop"):
+            await town.click_in_view(seat.person, f"home:saved:{action}", str(number))
+
+
+async def read_others_reports(town: SlackTown, seat: SlackSeat, words: str, offer: SlackMessage | None) -> None:
+    """Of a search that Ada, who may see the bucket, saves in the channel that the person reads."""
+    await town.slack.post_as_person(town.ada, seat.channel, f"<@{BOT_USER}> {SAVED_SEARCH}")
+    await _read_reports(town, town.ada, seat.channel)
+    await town.slack.post_as_person(seat.person, seat.channel, f"<@{BOT_USER}> saved searches")
+
+
+async def _read_reports(town: SlackTown, person: SlackMember, channel: SlackChannel) -> None:
+    """Lets the person's searches report, and lists them."""
+    await town.wait_until_quiet()
+    await run_saved_searches_of(town.bot, PersonId(f"slack:{person.team}:{person.id}"))
+    await town.slack.post_as_person(person, channel, f"<@{BOT_USER}> show my saved searches")
+    await town.slack.open_home(person)
+
+
 def private_buttons_of(answer: SlackMessage) -> list[dict[str, Any]]:
     return [button for button in answer.block_buttons() if button["text"]["text"] == "Continue in private"]
 
@@ -210,6 +244,9 @@ SLACK_WAYS: Final[Mapping[str, SlackWay]] = {
     "more choices": show_more_choices,
     "in private": continue_in_private,
     "prompts": open_messages_tab,
+    "saving": save_search,
+    SAVED_REPORTS: read_saved_reports,
+    "saved aside": read_others_reports,
     "administering": administer,
 }
 
@@ -229,6 +266,8 @@ WAYS: Final = MatrixWays(
         "more choices": "the button is pressed, whatever is looked for",
         "in private": "somebody else has asked",
         "prompts": "the Messages tab is opened without a question",
+        SAVED_REPORTS: "the search is there already, and reports by itself",
+        "saved aside": "somebody else has saved the search",
         "administering": "every button is pressed and every modal submitted, whatever is looked for",
     },
     shows_nothing={
@@ -236,13 +275,13 @@ WAYS: Final = MatrixWays(
         "stop": "a turn that has ended is not stopped",
         "in private": "where the channel may see it as well, there is nothing to go on with in private",
     },
-    without_offer=frozenset({"Home", "prompts", "administering"}),
+    without_offer=frozenset({"Home", "prompts", "saved aside", "administering"}),
     missing={
         "group chat": "a conversation of several people is a channel like any other",
         "menu": "choices that do not fit stand behind a button",
         "file consent": "a file is uploaded without asking",
     },
-    may_see={"Home": frozenset({SECRET, "137"}), "administering": frozenset({SECRET, "137"})},
+    may_see=dict.fromkeys(("Home", "saving", SAVED_REPORTS, "administering"), frozenset({SECRET, "137"})),
 )
 
 

@@ -11,7 +11,7 @@ from bot.admin.sentences import opaque_key_of
 from bot.ids import PersonId
 from tests.scenarios.matrix.marked_buckets import LINK, SECRET
 from tests.scenarios.matrix.slack_ways import forge_links
-from tests.scenarios.matrix.stored_turns import load_clarification_of
+from tests.scenarios.matrix.stored_turns import list_saved_numbers, load_clarification_of, run_saved_searches_of
 from tests.scenarios.matrix.teams_town import (
     TeamsSeat,
     TeamsTown,
@@ -20,7 +20,7 @@ from tests.scenarios.matrix.teams_town import (
     open_teams_town,
     submissions_in,
 )
-from tests.scenarios.matrix.town import MatrixTown, MatrixWays
+from tests.scenarios.matrix.town import SAVED_REPORTS, SAVED_SEARCH, MatrixTown, MatrixWays
 from tests.scenarios.surfaces.teams_messages import choices_of, offers_file
 from tests.stand_ins.teams.activity_checker import attachments_of
 from tests.stand_ins.teams.json_parts import object_of
@@ -222,6 +222,41 @@ def _access_submissions(seat: TeamsSeat) -> Iterator[dict[str, Any]]:
     yield {"parley": "admin", "action": "save_limits", "limit_person_hour": "1000"}
 
 
+async def save_search(town: TeamsTown, seat: TeamsSeat, words: str, offer: TenantMessage | None) -> None:
+    """In private and in the channel, and lets both report."""
+    saving = f"Every Monday at 9:00: {words}"
+    await town.teams.say(seat.person, seat.private, saving)
+    await town.teams.say(seat.person, seat.channel, saving)
+    await _read_reports(town, seat.person.name, seat)
+
+
+async def read_saved_reports(town: TeamsTown, seat: TeamsSeat, words: str, offer: TenantMessage | None) -> None:
+    """Of a search that was saved when the person had the right, else now: reports, lists, stops and resumes it."""
+    if offer is None:
+        await town.teams.say(seat.person, seat.private, SAVED_SEARCH)
+    await _read_reports(town, seat.person.name, seat)
+    message = await town.post_any_message(seat)
+    for number in await list_saved_numbers(town.bot):
+        for action in ("resume_saved", "stop_saved", "stop_saved_confirmed"):
+            submission = {"parley": "admin", "action": action, "number": number}
+            await town.teams.submit_card(seat.person, message, submission)
+
+
+async def read_others_reports(town: TeamsTown, seat: TeamsSeat, words: str, offer: TenantMessage | None) -> None:
+    """Of a search that Ada, who may see the bucket, saves in the channel that the person reads."""
+    await town.teams.say(town.ada, seat.channel, SAVED_SEARCH)
+    await _read_reports(town, town.ada.name, seat)
+
+
+async def _read_reports(town: TeamsTown, name: str, seat: TeamsSeat) -> None:
+    """Lets the searches of a person report, and lists those of the seat's."""
+    await town.wait_until_quiet()
+    await run_saved_searches_of(town.bot, member_id_of(name))
+    await town.teams.say(seat.person, seat.channel, "show my saved searches")
+    for command in ("saved searches", "show my saved searches"):
+        await town.teams.say(seat.person, seat.private, command)
+
+
 def turn_of(message: TenantMessage) -> str:
     return next(str(submission["turn"]) for submission in submissions_in(message) if "turn" in submission)
 
@@ -247,6 +282,9 @@ TEAMS_WAYS: Final[Mapping[str, TeamsWay]] = {
     "show all": show_full_text,
     "more choices": show_more_choices,
     "in private": continue_in_private,
+    "saving": save_search,
+    SAVED_REPORTS: read_saved_reports,
+    "saved aside": read_others_reports,
     "administering": administer,
 }
 
@@ -267,6 +305,8 @@ WAYS: Final = MatrixWays(
         "show all": "the button is pressed, whatever is looked for",
         "more choices": "the button is pressed, whatever is looked for",
         "in private": "somebody else has asked",
+        SAVED_REPORTS: "the search is there already, and reports by itself",
+        "saved aside": "somebody else has saved the search",
         "administering": "every action is submitted, whatever is looked for",
     },
     shows_nothing={
@@ -274,7 +314,7 @@ WAYS: Final = MatrixWays(
         "stop": "a turn that has ended is not stopped",
         "in private": "where the channel may see it as well, there is nothing to go on with in private",
     },
-    without_offer=frozenset({"Home", "administering"}),
+    without_offer=frozenset({"Home", "saved aside", "administering"}),
     missing={
         "command": "commands are words in the private chat: see Home and administering",
         "shortcut": "there is no message extension",

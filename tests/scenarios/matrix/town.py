@@ -9,13 +9,16 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from bot.application import Application
 from bot.ids import PersonId, Subject
 from storage.search.ids import BucketId
 
 Cell: TypeAlias = tuple[str, str]  # a way and a leak
+
+SAVED_SEARCH: Final = "Every Monday at 9:00: list every ledger"
+SAVED_REPORTS: Final = "saved reports"  # the way that begins at a search that the person has saved
 
 
 class SeatKind(Enum):
