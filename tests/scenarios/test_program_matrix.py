@@ -19,9 +19,11 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
 
 from bot.application import Application
+from bot.conversation.download import LinkRefused
 from bot.ids import EVERYONE, OPERATOR, Subject
 from tests.adapters.mcp.clients import server_client_of, text_of
 from tests.scenarios.matrix.marked_buckets import OPEN, SECRET, marks_in, open_matrix_home
+from tests.scenarios.matrix.slack_ways import forge_links
 from tests.scenarios.test_permission_matrix import LEAKS
 
 STRANGER, REMOVED, GUEST, CONTROL = "local:sam", "local:rae", "slack:T1:GUS", "local:eve"
@@ -37,14 +39,18 @@ class EarlierOffer:
     conversation: str = "mcp:none"
     choice: str = "none"
     turn: str = "none"
+    link: str = ""
 
 
 @dataclass(kw_only=True)
 class ProgramSeat:
-    """A program that asks for one person, and the offer that it may try."""
+    """A program that asks for one person, and the offer that it may try. `own_link`: to a file of the open bucket."""
 
+    bot: Application
     client: Client
     offer: EarlierOffer
+    is_own_offer: bool
+    own_link: str
 
 
 Way = Callable[[ProgramSeat, str], Awaitable[str]]
@@ -97,6 +103,34 @@ async def answer_form(seat: ProgramSeat, leak: str) -> str:
     return "\n".join(told_by(result))
 
 
+async def download(seat: ProgramSeat, leak: str) -> str:
+    """The file of the person's own earlier export; else with links made of another person's link and an own one."""
+    if seat.is_own_offer:
+        return await fetch_file(seat.bot, seat.offer.link)
+    export, expires, _ = seat.offer.link.split(".")
+    own_expires, own_mac = seat.own_link.split(".")[1:] if seat.own_link else (expires, "")
+    links = [*forge_links(f"/{seat.offer.link}"), f"/{export}.{own_expires}.{own_mac}", f"/{export}.{expires}."]
+    return "\n".join([await fetch_file(seat.bot, link.lstrip("/")) for link in links])
+
+
+async def fetch_file(bot: Application, signed: str) -> str:
+    """As the address for downloads does it."""
+    try:
+        file = await bot.exports.find_download(signed)
+    except LinkRefused as exc:
+        return str(exc)
+    return f"{file.name} {file.path.read_text(encoding='utf-8-sig')}"
+
+
+async def save_search(seat: ProgramSeat, leak: str) -> str:
+    """Says it, lists what is saved, and lets it report."""
+    told = [
+        await call(seat, "agentic_search", question=words)
+        for words in (f"Every Monday at 9:00: {LEAKS[leak]}", "Show my saved searches")
+    ]
+    return "\n".join(told)
+
+
 ASKING_WAYS: Final[Mapping[str, Way]] = {
     "ask": lambda seat, leak: call(seat, "agentic_search", question=LEAKS[leak]),
     "ask in the bucket": lambda seat, leak: call(seat, "agentic_search", question=LEAKS[leak], buckets=[SECRET]),
@@ -104,6 +138,7 @@ ASKING_WAYS: Final[Mapping[str, Way]] = {
         seat, "agentic_search", question=LEAKS[leak], conversation=seat.offer.conversation
     ),
     "export": lambda seat, leak: call(seat, "export", question=LEAKS[leak]),
+    "saving": save_search,
     "search_text": lambda seat, leak: call(seat, "search_text", bucket=SECRET, query=LEAKS[leak]),
 }
 SINGLE_WAYS: Final[Mapping[str, Way]] = {
@@ -111,6 +146,7 @@ SINGLE_WAYS: Final[Mapping[str, Way]] = {
         seat, "agentic_search", choice=seat.offer.choice, conversation=seat.offer.conversation
     ),
     "form": answer_form,
+    "download": download,
     "export again": lambda seat, leak: call(seat, "export", conversation=seat.offer.conversation),
     "annotations_search": lambda seat, leak: call(seat, "annotations_search", bucket=SECRET),
     "annotations_aggregate": lambda seat, leak: call(
@@ -139,12 +175,12 @@ def collect_told_texts() -> Mapping[str, Mapping[tuple[str, str], str]]:
             offers = {person: await make_offer(bot, person) for person in (ADA, REMOVED, CONTROL)}
             await bot.administration.revoke_grant(SECRET, Subject(f"user:{REMOVED}"), by=OPERATOR)
             told = {
-                STRANGER: await use_ways(bot, STRANGER, offers[ADA]),
+                STRANGER: await use_ways(bot, STRANGER, offers[ADA], is_own_offer=False),
                 REMOVED: await use_ways(bot, REMOVED, offers[REMOVED]),
                 CONTROL: await use_ways(bot, CONTROL, offers[CONTROL]),
             }
             await grant(bot, SECRET, EVERYONE)  # which does not include guests
-            return told | {GUEST: await use_ways(bot, GUEST, offers[ADA])}
+            return told | {GUEST: await use_ways(bot, GUEST, offers[ADA], is_own_offer=False)}
 
     with TemporaryDirectory() as folder:
         return asyncio.run(collect(Path(folder)))
@@ -158,12 +194,28 @@ async def make_offer(bot: Application, person: str) -> EarlierOffer:
     async with server_client_of(bot, person) as client:
         result = (await client.call_tool("agentic_search", {"question": LEAKS["facet"]})).structured_content
     assert result["choices"]
-    return EarlierOffer(conversation=result["conversation"], choice=result["choices"][0]["id"], turn=result["turn"])
+    return EarlierOffer(
+        conversation=result["conversation"],
+        choice=result["choices"][0]["id"],
+        turn=result["turn"],
+        link=await export_list(bot, person, LEAKS["facet"]),
+    )
 
 
-async def use_ways(bot: Application, person: str, offer: EarlierOffer) -> Mapping[tuple[str, str], str]:
+async def export_list(bot: Application, person: str, question: str) -> str:
+    """The last part of the link to the file; empty where the person may export nothing."""
+    async with server_client_of(bot, person, shows_paths=False) as client:
+        result = await client.call_tool("export", {"question": question})
+    fields: Mapping[str, Json] = result.structured_content or {"files": ()}
+    return "".join(str(file["url"]).rpartition("/")[2] for file in fields["files"])
+
+
+async def use_ways(
+    bot: Application, person: str, offer: EarlierOffer, *, is_own_offer: bool = True
+) -> Mapping[tuple[str, str], str]:
+    own_link = await export_list(bot, person, "List every house rule")
     async with server_client_of(bot, person) as client:
-        seat = ProgramSeat(client=client, offer=offer)
+        seat = ProgramSeat(bot=bot, client=client, offer=offer, is_own_offer=is_own_offer, own_link=own_link)
         ways = {**ASKING_WAYS, **SINGLE_WAYS}
         return {(way, leak): await ways[way](seat, leak) for way, leak in CELLS}
 

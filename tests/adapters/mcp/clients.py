@@ -58,11 +58,16 @@ async def stdio_client_of(
 
 @contextlib.asynccontextmanager
 async def server_client_of(
-    bot: Application, person: str = OPERATOR, *, mode: str = MODERN, filler: FormFiller | None = None
+    bot: Application,
+    person: str = OPERATOR,
+    *,
+    mode: str = MODERN,
+    filler: FormFiller | None = None,
+    shows_paths: bool = True,
 ) -> AsyncGenerator[Client]:
     """A client of a server in this process, in which `person` asks."""
     caller = ProgramCaller(surface="mcp", person=PersonId(person))
-    server = McpServer(bot, lambda context: caller).build_server()
+    server = McpServer(bot, lambda context: caller, shows_paths=shows_paths).build_server()
     async with Client(server, mode=mode, elicitation_callback=filler) as client:
         yield client
 

@@ -1,20 +1,26 @@
 """The web where the documents do not know: offered or at once, marked, and harmless whatever comes from outside."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any as Json
+from urllib.parse import quote
 
 import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
 
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.ids import OPERATOR
 from bot.settings import load_settings
+from bot.web_search.web_pages import WEB_BUCKET
 from storage.ingest.sources.web_page import WebPageFetcher
 from storage.search.ids import EVERYONE, BucketId
+from tests.adapters.mcp.clients import server_client_of
 from tests.bot.conftest import ConversationDriver
 from tests.bot.fakes import Clock
 from tests.stand_ins.searxng import ListedPage, SearxngStandIn, serve_searxng
@@ -336,6 +342,58 @@ async def test_pages_are_seen_in_no_other_question(open_bot: BotOpener, site: We
         assert (await ask_once(bot, BOILING))["outcome"] == "no_results"
         assert (await ask_once(bot, BOILING, "c2"))["outcome"] == "no_results"
         assert set(await bot.index.load_bucket_sizes()) == {"handbook", "invoices"}
+
+
+PROGRAM_WAYS: Mapping[str, Callable[[Client, str], Awaitable[BaseModel]]] = {
+    "question": lambda client, page: client.call_tool("agentic_search", {"question": BOILING}),
+    "question in the bucket": lambda client, page: client.call_tool(
+        "agentic_search", {"question": BOILING, "buckets": [WEB_BUCKET]}
+    ),
+    "count": lambda client, page: client.call_tool("agentic_search", {"question": "How many documents are there?"}),
+    "export": lambda client, page: client.call_tool("export", {"question": "List every document"}),
+    "search_text": lambda client, page: client.call_tool("search_text", {"bucket": WEB_BUCKET, "query": "acetone"}),
+    "metadata": lambda client, page: client.call_tool("get_document_metadata", {"bucket": WEB_BUCKET, "doc_id": page}),
+    "resources": lambda client, page: client.list_resources(),
+    "document": lambda client, page: client.read_resource(f"parley://documents/{quote(page, safe='')}"),
+    "schema": lambda client, page: client.read_resource(f"parley://buckets/{WEB_BUCKET}/schema"),
+}
+
+
+@pytest.mark.parametrize("way", PROGRAM_WAYS)
+@pytest.mark.parametrize("person", [OPERATOR, "local:bob"])
+async def test_no_program_is_told_of_the_pages_of_a_question(
+    open_bot: BotOpener, site: WebSite, person: str, way: str
+) -> None:
+    async with open_bot("ask") as bot:
+        driver = ConversationDriver(bot)
+        answer = await driver.click_choice(await driver.ask_question(BOILING), "Search the web")
+        (page,) = {citation["doc_id"] for citation in answer.result["citations"]}
+        async with server_client_of(bot, person) as client:
+            try:
+                told = (await PROGRAM_WAYS[way](client, page)).model_dump_json()
+            except MCPError as exc:
+                told = exc.error.message
+
+    assert "56 °C" in answer.result["text"]
+    assert not {word for word in ("56 °C", "ChemWiki", site.url, "Acetone -") if word in told}
+
+
+@pytest.mark.parametrize("conversation", ["c1", "c2"])
+@pytest.mark.parametrize("person", ["operator", "local:bob"])
+@pytest.mark.parametrize(
+    "question", ["List every document", "How many documents are there?", "What does ChemWiki say?"]
+)
+async def test_nobody_finds_the_pages_of_a_question_among_the_documents(
+    open_bot: BotOpener, site: WebSite, question: str, person: str, conversation: str
+) -> None:
+    async with open_bot("ask") as bot:
+        driver = ConversationDriver(bot)
+        await driver.click_choice(await driver.ask_question(BOILING), "Search the web")
+        asking = ConversationDriver(bot, person=person, conversation=conversation)
+
+        reply = json.dumps((await asking.ask_question(question)).result, ensure_ascii=False)
+
+    assert not {word for word in ("56 °C", site.url, "Acetone -") if word in reply}
 
 
 async def test_a_follow_up_is_searched_with_the_subject_of_the_pages(
