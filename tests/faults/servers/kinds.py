@@ -20,6 +20,12 @@ class ServerFault(StrEnum):
     KILLED_DATABASE = "PostgreSQL stopped at once"
     KILLED_WORKER = "kill -9 of a worker"
     KILLED_REPLICA = "kill -9 of a replica"
+    KILLED_SEARCH_START = "kill -9 while saved searches are started"
+    KILLED_SEARCH_RUN = "kill -9 in the run of a saved search"
+    KILLED_TURN_EXPIRY = "kill -9 while old turns are deleted"
+    KILLED_DOCUMENT_EXPIRY = "kill -9 while old documents are deleted"
+    KILLED_PAGE_EXPIRY = "kill -9 while web pages are deleted"
+    KILLED_REBUILD = "kill -9 of a rebuild of a bucket"
 
 
 PROXY_FAULTS: Final = frozenset(
@@ -50,4 +56,10 @@ WEIGHTS: Final = {
     ServerFault.KILLED_DATABASE: 8,
     ServerFault.KILLED_WORKER: 20,
     ServerFault.KILLED_REPLICA: 6,
+    ServerFault.KILLED_SEARCH_START: 40,
+    ServerFault.KILLED_SEARCH_RUN: 50,
+    ServerFault.KILLED_TURN_EXPIRY: 30,
+    ServerFault.KILLED_DOCUMENT_EXPIRY: 30,
+    ServerFault.KILLED_PAGE_EXPIRY: 20,
+    ServerFault.KILLED_REBUILD: 16,
 }

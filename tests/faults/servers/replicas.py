@@ -22,10 +22,11 @@ _RESTART_PAUSE_S: Final = 0.2
 
 @dataclass
 class ServedReplica:
-    """One replica on its own port. It runs while `keep_running` does."""
+    """One replica on its own port. It runs while `keep_running` does. `module`: what runs as `parley`."""
 
     home: Path
     settings: Mapping[str, str]
+    module: str = "bot.cli"
     port: int = field(default_factory=find_free_port)
     start_count: int = 0
     _process: asyncio.subprocess.Process | None = None
@@ -43,7 +44,7 @@ class ServedReplica:
     async def _run_once(self) -> None:
         with (self.home / "stderr.log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot.cli", "serve", "--port", str(self.port)),
+                *(sys.executable, "-m", self.module, "serve", "--port", str(self.port)),
                 env=environment_for(self.home, PARLEY_PORT=str(self.port), **self.settings),
                 stderr=log,
                 stdout=log,

@@ -39,6 +39,7 @@ def build_server_table(report: StormReport, size: StormSize) -> Table:
     table.add_section()
     table.add_row("questions answered", f"{report.answer_count:,}")
     table.add_row("questions that ended in an apology", f"{report.apology_count:,}")
+    table.add_row("reports of saved searches", f"{report.search_report_count:,}")
     table.add_row("starts of replicas", f"{report.replica_starts:,}")
     table.add_row("writes acknowledged", f"{report.acknowledged_writes:,}")
     table.add_row("writes refused or unknown, which may have happened", f"{report.unknown_writes:,}")

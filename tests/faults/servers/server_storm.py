@@ -22,11 +22,14 @@ from storage.search.ids import FieldName, TenantId
 from storage.search.index import SNAPSHOT_IDLE_LIFETIME
 from storage.text.snowball_analyser import analyser_for
 from tests.cli.conftest import run_parley
+from tests.faults.servers import hurried_serving
 from tests.faults.servers.cluster_faults import ServerFaults
 from tests.faults.servers.document_writers import BUCKET, VENDORS, DocumentWriting
 from tests.faults.servers.index_proxy import IndexProxy
+from tests.faults.servers.job_watch import JOB_NAMES, JOB_SETTINGS, SAVING_TEXTS, JobWatch
 from tests.faults.servers.kinds import PROXY_FAULTS, WEIGHTS, ServerFault
 from tests.faults.servers.replicas import ServedReplica
+from tests.faults.servers.search_reports import PostedSearches, read_posted_searches
 from tests.faults.servers.storm_checks import AskedText, FinishedRow, StormCheck, StormReport, check_storm
 from tests.faults.servers.write_ledger import WriteLedger
 from tests.faults.slack_storm import SlackStorm
@@ -90,10 +93,14 @@ class ServerStorm:
                 "PARLEY_INDEX_URL": self._proxy.url,
                 "PARLEY_SECRET_KEY": "storm" * 8,
                 "PARLEY_WORKERS": str(WORKERS_PER_REPLICA),
+                **JOB_SETTINGS,
             }
+            self._jobs = JobWatch(self.home, self._database_url, settings, random.Random(self.seed + 1))
             await self._faults.wait_for_cluster()
             await asyncio.to_thread(self._load_base_documents, settings)
-            self._replicas = [ServedReplica(self.home, settings) for _ in range(REPLICA_COUNT)]
+            await asyncio.to_thread(self._jobs.load_buckets)
+            module = hurried_serving.__name__
+            self._replicas = [ServedReplica(self.home, settings, module) for _ in range(REPLICA_COUNT)]
             self._replica_addresses = itertools.cycle(f"{replica.address}{EVENTS_PATH}" for replica in self._replicas)
             started = time.monotonic()
             async with asyncio.TaskGroup() as group:
@@ -133,15 +140,15 @@ class ServerStorm:
 
     async def _rage(self, group: asyncio.TaskGroup) -> None:
         """Asks and writes until all faults have happened, and then until every question is answered."""
-        index = await OpenSearchIndex.open(
-            [self._proxy.url], tenant=TenantId("default"), analysers=analyser_for, embedder=None
-        )
+        index = await self._open_index()
         self._writers = [
             DocumentWriting(f"w{number}", index, self.ledger, random.Random(self.seed * 100 + number))
             for number in range(WRITER_COUNT)
         ]
-        background = [group.create_task(writer.write_until_cancelled()) for writer in self._writers]
-        background += [group.create_task(self._watch_answers())]
+        background = [group.create_task(self._watch_answers())]
+        await self._save_searches()
+        working = group.create_task(self._jobs.make_work(index))
+        background += [group.create_task(writer.write_until_cancelled()) for writer in self._writers]
         asking = group.create_task(self._ask_questions(group))
         try:
             async with asyncio.TaskGroup() as fault_group:
@@ -152,8 +159,11 @@ class ServerStorm:
                 async with asyncio.timeout(_SETTLING_S):
                     while self._open_question_count():  # noqa: ASYNC110 - another process
                         await asyncio.sleep(0.5)
+            await self._jobs.finish_work(working)
+            await self._jobs.finish_jobs(index, self._read_searches)
         finally:
             asking.cancel()
+            working.cancel()
             for task in background:
                 task.cancel()
             await asyncio.wait(background)
@@ -199,6 +209,10 @@ class ServerStorm:
                 await self._kill_some(lambda replica: replica.kill_worker(self._rng))
             case ServerFault.KILLED_REPLICA:
                 await self._kill_some(lambda replica: replica.kill())
+            case ServerFault.KILLED_REBUILD:
+                await self._jobs.kill_rebuild()
+            case _ if kind in JOB_NAMES:
+                await self._jobs.kill_in_job(kind)
             case _:
                 raise AssertionError(f"the proxy makes {kind}")
 
@@ -208,6 +222,19 @@ class ServerStorm:
             await asyncio.sleep(0.2)
 
     # -- questions
+
+    async def _save_searches(self) -> None:
+        """People save searches, and read what these find now."""
+        for saving_text in SAVING_TEXTS:
+            question = self._slack.post_question(self._rng, saving_text, None)
+            self.texts[question.key] = AskedText(text=saving_text, vendor=None, asked_at=time.time())
+            self.questions.append(question)
+            await self._deliver_until_accepted(question)
+        while self._open_question_count():  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.2)
+
+    def _read_searches(self) -> PostedSearches:
+        return read_posted_searches(self._slack.slack.workspace.bot_messages())
 
     async def _ask_questions(self, group: asyncio.TaskGroup) -> None:
         while True:
@@ -276,6 +303,7 @@ class ServerStorm:
             )
             for row in rows
         ]
+        asked = [row for row in finished if not row.is_search_run]
         return StormReport(
             faults=dict(self.fault_counts + self._proxy.fault_counts),
             seconds=time.monotonic() - started,
@@ -287,8 +315,9 @@ class ServerStorm:
             replica_starts=sum(replica.start_count for replica in self._replicas),
             acknowledged_writes=self.ledger.acknowledged_count,
             unknown_writes=self.ledger.unknown_count,
-            answer_count=sum(row.result.get("outcome") not in (None, "failed") for row in finished),
-            apology_count=sum(row.result.get("outcome") == "failed" for row in finished),
+            answer_count=sum(row.result.get("outcome") not in (None, "failed") for row in asked),
+            apology_count=sum(row.result.get("outcome") == "failed" for row in asked),
+            search_report_count=self._read_searches().report_count,
             checks=[
                 StormCheck(
                     name="servers come back", checked=sum(self.fault_counts.values()), problems=tuple(self._unmended)
@@ -298,29 +327,32 @@ class ServerStorm:
         )
 
     async def _check_everything(self, finished: Sequence[FinishedRow]) -> list[StormCheck]:
-        return check_storm(
+        index = await self._open_index()
+        try:
+            found_documents = {
+                str(record.doc_id): str(record.values[FieldName("vendor")])
+                async for records in index.scan_records(BUCKET)
+                for record in records
+            }
+            runs = [row for row in finished if row.is_search_run]
+            job_checks = await self._jobs.check_jobs(index, self._read_searches(), runs)
+        finally:
+            await index.close()
+        checks = check_storm(
             slack=self._slack,
             questions=self.questions,
             texts=self.texts,
             rows=finished,
             ledger=self.ledger,
-            found_documents=await self._load_documents(),
+            found_documents=found_documents,
             open_points=await self._wait_for_closed_points(),
         )
+        return [*checks, *job_checks]
 
-    async def _load_documents(self) -> Mapping[str, str]:
-        """The vendor of each document that the index has, by id."""
-        index = await OpenSearchIndex.open(
+    async def _open_index(self) -> OpenSearchIndex:
+        return await OpenSearchIndex.open(
             [self._proxy.url], tenant=TenantId("default"), analysers=analyser_for, embedder=None
         )
-        try:
-            return {
-                str(record.doc_id): str(record.values[FieldName("vendor")])
-                async for records in index.scan_records(BUCKET)
-                for record in records
-            }
-        finally:
-            await index.close()
 
     async def _wait_for_closed_points(self) -> list[str]:
         """The points in time that are still open when the cluster has deleted those of killed workers."""

@@ -42,6 +42,11 @@ class FinishedRow:
     finished_at: float | None
 
     @property
+    def is_search_run(self) -> bool:
+        """Whether nobody asked: it is the run of a saved search."""
+        return self.key[1].startswith("saved-search:")
+
+    @property
     def result(self) -> Mapping[str, Any]:
         return json.loads(self.outcome)["result"] if self.outcome else {}
 
@@ -67,6 +72,7 @@ class StormReport:
     unknown_writes: int
     answer_count: int
     apology_count: int
+    search_report_count: int
     checks: Sequence[StormCheck]
 
     @property
@@ -99,6 +105,7 @@ def check_storm(
         for row in rows
     ]
     shown = slack.collect_answers(questions, answers)
+    rows = [row for row in rows if not row.is_search_run]
     stored_keys, asked_keys = {row.key for row in rows}, {question.key for question in questions}
     answered = [row for row in rows if row.result.get("outcome") not in (None, "failed")]
     exports = [row for row in answered if row.result.get("files")]

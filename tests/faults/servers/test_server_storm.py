@@ -8,7 +8,7 @@ from tests.faults.servers.kinds import ServerFault
 from tests.faults.servers.server_storm import StormSize, run_server_storm
 from tests.servers.missing import ServerMissing, skip_or_fail
 
-SIZE = StormSize(fault_target=20, base_documents=1_200, max_delay_s=1.0, longest_stop_s=3.0)
+SIZE = StormSize(fault_target=30, base_documents=1_200, max_delay_s=1.0, longest_stop_s=3.0)
 
 
 @pytest.mark.servers
@@ -24,3 +24,4 @@ def test_everything_holds_while_opensearch_and_postgres_and_replicas_fail(tmp_pa
     assert report.faults[ServerFault.KILLED_NODE] > 0
     assert report.faults[ServerFault.KILLED_DATABASE] > 0
     assert report.faults[ServerFault.KILLED_REPLICA] > 0
+    assert report.search_report_count > 0
