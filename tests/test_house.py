@@ -79,11 +79,13 @@ def runtime_dependencies() -> list[str]:
 
 
 def extra_dependencies() -> list[str]:
-    return [
+    """Each once, though several extras may need it."""
+    names = [
         name
         for requirements in PROJECT["project"]["optional-dependencies"].values()
         for name in distribution_names(requirements)
     ]
+    return list(dict.fromkeys(names))
 
 
 def distribution_names(requirements: list[str]) -> list[str]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import run_parley
+from tests.cli.conftest import ProcessResult, run_parley
+from tests.servers.file_stores import SECRET, USER, ObjectStoreServer
 from tests.stand_ins.site import PageResponse, serve_web_site
 
 
@@ -163,3 +164,29 @@ def test_an_invalid_source_command_explains_why(tmp_path: Path, words: list[str]
     assert ended.status == status
     assert message in ended.stderr
     assert ended.stdout == ""
+
+
+async def test_a_store_is_added_by_its_url_with_a_secret_that_is_not_shown(
+    tmp_path: Path, object_store: ObjectStoreServer
+) -> None:
+    object_store.create_bucket("shown")
+    object_store.request("PUT", "/shown/in/a.txt", b"About tires.")
+    options = ("--bucket", "b", "--user", USER, "--endpoint", object_store.url, "--allow-private")
+
+    def run_with_secret(*words: str) -> ProcessResult:
+        return run_parley(tmp_path, *words, STORE_KEY=SECRET)
+
+    added = await asyncio.to_thread(
+        run_with_secret, "source", "add", "s3://shown/in", *options, "--secret-env", "STORE_KEY"
+    )
+    synced = await asyncio.to_thread(run_parley, tmp_path, "source", "sync", "--json")
+    listed = await asyncio.to_thread(run_parley, tmp_path, "source", "list", "--json")
+    unset = await asyncio.to_thread(
+        run_parley, tmp_path, "source", "add", "s3://shown", *options, "--secret-env", "NO_SUCH_KEY"
+    )
+
+    assert (added.status, "parley source sync in" in added.stdout) == (0, True)
+    assert [(result["added"], result["outcome"]) for result in synced.json] == [(1, "done")]
+    assert [source["options"]["user"] for source in listed.json] == [USER]
+    assert (unset.status, unset.stderr) == (2, "parley: the variable NO_SUCH_KEY is not set\n")
+    assert SECRET not in added.stdout + added.stderr + synced.stdout + synced.stderr + listed.stdout

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
+from uuid import uuid4
 
 import pytest
 
@@ -22,6 +23,18 @@ from storage.ingest.sources.source import (
     UnchangedItem,
     VanishedItem,
 )
+from storage.ingest.sources.stores.open_store import StoreLocation, open_file_store
+from storage.ingest.sources.stores.store_source import StoreSource
+from tests.servers.file_stores import (
+    SECRET,
+    USER,
+    FolderOfServer,
+    ObjectStoreServer,
+    RequestGate,
+    SftpServer,
+    webdav_server,
+)
+from tests.servers.process import scratch_folder
 from tests.stand_ins.site import PageResponse, WebSite, serve_web_site
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -100,13 +113,83 @@ class ChangeableSite:
         self._site.pages[f"/{name}"] = PageResponse(status=403)
 
 
-@pytest.fixture(params=["folder", "site"])
+@asynccontextmanager
+async def open_store(location: StoreLocation) -> AsyncGenerator[DocumentSource]:
+    with open_file_store(location) as store:
+        yield StoreSource(store, location.url, clock=lambda: NOW)
+
+
+class ChangeableObjectStore:
+    def __init__(self, server: ObjectStoreServer) -> None:
+        self._server, self._bucket = server, f"b{uuid4().hex}"
+        server.create_bucket(self._bucket)
+        server.request("PUT", f"/{self._bucket}/place/folder/")  # as consoles make folders
+        self.location = StoreLocation(
+            url=f"s3://{self._bucket}/place", user=USER, secret=SECRET, endpoint=server.url, allow_private=True
+        )
+
+    def open_source(self) -> AbstractAsyncContextManager[DocumentSource]:
+        return open_store(self.location)
+
+    def write(self, name: str, text: str) -> None:
+        self._server.request("PUT", f"/{self._bucket}/place/{name}", text.encode())
+
+    def remove(self, name: str) -> None:
+        self._server.request("DELETE", f"/{self._bucket}/place/{name}")
+
+    def break_listing(self) -> None:
+        self._server.gate.forbidden.add(f"GET /{self._bucket}?list-type")
+
+    def make_unreadable(self, name: str) -> None:
+        self._server.gate.forbidden.add(f"/{self._bucket}/place/{name}")
+
+
+class ChangeableServerFolder(FolderOfServer):
+    """A folder behind SFTP."""
+
+    def __init__(self, path: Path, location: StoreLocation) -> None:
+        super().__init__(path)
+        self._location = location
+
+    def open_source(self) -> AbstractAsyncContextManager[DocumentSource]:
+        return open_store(self._location)
+
+    def break_listing(self) -> None:
+        self.path.chmod(0)
+
+    def make_unreadable(self, name: str) -> None:
+        (self.path / name).chmod(0)
+
+
+class ChangeableWebdavFolder(ChangeableServerFolder):
+    def __init__(self, path: Path, url: str, gate: RequestGate) -> None:
+        super().__init__(path, StoreLocation(url=url, user=USER, secret=SECRET, allow_private=True))
+        self._gate = gate
+
+    def break_listing(self) -> None:
+        self._gate.forbidden.add("PROPFIND")
+
+    def make_unreadable(self, name: str) -> None:
+        self._gate.forbidden.add(f"GET /{name}")
+
+
+@pytest.fixture(params=["folder", "site", "s3", "webdav", "sftp"])
 async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ChangeablePlace]:
-    if request.param == "folder":
-        yield ChangeableFolder(tmp_path / "place")
-    else:
-        async with serve_web_site() as site:
-            yield ChangeableSite(site)
+    match request.param:
+        case "folder":
+            yield ChangeableFolder(tmp_path / "place")
+        case "site":
+            async with serve_web_site() as site:
+                yield ChangeableSite(site)
+        case "s3":
+            yield ChangeableObjectStore(request.getfixturevalue("object_store"))
+        case "webdav":
+            with scratch_folder("dav") as folder, webdav_server(folder) as (url, gate):
+                yield ChangeableWebdavFolder(folder, url, gate)
+        case _:
+            server: SftpServer = request.getfixturevalue("sftp")
+            with scratch_folder("sftp") as folder:
+                yield ChangeableServerFolder(folder, server.location_of(folder))
 
 
 async def list_by_name(place: ChangeablePlace) -> dict[str, SourceItem]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.servers.file_stores import ObjectStoreServer, SftpServer, object_store_server, sftp_server
 from tests.servers.missing import ServerMissing, skip_or_fail
 from tests.servers.opensearch import opensearch_server
 from tests.servers.postgres import fresh_database, postgres_server
@@ -43,6 +44,23 @@ async def postgres_database(postgres_url: str) -> AsyncIterator[str]:
     """A new empty database for one test, `postgresql+asyncpg://…`; dropped afterwards."""
     async with fresh_database(postgres_url) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[ObjectStoreServer]:
+    """A server with the interface of S3, without buckets."""
+    with object_store_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sftp() -> Iterator[SftpServer]:
+    """OpenSSH, for the files that its user can read."""
+    try:
+        with sftp_server() as server:
+            yield server
+    except ServerMissing as exc:
+        skip_or_fail(exc)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

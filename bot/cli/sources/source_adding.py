@@ -75,6 +75,42 @@ def site(
     add_source("site", url, bucket, every, allow_private=allow_private, home=home, debug=debug)
 
 
+@add_app.command("url", hidden=True)  # `_KindOrUrlGroup` comes here
+def add_url(
+    url: str,
+    bucket: BucketOption,
+    every: IntervalOption = None,
+    user: UserOption = None,
+    secret_variable: SecretVariableOption = None,
+    asks_secret: AskSecretOption = False,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="It is public; use no credentials.")] = False,
+    endpoint: Annotated[
+        str | None, typer.Option("--endpoint", metavar="URL", help="An own server for S3, GCS or Azure.")
+    ] = None,
+    region: Annotated[str | None, typer.Option("--region", metavar="NAME", help="The region of S3.")] = None,
+    host_key: Annotated[
+        str | None, typer.Option("--host-key", metavar="SHA256:…", help="The key of an SFTP server.")
+    ] = None,
+    allow_private: PrivateOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """A store of files: s3://, gs://, abfs://, sftp://, smb://, webdav+https://."""
+    options = {"user": user, "anonymous": anonymous or None, "endpoint": endpoint, "region": region}
+    add_source(
+        url.partition("://")[0].partition("+")[0].lower(),
+        url,
+        bucket,
+        every,
+        allow_private=allow_private,
+        options=options | {"host_key": host_key},
+        secret_variable=secret_variable,
+        asks_secret=asks_secret,
+        home=home,
+        debug=debug,
+    )
+
+
 def add_source(
     kind: str,
     location: str,

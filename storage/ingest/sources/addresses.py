@@ -2,7 +2,7 @@
 
 import errno
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, TypeAlias
 
@@ -61,3 +61,27 @@ def socket_factory_for(is_allowed: Callable[[str], bool]) -> Callable[[ResolvedA
         return socket.socket(family=family, type=kind, proto=protocol)
 
     return open_socket
+
+
+def require_allowed_host(host: str, port: int, *, allow_private: bool) -> Sequence[ResolvedAddress]:
+    """Resolves the host, and returns its addresses. Raises `OSError`, and `AddressRefused` for a private one."""
+    addresses: Sequence[ResolvedAddress] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    if not allow_private and not all(is_public_address(str(resolved[4][0])) for resolved in addresses):
+        raise AddressRefused()
+    return addresses
+
+
+def connect_to_host(host: str, port: int, *, allow_private: bool, timeout_s: float) -> socket.socket:
+    """Connects to one of the checked addresses, so that the name is not resolved a second time. Raises `OSError`."""
+    last_error: OSError = OSError(errno.EHOSTUNREACH, "it has no address")
+    for family, kind, protocol, _, address in require_allowed_host(host, port, allow_private=allow_private):
+        connection = socket.socket(family, kind, protocol)
+        connection.settimeout(timeout_s)
+        try:
+            connection.connect(address)
+        except OSError as exc:
+            connection.close()
+            last_error = exc
+        else:
+            return connection
+    raise last_error
