@@ -26,6 +26,7 @@ from storage.search.refinement import (
     OnlyMissing,
     OpenTail,
     Refinement,
+    SaveSearch,
     SearchByMeaning,
     SearchWeb,
     StartOver,
@@ -137,6 +138,7 @@ class ChoiceKind(StrEnum):
     PRIVATE = "private"
     MEANING = "meaning"
     RESTART = "restart"
+    SAVE = "save"
 
 
 _KIND_BY_EFFECT: Mapping[type, ChoiceKind] = {
@@ -159,6 +161,7 @@ _KIND_BY_EFFECT: Mapping[type, ChoiceKind] = {
     ContinuePrivately: ChoiceKind.PRIVATE,
     SearchByMeaning: ChoiceKind.MEANING,
     StartOver: ChoiceKind.RESTART,
+    SaveSearch: ChoiceKind.SAVE,
 }
 
 

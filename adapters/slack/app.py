@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.actions.feedback import RatingListener
 from adapters.slack.actions.full_answer import FullAnswerListener
 from adapters.slack.actions.overflow_menu import OverflowMenuListener
+from adapters.slack.actions.save_search import SaveSearchListener
 from adapters.slack.actions.steps import StepsListener
 from adapters.slack.actions.stop import StopListener
 from adapters.slack.events.commands import CommandListener
@@ -141,6 +142,7 @@ class SlackSurface:
             RatingListener(turn_actions, delivery_reader, log),
             StepsListener(turn_actions, delivery_reader, log),
             StopListener(turn_actions, delivery_reader, log),
+            SaveSearchListener(accept, delivery_reader, clock, log),
             FullAnswerListener(turn_actions, accept, delivery_reader, clock, log),
             OverflowMenuListener(clarifications, accept, delivery_reader, clock, log),
             MessagesTabListener(personal_history, delivery_reader, log),

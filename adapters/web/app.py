@@ -4,7 +4,7 @@ import contextlib
 import json
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,7 +36,15 @@ from bot.http.request_body import read_form
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
 from bot.pictures.picture_look import PAGE_LOOKS
 from bot.pictures.rendering import render_picture
-from bot.surface.inbound import MAX_QUESTION_CHARS, ButtonClick, Inbound, InboundBody, OperatorAudience, TextMessage
+from bot.surface.inbound import (
+    MAX_QUESTION_CHARS,
+    ButtonClick,
+    Inbound,
+    InboundBody,
+    OperatorAudience,
+    SearchSaveRequest,
+    TextMessage,
+)
 from bot.surface.replies import NoticePart, PicturePart, Reply
 from bot.turns.turn_actions import TurnActionHandler, TurnActor, TurnSteps
 
@@ -245,7 +253,7 @@ class WebChat:
         """Store the message in the transcript and accept it. Raises `_RequestRefused`, `HttpRefusal`."""
         fields = await read_form(request, _MAX_FORM_BYTES)
         event_id = fields.get("event") or _new_event_id()
-        body = self._parse_message_body(fields.get("text", ""), fields.get("choice", ""))
+        body = self._parse_message_body(fields)
         inbound = self._build_inbound(request, key, event_id, body, fields.get("time_zone", ""))
         if isinstance(body, TextMessage) and not await self._transcript.has_entry(key, f"q-{event_id}"):
             # Append the question before the reply can arrive.
@@ -256,10 +264,12 @@ class WebChat:
             reply = Reply(turn=TurnId(""), parts=(NoticePart(text=str(exc)),))
             await self._transcript.append_message(key, f"r-{event_id}", inbound.received_at, reply)
 
-    def _parse_message_body(self, text: str, choice: str) -> InboundBody:
-        if choice:
+    def _parse_message_body(self, fields: Mapping[str, str]) -> InboundBody:
+        if choice := fields.get("choice", ""):
             return ButtonClick(ChoiceId(choice[:200]))
-        question = text.replace("\r\n", "\n").strip()
+        if turn := fields.get("save", ""):
+            return SearchSaveRequest(TurnId(turn[:200]))
+        question = fields.get("text", "").replace("\r\n", "\n").strip()
         if not question:
             raise _RequestRefused(422, "There is no question here; write one and send it again.")
         if len(question) > self._max_characters:

@@ -112,12 +112,12 @@ log.addEventListener("submit", async (event) => {
   const buttons = [...event.target.querySelectorAll("button")];
   pressed.setAttribute("aria-pressed", "true");
   for (const button of buttons) button.disabled = true;
-  if (await post(new URLSearchParams({ choice: pressed.value }))) {
-    text.focus({ preventScroll: true }); // a disabled button holds no focus, and this one will be gone
-  } else {
+  const isPosted = await post(new URLSearchParams({ [pressed.name]: pressed.value }));
+  if (isPosted) text.focus({ preventScroll: true }); // a disabled button holds no focus, and a choice will be gone
+  if (!isPosted || pressed.name === "save") {
     pressed.removeAttribute("aria-pressed");
     for (const button of buttons) button.disabled = false;
-    pressed.focus();
+    if (!isPosted) pressed.focus();
   }
 });
 

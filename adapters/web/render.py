@@ -67,6 +67,9 @@ def reply_html(
     if any(isinstance(part, TurnActionsPart) and TurnAction.STEPS in part.handles for part in reply.parts):
         link = html_element("a", "Show steps", href=steps_address, target="_blank", rel="noopener")
         part_fragments.append(html_element("p", link, class_="steps"))
+    if any(isinstance(part, TurnActionsPart) and TurnAction.SAVE in part.handles for part in reply.parts):
+        button = html_element("button", "Save this search", type="submit", name="save", value=reply.turn)
+        part_fragments.append(html_element("form", button, class_="save", method="post"))
     is_busy = any(isinstance(part, ProgressPart) for part in reply.parts)
     return html_element(
         "article",

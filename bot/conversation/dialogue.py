@@ -41,6 +41,7 @@ from bot.conversation.notices import (
     CONDITIONS_FORGOTTEN_NOTICE,
     CONTINUE_PRIVATELY_LABEL,
     CONTINUES_PRIVATELY_NOTICE,
+    EXPORT_ALL_LABEL,
     MODEL_BUDGET_REMARK,
     MODEL_LOST_REMARK,
     MODEL_UNAVAILABLE_REMARK,
@@ -60,7 +61,15 @@ from bot.conversation.plan_history import (
     summary_of,
     without_large_plan,
 )
-from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
+from bot.conversation.reply_builder import (
+    StoredOffer,
+    can_be_saved,
+    choices_reply_for,
+    file_reply_for,
+    file_sentence_for,
+    notice_reply_for,
+    reply_for,
+)
 from bot.conversation.summary import render_summary
 from bot.conversation.turn_result import (
     TurnResult,
@@ -68,13 +77,16 @@ from bot.conversation.turn_result import (
     join_texts,
     result_request_of,
     text_parts_of,
+    turn_result_from_json,
     with_leading_lines,
 )
-from bot.errors import BotError, InvalidQuestion, MissingBucket
+from bot.errors import AnswerNotFound, BotError, InvalidQuestion, MissingBucket, NotYourAnswer
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
 from bot.progress import PartialAnswerCallback, ProgressCallback, ignore_partial_answer
-from bot.saved_searches.saved_searches import QuestionCallback, SavedSearches
-from bot.saved_searches.search_requests import SavedSearchRequest, recognise_request
+from bot.saved_searches.saved_searches import SavedSearches, StandaloneQuestions
+from bot.saved_searches.search_requests import SavedSearchRequest, SaveLastRequest, recognise_request
+from bot.saved_searches.search_wording import NO_SET_NOTICE, SCHEDULE_CHOICES, ask_for_schedule
+from bot.saved_searches.watched_documents import find_plan_searches
 from bot.surface.attachments import (
     ATTACHMENTS_BUCKET,
     UnreadFile,
@@ -92,8 +104,11 @@ from bot.surface.inbound import (
     OperatorAudience,
     PrivateAudience,
     SavedSearchRun,
+    SearchSaveRequest,
     TextMessage,
+    have_same_readers,
 )
+from bot.surface.json_codec import audience_from_json
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.replies import ChosenPart, Reply, TextPart
 from bot.surface.surface_registry import SurfaceRegistry
@@ -110,6 +125,7 @@ from bot.web_search.web_replies import (
 from bot.web_search.web_report import WebSearchReport, WebSearchStatus, report_of_timeout
 from bot.web_search.web_search import WebRequest, WebSearch, is_web_answer
 from storage.search.bucket_parts import with_parts
+from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.ids import Generation, LegId
 from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
@@ -117,6 +133,7 @@ from storage.search.refinement import (
     ContinuePrivately,
     ExportAll,
     JustAnswer,
+    SaveSearch,
     SearchByMeaning,
     SearchWeb,
     StartOver,
@@ -125,6 +142,7 @@ from storage.search.refinement import (
 from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationState, ConversationStore
+from storage.sql.stores.inbox import TurnInbox
 
 _WARM_UP_TIMEOUT: Final = timedelta(seconds=60)
 _WARM_UP_QUESTION: Final = (
@@ -199,6 +217,7 @@ class ConversationDialogue:
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._attachments, self._surfaces, self._answer_timeout = attachments, surfaces, answer_timeout
         self._conversations, self._show_pictures = ConversationStore(database), show_pictures
+        self._inbox = TurnInbox(database)
         self._saved_searches = saved_searches
         self._web_search = web_search
 
@@ -272,6 +291,8 @@ class ConversationDialogue:
             return _notice_turn_result("", acknowledge_files(turn_context.content.file_names), turn_context)
         if isinstance(body, SavedSearchRun):
             return await self._run_saved_search(body, turn_context)
+        if isinstance(body, SearchSaveRequest):
+            return await self._offer_schedules(await self._load_plan_of(body.turn, turn_context), turn_context)
         choice = await self._detect_choice(turn_context)
         if choice is not None:
             return await self._handle_click(choice, turn_context)
@@ -360,26 +381,91 @@ class ConversationDialogue:
     async def _answer_saved_search_request(
         self, request: SavedSearchRequest, question: str, turn_context: _TurnContext
     ) -> TurnResult:
+        if isinstance(request, SaveLastRequest):
+            return await self._offer_schedules(
+                PlanHistory.from_json(turn_context.state.last_plan).last_plan, turn_context
+            )
         text = await self._saved_searches.answer_request(
             request,
             turn_context.inbound,
             turn_context.turn,
             turn_context.scope,
-            await self._saved_question_callback(turn_context),
+            await self._standalone_questions(turn_context),
         )
         return _text_turn_result(question, text, turn_context)
 
+    async def _load_plan_of(self, turn: TurnId, turn_context: _TurnContext) -> Plan | None:
+        """Returns the plan of an earlier turn of this conversation. Raises `TurnActionRefused`, `UnreadableTurn`."""
+        stored_turn, inbound = await self._inbox.find_turn(turn), turn_context.inbound
+        if stored_turn is None or stored_turn.conversation != inbound.conversation or stored_turn.outcome is None:
+            raise AnswerNotFound()
+        if not have_same_readers(audience_from_json(stored_turn.audience), inbound.audience):
+            raise NotYourAnswer()
+        plan = turn_result_from_json(stored_turn.outcome).saveable_plan
+        return None if plan is None else plan_from_json(dict(plan))
+
+    async def _offer_schedules(self, plan: Plan | None, turn_context: _TurnContext) -> TurnResult:
+        """Offers when to ask the plan again, as far as it may be seen here."""
+        visible = None if plan is None else visible_plan(plan, turn_context.scope)
+        if visible is None or not find_plan_searches(visible):
+            return _text_turn_result("", translate_message(NO_SET_NOTICE), turn_context)
+        choices = tuple(
+            Choice(label=translate_message(label), count=None, leg=visible.legs[0].id, effect=SaveSearch(schedule))
+            for label, schedule in SCHEDULE_CHOICES
+        )
+        return await self._offer_with_text(
+            ask_for_schedule(visible),
+            OfferedChoices(plan=visible, choices=choices, generation=Generation("")),
+            turn_context,
+        )
+
+    async def _save_selected_search(
+        self, selected: SelectedChoice, schedule: str, turn_context: _TurnContext
+    ) -> TurnResult:
+        visible = visible_plan(selected.plan, turn_context.scope)
+        if visible is None:
+            return await self._build_turn_result(selected.question, _refuse_with(NOT_GRANTED_NOTICE), turn_context)
+        text = await self._saved_searches.save_plan(
+            visible,
+            schedule,
+            turn_context.inbound,
+            turn_context.turn,
+            turn_context.scope,
+            await self._standalone_questions(turn_context),
+        )
+        return _text_turn_result(selected.question, text, turn_context)
+
     async def _run_saved_search(self, run: SavedSearchRun, turn_context: _TurnContext) -> TurnResult:
         report = await self._saved_searches.run_search(
-            run, turn_context.inbound, turn_context.scope, await self._saved_question_callback(turn_context)
+            run, turn_context.inbound, turn_context.scope, await self._standalone_questions(turn_context)
         )
-        provenance = None
-        if report.outcome is not None:
-            provenance = provenance_of(report.outcome, turn_context.scope, frozenset())
-        return replace(_text_turn_result("", report.text, turn_context), search_run=report.run, provenance=provenance)
+        provenance, outcome = None, report.outcome
+        if outcome is not None:
+            provenance = provenance_of(outcome, turn_context.scope, frozenset())
+        turn_result = _text_turn_result("", report.text, turn_context)
+        if report.unshown_count and isinstance(outcome, (Answer, Clarify)) and len(outcome.plan.legs) == 1:
+            export = Choice(
+                label=translate_message(EXPORT_ALL_LABEL),
+                count=report.unshown_count,
+                leg=outcome.plan.legs[0].id,
+                effect=ExportAll(),
+            )
+            offered = OfferedChoices(plan=outcome.plan, choices=(export,), generation=outcome.generation)
+            turn_result = await self._offer_with_text(report.text, offered, turn_context)
+        return replace(turn_result, search_run=report.run, provenance=provenance)
 
-    async def _saved_question_callback(self, turn_context: _TurnContext) -> QuestionCallback:
-        """Asks a question by itself: without the conversation so far, and not about attached files or web pages."""
+    async def _offer_with_text(self, markdown: str, offered: OfferedChoices, turn_context: _TurnContext) -> TurnResult:
+        """Returns a text with choices, which leaves the conversation's state unchanged."""
+        offer = await self._clarifications.store_offer(
+            turn_context.inbound, turn_context.turn, turn_context.state.scope_key, offered
+        )
+        return TurnResult(
+            reply=choices_reply_for(turn_context.turn, markdown, offer),
+            result=result_to_json(turn_context.result_request_for(""), StartOverOutcome(text=markdown), offer=offer),
+        )
+
+    async def _standalone_questions(self, turn_context: _TurnContext) -> StandaloneQuestions:
+        """Asks questions by themselves: without the conversation so far, and not about attached files or web pages."""
         context = replace(
             await self._build_context(turn_context),
             index=self._index.within_scope(turn_context.scope),
@@ -392,12 +478,7 @@ class ConversationDialogue:
             found_documents=(),
             clarifications_in_a_row=0,
         )
-
-        async def ask_question(question: str) -> Outcome:
-            async with asyncio.timeout(self._answer_timeout.total_seconds()):
-                return await self._agent.answer(question, context)
-
-        return ask_question
+        return _TimedQuestions(self._agent, context, self._answer_timeout)
 
     # -- clicks
 
@@ -432,6 +513,8 @@ class ConversationDialogue:
                 return await self._search_web_on_click(selected, turn_context)
             case ExportAll():
                 return await self._export_selected(selected, turn_context)
+            case SaveSearch(schedule=schedule):
+                return await self._save_selected_search(selected, schedule, turn_context)
             case JustAnswer():
                 return await self._resume_plan(selected, selected.plan, turn_context, just_answer=True)
             case SearchByMeaning():
@@ -602,6 +685,9 @@ class ConversationDialogue:
             result=result | {"text": join_texts(*notes, result["text"])},
             state=state_after_outcome(turn_context.state, turn_context.turn, question, outcome),
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
+            saveable_plan=plan_to_json(outcome.plan)
+            if isinstance(outcome, (Answer, Clarify)) and can_be_saved(outcome)
+            else None,
         )
 
     async def _store_offer(
@@ -642,6 +728,23 @@ class ConversationDialogue:
             state=state_after_outcome(turn_context.state, turn_context.turn, question, outcome),
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _TimedQuestions:
+    """Fulfils `StandaloneQuestions`. Raises `TimeoutError`, and what the agent raises."""
+
+    agent: QuestionAgent
+    context: AgentContext
+    timeout: timedelta
+
+    async def ask_question(self, question: str) -> Outcome:
+        async with asyncio.timeout(self.timeout.total_seconds()):
+            return await self.agent.answer(question, self.context)
+
+    async def ask_plan(self, plan: Plan) -> Outcome:
+        async with asyncio.timeout(self.timeout.total_seconds()):
+            return await self.agent.resume(plan, self.context)
 
 
 def _model_remark_for(log: ReasoningLog) -> str:

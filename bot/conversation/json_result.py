@@ -56,6 +56,7 @@ from storage.search.refinement import (
     OnlyBucket,
     OnlyMissing,
     OpenTail,
+    SaveSearch,
     SearchByMeaning,
     SearchWeb,
     StartOver,
@@ -273,7 +274,15 @@ def _added_filters(choice: Choice) -> FilterTree | None:
             return _search_filters(search)
         case DropFilter() | DropWord() | OnlyBucket():
             return []
-        case ExportAll() | SearchWeb() | JustAnswer() | ContinuePrivately() | SearchByMeaning() | StartOver():
+        case (
+            ExportAll()
+            | SearchWeb()
+            | JustAnswer()
+            | ContinuePrivately()
+            | SearchByMeaning()
+            | StartOver()
+            | SaveSearch()
+        ):
             return None
         case _:
             assert_never(effect)

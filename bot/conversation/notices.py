@@ -12,6 +12,7 @@ from bot.translation import translate_message
 NO_BUCKET_NOTICE: Final = mark_message("You may see no documents here that could answer this.")
 PARTLY_VISIBLE_NOTICE: Final = mark_message("_Some of it may no longer be seen here; this is the rest._")
 NOT_GRANTED_NOTICE: Final = mark_message("What this choice leads to may no longer be seen here.")
+EXPORT_ALL_LABEL: Final = mark_message("Export all as CSV")
 START_OVER_LABEL: Final = mark_message("Start over")
 STARTED_OVER_NOTICE: Final = mark_message("I have forgotten what we talked about here. What would you like to know?")
 CONDITIONS_FORGOTTEN_NOTICE: Final = mark_message(

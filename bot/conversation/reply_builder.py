@@ -21,6 +21,8 @@ from agent.outcome import (
 from agent.translation.local_formats import localize_count
 from agent.translation.message_catalogues import mark_message
 from bot.ids import ChoiceId, ClarificationId, TurnId
+from bot.saved_searches.watched_documents import find_read_buckets, find_watched_searches
+from bot.surface.attachments import ATTACHMENTS_BUCKET
 from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,
@@ -37,6 +39,7 @@ from bot.surface.replies import (
     escape_markdown,
 )
 from bot.translation import translate_message, translate_plural
+from bot.web_search.web_pages import WEB_BUCKET
 
 _DIRECT_MESSAGE_HINT = mark_message("In a direct message to me you may see more.")
 
@@ -161,13 +164,29 @@ def _table_part_of(grid: ResultTable) -> TablePart:
 def _action_parts(outcome: Outcome) -> tuple[ReplyPart, ...]:
     match outcome:
         case Answer():
-            return (TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS)),)
+            return (TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS, *_save_actions(outcome))),)
         case Clarify():
-            return (TurnActionsPart(handles=(TurnAction.STEPS,)),)
+            return (TurnActionsPart(handles=(TurnAction.STEPS, *_save_actions(outcome))),)
         case ExportOutcome() | StartOverOutcome() | Refused():
             return ()
         case _:
             assert_never(outcome)
+
+
+def _save_actions(outcome: Answer | Clarify) -> tuple[TurnAction, ...]:
+    return (TurnAction.SAVE,) if can_be_saved(outcome) else ()
+
+
+def can_be_saved(outcome: Outcome) -> bool:
+    """Whether it names a set of documents that stay: neither attached to the conversation nor of the web."""
+    searches = find_watched_searches(outcome)
+    return bool(searches) and not find_read_buckets(searches) & {ATTACHMENTS_BUCKET, WEB_BUCKET}
+
+
+def choices_reply_for(turn: TurnId, markdown: str, offer: StoredOffer | None) -> Reply:
+    """A text with the choices that it introduces."""
+    text_parts = (TextPart(markdown=markdown),) if markdown else ()
+    return Reply(turn=turn, parts=(*text_parts, *_button_parts(offer)))
 
 
 def _button_parts(offer: StoredOffer | None) -> tuple[ReplyPart, ...]:

@@ -39,6 +39,7 @@ class TurnResult:
     provenance: AnswerProvenance | None = None
     ending: str | None = None  # overrides the outcome as the stored ending
     search_run: SearchRunOutcome | None = None  # of a saved search
+    saveable_plan: Mapping[str, Json] | None = None  # as JSON, if the reply has the button that saves the search
     reasoning: Mapping[str, Json] = field(default_factory=dict[str, Json])  # see `reasoning_to_json`
 
     @property
@@ -114,6 +115,7 @@ def turn_result_to_json(turn_result: TurnResult) -> dict[str, Json]:
         "rests_on": None if provenance is None else provenance_to_json(provenance, turn_result.result),
         "ending": turn_result.ending,
         **({} if turn_result.search_run is None else {"search_run": run_outcome_to_json(turn_result.search_run)}),
+        **({} if turn_result.saveable_plan is None else {"plan": turn_result.saveable_plan}),
         **({"reasoning": turn_result.reasoning} if turn_result.reasoning else {}),
     }
 
@@ -143,5 +145,6 @@ def _turn_result_from_fields(data: Mapping[str, Json]) -> TurnResult:
         provenance=None if provenance is None else provenance_from_json(provenance, data["result"]),
         ending=data.get("ending"),
         search_run=None if search_run is None else run_outcome_from_json(search_run),
+        saveable_plan=data.get("plan"),
         reasoning=data.get("reasoning", {}),
     )

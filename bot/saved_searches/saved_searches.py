@@ -1,9 +1,9 @@
 """Keeps, lists, stops and runs saved searches, with the rights of the conversation in which they report."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from typing import Final
+from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.outcome import Outcome
@@ -11,12 +11,19 @@ from bot.access.audience_scope import AccessResolver
 from bot.ids import BucketId, TurnId
 from bot.saved_searches import search_wording
 from bot.saved_searches.run_outcomes import SearchRunOutcome
-from bot.saved_searches.schedule import ChangeSchedule, format_schedule, next_due_time, parse_schedule
-from bot.saved_searches.search_requests import ListRequest, SavedSearchRequest, SaveRequest, StopRequest
+from bot.saved_searches.schedule import (
+    ChangeSchedule,
+    SearchSchedule,
+    format_schedule,
+    next_due_time,
+    parse_schedule,
+)
+from bot.saved_searches.search_requests import ListRequest, SaveRequest, StopRequest
 from bot.saved_searches.watched_documents import (
     TooManyDocuments,
     WatchedDocuments,
     compare_documents,
+    find_plan_searches,
     find_read_buckets,
     find_watched_searches,
     load_index_state,
@@ -25,7 +32,9 @@ from bot.saved_searches.watched_documents import (
 from bot.surface.inbound import Inbound, OperatorAudience, PrivateAudience, SavedSearchRun
 from bot.surface.json_codec import inbound_to_json
 from bot.surface.surface_registry import SurfaceRegistry
+from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.index import SearchIndex
+from storage.search.plan import Plan
 from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
 from storage.sql.saved_search_store import (
@@ -37,18 +46,26 @@ from storage.sql.saved_search_store import (
 )
 
 MAX_SEARCHES_OF_PERSON: Final = 20
-QuestionCallback = Callable[[str], Awaitable[Outcome]]
+
+
+class StandaloneQuestions(Protocol):
+    """Asks the documents within one scope, without the conversation so far."""
+
+    async def ask_question(self, question: str) -> Outcome: ...
+
+    async def ask_plan(self, plan: Plan) -> Outcome: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchReport:
     """The result of a run. `text`: Markdown, empty where there is nothing to report. `outcome` is the answer, if the
-    question was asked.
+    question was asked. `unshown_count`: the documents that it finds now, if more have changed than the text shows.
     """
 
     run: SearchRunOutcome
     text: str = ""
     outcome: Outcome | None = None
+    unshown_count: int = 0
 
 
 class SavedSearches:
@@ -61,19 +78,40 @@ class SavedSearches:
         self._index, self._access, self._surfaces = index, access, surfaces
 
     async def answer_request(
-        self, request: SavedSearchRequest, inbound: Inbound, turn: TurnId, scope: Scope, ask: QuestionCallback
+        self,
+        request: SaveRequest | ListRequest | StopRequest,
+        inbound: Inbound,
+        turn: TurnId,
+        scope: Scope,
+        questions: StandaloneQuestions,
     ) -> str:
-        """Does what a message asks for, and returns the reply. `ask` asks the documents within `scope`."""
+        """Does what a message asks for, and returns the reply. `questions` are asked within `scope`."""
         match request:
-            case SaveRequest():
-                return await self._save_search(request, inbound, turn, scope, ask)
+            case SaveRequest(question=question, schedule=schedule):
+                found = _FoundSearch(question=question, outcome=await questions.ask_question(question))
+                return await self._save_search(found, schedule, inbound, turn, scope)
             case ListRequest():
                 return search_wording.describe_searches(await self._list_visible_searches(inbound), scope.buckets)
             case StopRequest():
                 return await self._stop_searches(request, inbound, scope)
 
+    async def save_plan(
+        self, plan: Plan, schedule: str, inbound: Inbound, turn: TurnId, scope: Scope, questions: StandaloneQuestions
+    ) -> str:
+        """Saves the search of an earlier answer, and returns the reply. `schedule`: as `format_schedule` writes it.
+
+        The question alone is kept where it means the same by itself: it is then read anew each time, with its “last
+        week”. Else the plan is kept, as the answer was refined.
+        """
+        found = _FoundSearch(question=plan.question, outcome=await questions.ask_question(plan.question))
+        if find_watched_searches(found.outcome) != find_plan_searches(plan):
+            schemas = await self._index.within_scope(scope).load_schemas()
+            question = search_wording.name_plan(plan, schemas)
+            found = _FoundSearch(question=question, outcome=await questions.ask_plan(plan), plan=plan)
+        return await self._save_search(found, parse_schedule(schedule) or ChangeSchedule(), inbound, turn, scope)
+
     async def run_search(
-        self, run: SavedSearchRun, inbound: Inbound, scope: Scope, ask: QuestionCallback
+        self, run: SavedSearchRun, inbound: Inbound, scope: Scope, questions: StandaloneQuestions
     ) -> SearchReport:
         """Asks the question again and compares. A search that may not go on pauses, with one sentence."""
         search = await self._store.find_search(run.search)
@@ -88,7 +126,10 @@ class SavedSearches:
         if not buckets <= scope.buckets:
             return _pause_search(search, run, search_wording.LOST_RIGHTS_REASON)
         index_state = await load_index_state(self._index, scope, buckets)
-        outcome = await ask(search.question)
+        if search.plan is None:
+            outcome = await questions.ask_question(search.question)
+        else:
+            outcome = await questions.ask_plan(plan_from_json(dict(search.plan)))
         searches = find_watched_searches(outcome)
         if not searches:
             return _pause_search(search, run, search_wording.NO_SET_REASON)
@@ -104,10 +145,9 @@ class SavedSearches:
     # -- requests
 
     async def _save_search(
-        self, request: SaveRequest, inbound: Inbound, turn: TurnId, scope: Scope, ask: QuestionCallback
+        self, found: "_FoundSearch", schedule: SearchSchedule, inbound: Inbound, turn: TurnId, scope: Scope
     ) -> str:
-        outcome = await ask(request.question)
-        searches = find_watched_searches(outcome)
+        searches = find_watched_searches(found.outcome)
         if not searches:
             return search_wording.NO_SET_NOTICE
         buckets = find_read_buckets(searches)
@@ -121,20 +161,21 @@ class SavedSearches:
             surface=inbound.surface,
             conversation=inbound.conversation,
             person=inbound.person,
-            question=request.question,
+            question=found.question,
             origin=inbound_to_json(inbound),
             buckets=sorted(buckets),
-            schedule=format_schedule(request.schedule),
+            schedule=format_schedule(schedule),
             time_zone=inbound.time_zone if zone is not UTC else "UTC",
             seen=dict(watched.fingerprints),
             index_state=index_state,
-            due_at=next_due_time(request.schedule, self._now(), zone),
+            due_at=next_due_time(schedule, self._now(), zone),
+            plan=None if found.plan is None else plan_to_json(found.plan),
         )
         search = await self._store.add_search(new, max_of_person=MAX_SEARCHES_OF_PERSON)
         if search is None:
             return search_wording.describe_limit(MAX_SEARCHES_OF_PERSON)
         is_posted = self._surfaces.outbox_for(inbound.surface) is not None
-        return search_wording.describe_creation(search, outcome, watched, zone=zone, is_posted=is_posted)
+        return search_wording.describe_creation(search, found.outcome, watched, zone=zone, is_posted=is_posted)
 
     async def _stop_searches(self, request: StopRequest, inbound: Inbound, scope: Scope) -> str:
         searches = await self._list_visible_searches(inbound)
@@ -156,6 +197,15 @@ class SavedSearches:
         return await self._store.list_searches(
             person=inbound.person, conversation=None if is_private else inbound.conversation
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FoundSearch:
+    """What is to be saved. `plan`: to be asked in place of the question."""
+
+    question: str
+    outcome: Outcome
+    plan: Plan | None = None
 
 
 def time_zone_of(name: str) -> tzinfo:
@@ -185,4 +235,10 @@ def _compare_with_last(
     text = (
         "" if is_silent else search_wording.describe_report(search, run, watched, changes, outcome=outcome, zone=zone)
     )
-    return SearchReport(run=SearchRunOutcome(is_silent=is_silent, record=record), text=text, outcome=outcome)
+    is_shortened = max(len(changes.new), len(changes.changed)) > search_wording.MAX_SHOWN_TITLES
+    return SearchReport(
+        run=SearchRunOutcome(is_silent=is_silent, record=record),
+        text=text,
+        outcome=outcome,
+        unshown_count=len(watched.fingerprints) if is_shortened and not is_silent else 0,
+    )

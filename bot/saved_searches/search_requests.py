@@ -16,6 +16,11 @@ class SaveRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class SaveLastRequest:
+    """Save what the last answer has searched; the reply offers when to ask again."""
+
+
+@dataclass(frozen=True, slots=True)
 class ListRequest:
     """Which saved searches are there?"""
 
@@ -28,7 +33,7 @@ class StopRequest:
     stops_all: bool = False
 
 
-SavedSearchRequest: TypeAlias = SaveRequest | ListRequest | StopRequest
+SavedSearchRequest: TypeAlias = SaveRequest | SaveLastRequest | ListRequest | StopRequest
 
 
 def recognise_request(text: str) -> SavedSearchRequest | None:
@@ -38,6 +43,8 @@ def recognise_request(text: str) -> SavedSearchRequest | None:
         return None
     if _LIST_PATTERN.fullmatch(words):
         return ListRequest()
+    if _SAVE_LAST_PATTERN.fullmatch(words):
+        return SaveLastRequest()
     if match := _STOP_PATTERN.fullmatch(words):
         number = match["watch"] or match["search"]
         return StopRequest(number=None if number is None else int(number), stops_all=match["all"] is not None)
@@ -106,6 +113,11 @@ _LIST_PATTERN: Final = re.compile(
     r"|what (?:are|do) you (?:telling|tell) me about"
     r"|(?:(?:list|show)(?: me)? |what are |which are )?(?:my|our|all|the) saved searches(?: here)?"
     r"|(?:what|which) saved searches (?:do (?:i|we) have|are there)(?: here)?)[.!?]*",
+    re.IGNORECASE,
+)
+_SAVE_LAST_PATTERN: Final = re.compile(
+    rf"{_POLITE}(?:save (?:this|that|the) (?:search|question)|save (?:this|that) as a search"
+    rf"|(?:watch this|ask this again)(?: for (?:me|us))?){_END}",
     re.IGNORECASE,
 )
 _NUMBER: Final = r"(?: (?:number |no\.? |#)?(?P<{name}>\d{{1,9}}))?"

@@ -1,16 +1,20 @@
 """What Parley says about saved searches. Markdown, in English, as the requests are."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Final
 
 from agent.compose.phrases.values import format_number
 from agent.outcome import Answer, Clarify, Outcome
+from bot.ids import BucketId
 from bot.saved_searches.schedule import ChangeSchedule, SearchSchedule, format_schedule, parse_schedule
 from bot.saved_searches.watched_documents import MAX_WATCHED_DOCUMENTS, DocumentChanges, WatchedDocuments
 from bot.surface.inbound import SavedSearchRun
 from bot.surface.replies import escape_markdown
+from storage.search.conditions import conjuncts_of
+from storage.search.plan import Plan
+from storage.search.schema import Schema
 from storage.sql.saved_search_store import SavedSearchStatus, StoredSavedSearch
 
 NO_SET_NOTICE: Final = (
@@ -21,11 +25,16 @@ NO_SEARCHES_NOTICE: Final = (
     "You have no saved searches here. “Tell me when a new contract arrives” or “every Monday at 9:00: receipts over "
     "5,000” makes one."
 )
+SCHEDULE_CHOICES: Final = (
+    ("When documents change", "on change"),
+    ("Every day at 9:00", "every day at 09:00"),
+    ("Every Monday at 9:00", "every Monday at 09:00"),
+)  # label and schedule
 LOST_RIGHTS_REASON: Final = "what it reads may no longer be seen here"
 LEFT_CONVERSATION_REASON: Final = "the person who asked for it no longer reads this conversation"
 NO_SET_REASON: Final = "its question no longer names a set of documents that I understand"
 TOO_MANY_REASON: Final = f"it finds more than the {MAX_WATCHED_DOCUMENTS:,} documents that I can watch"
-_MAX_SHOWN_TITLES: Final = 5
+MAX_SHOWN_TITLES: Final = 5
 _FIRST_SENTENCE: Final = re.compile(r"(?:I found |I read this as: )?(.+?[.!?])(?=\s|$)")
 
 
@@ -48,6 +57,24 @@ def describe_creation(
         else f"`parley saved list` lists the saved searches, and `parley saved stop {number}` ends this one.",
     ]
     return "\n\n".join(filter(None, lines))
+
+
+def ask_for_schedule(plan: Plan) -> str:
+    """The question above the choices of `SCHEDULE_CHOICES`."""
+    return f"When shall I ask this again by myself: {_quote(plan.question)}?"
+
+
+def name_plan(plan: Plan, schemas: Mapping[BucketId, Schema]) -> str:
+    """Names a plan by its question and the conditions that it has come to, as raw text."""
+    from agent.compose.phrases.conditions import describe_condition
+
+    names = dict[str, None]()
+    for leg in plan.legs:
+        for clause in leg.search.clauses:
+            if clause.bucket in schemas:
+                for member in conjuncts_of(clause.display_condition):
+                    names[describe_condition(member, schemas[clause.bucket], schemas)] = None
+    return f"{plan.question} ({', '.join(names)})" if names else plan.question
 
 
 def describe_report(
@@ -147,7 +174,7 @@ def _describe_state(search: StoredSavedSearch, readable_buckets: Collection[str]
 def _list_titles(heading: str, doc_ids: Sequence[str], watched: WatchedDocuments) -> str:
     if not doc_ids:
         return ""
-    titles = [watched.titles.get(doc_id) or doc_id for doc_id in doc_ids[:_MAX_SHOWN_TITLES]]
+    titles = [watched.titles.get(doc_id) or doc_id for doc_id in doc_ids[:MAX_SHOWN_TITLES]]
     lines = [f"- {escape_markdown(title)}" for title in titles]
     if (rest := len(doc_ids) - len(titles)) > 0:
         lines.append(f"- and {format_number(rest)} more")

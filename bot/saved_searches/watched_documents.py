@@ -11,7 +11,7 @@ from bot.access.audience_scope import scope_key_of
 from bot.ids import BucketId, DocId
 from storage.search.documents import Document
 from storage.search.index import CountRequest, DocumentRequest, RecordPageRequest, ScopedIndex, SearchIndex
-from storage.search.plan import Leg, ListDocuments, Search
+from storage.search.plan import Leg, ListDocuments, Plan, Search
 from storage.search.scope import Scope
 
 MAX_WATCHED_DOCUMENTS: Final = 5_000
@@ -66,6 +66,15 @@ def find_watched_searches(outcome: Outcome) -> tuple[Search, ...]:
             legs = ()
         case _:
             assert_never(outcome)
+    return _find_searches(legs)
+
+
+def find_plan_searches(plan: Plan) -> tuple[Search, ...]:
+    """Returns the sets of documents that the plan names; none if it is about what texts say."""
+    return _find_searches(plan.legs)
+
+
+def _find_searches(legs: Sequence[Leg]) -> tuple[Search, ...]:
     return tuple(leg.search for leg in legs) if all(map(_is_about_set, legs)) else ()
 
 

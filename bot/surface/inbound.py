@@ -84,6 +84,13 @@ class FullTextRequest:
     turn: TurnId
 
 
+@dataclass(frozen=True, slots=True)
+class SearchSaveRequest:
+    """A request to save what an earlier turn has searched: it offers when to ask again."""
+
+    turn: TurnId
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSearchRun:
     """A saved search is due. `missed_count`: how many due times have passed without a report; 0 for a run on time."""
@@ -93,7 +100,9 @@ class SavedSearchRun:
     missed_count: int = 0
 
 
-InboundBody: TypeAlias = TextMessage | ButtonClick | MessageDeletion | FullTextRequest | SavedSearchRun
+InboundBody: TypeAlias = (
+    TextMessage | ButtonClick | MessageDeletion | FullTextRequest | SearchSaveRequest | SavedSearchRun
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from bot.surface.inbound import (
     OutsiderPresence,
     PrivateAudience,
     SavedSearchRun,
+    SearchSaveRequest,
     TextMessage,
 )
 from bot.surface.replies import Reply, ReplyPart
@@ -78,6 +79,8 @@ def body_to_json(body: InboundBody) -> JsonObject:
             return {"withdrawn": True}
         case FullTextRequest(turn=turn):
             return {"all_of": turn}
+        case SearchSaveRequest(turn=turn):
+            return {"save_search_of": turn}
         case SavedSearchRun(search=search, due_at=due_at, missed_count=missed_count):
             return {"saved_search": search, "due_at": due_at.isoformat(), "missed": missed_count}
         case _:
@@ -89,6 +92,8 @@ def body_from_json(data: Mapping[str, Json]) -> InboundBody:
         return MessageDeletion()
     if "all_of" in data:
         return FullTextRequest(TurnId(data["all_of"]))
+    if "save_search_of" in data:
+        return SearchSaveRequest(TurnId(data["save_search_of"]))
     if "saved_search" in data:
         return SavedSearchRun(
             search=int(data["saved_search"]),

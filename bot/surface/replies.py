@@ -180,6 +180,7 @@ class TurnAction(StrEnum):
     STOP = "stop"  # while the turn runs
     RATE = "rate"
     STEPS = "steps"  # see how the answer was found
+    SAVE = "save"  # have its question asked again by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -354,7 +354,7 @@ _ACTIONS: Mapping[str, Action] = {
     "search_by_meaning": refinements.SearchByMeaning(),
     "start_over": refinements.StartOver(),
 }
-_REFINEMENTS: Mapping[str, type[Refinement]] = {
+_EFFECT_TYPES: Mapping[str, type[Refinement] | type[refinements.SaveSearch]] = {
     "add_filter": refinements.AddFilter,
     "open_tail": refinements.OpenTail,
     "only_missing": refinements.OnlyMissing,
@@ -368,8 +368,9 @@ _REFINEMENTS: Mapping[str, type[Refinement]] = {
     "choose_document": refinements.ChooseDocument,
     "take_reading": refinements.UseReading,
     "take_form": refinements.UseForm,
+    "save_search": refinements.SaveSearch,
 }
-_CHOICE_NAMES = {kind: name for name, kind in _REFINEMENTS.items()} | {
+_CHOICE_NAMES = {kind: name for name, kind in _EFFECT_TYPES.items()} | {
     type(action): name for name, action in _ACTIONS.items()
 }
 _ATTRIBUTE_ENCODERS: Mapping[str, Callable[[Json], Json]] = {
@@ -408,7 +409,7 @@ def _parse_choice(data: JsonObject) -> Refinement | Action:
     if does in _ACTIONS:
         return _ACTIONS[does]
     parts = {name: part for name, part in data.items() if name not in ("does", "version")}
-    return _REFINEMENTS[does](
+    return _EFFECT_TYPES[does](
         **{name: _ATTRIBUTE_DECODERS.get(name, _return_unchanged)(part) for name, part in parts.items()}
     )
 

@@ -163,7 +163,14 @@ class StartOver:
     """Forgets the last plan."""
 
 
-Action: TypeAlias = ExportAll | SearchWeb | JustAnswer | ContinuePrivately | SearchByMeaning | StartOver
+@dataclass(frozen=True, slots=True)
+class SaveSearch:
+    """Saves the search, to be asked again by itself. `schedule`: when, in the words that name a schedule."""
+
+    schedule: str
+
+
+Action: TypeAlias = ExportAll | SearchWeb | JustAnswer | ContinuePrivately | SearchByMeaning | StartOver | SaveSearch
 
 
 def apply_refinement(refinement: Refinement, search: Search) -> Search:

@@ -29,7 +29,8 @@ class NewSavedSearch:
     """`origin` is the message that asked for it, as the caller stores messages: where and with which rights to report.
 
     `schedule` and the values of `seen`, by document, mean something to the caller alone. `buckets`: what the question
-    reads. `index_state`: the state of the index in which `seen` was true.
+    reads. `index_state`: the state of the index in which `seen` was true. `plan`: asked in place of the question, which
+    then only names it; None: the question is read anew each time.
     """
 
     creating_turn: tables.UniqueText
@@ -44,6 +45,7 @@ class NewSavedSearch:
     seen: tables.JsonColumn
     index_state: str
     due_at: tables.OptionalUtcColumn  # None unless it is active
+    plan: tables.OptionalJsonColumn = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,7 @@ ACTION_PREFIX = "clarify:"  # of every choice button's action_id; the button's n
 MORE_ACTION = "more"  # action id of the button for the remaining choices; its value is the clarification's id
 # Action ids of the turn actions; the button's value is the turn's id.
 STOP_ACTION, RATE_ACTION, STEPS_ACTION, FULL_TEXT_ACTION = "stop", "rate", "steps", "whole"
+SAVE_ACTION = "save"
 
 _EXPORT_KIND = "export"  # a kind of choice that has a count but does not narrow the search
 _LIVE_ENTITY = re.compile("<(?=[!@#])")
@@ -497,6 +498,7 @@ def _turn_action_blocks(part: TurnActionsPart, turn: TurnId) -> list[Block]:
         for handle, text, action in (
             (TurnAction.STOP, "Stop", STOP_ACTION),
             (TurnAction.STEPS, "Show steps", STEPS_ACTION),
+            (TurnAction.SAVE, "Save this search", SAVE_ACTION),
         )
         if is_shown[handle]
     ]

@@ -37,6 +37,13 @@ class StepsSubmission(BaseModel):
     turn: _StoredId
 
 
+class SaveSubmission(BaseModel):
+    """A request to have the question of a turn asked again by itself."""
+
+    parley: Literal["save"]
+    turn: _StoredId
+
+
 class FullTextSubmission(BaseModel):
     parley: Literal["full"]
     turn: _StoredId
@@ -50,7 +57,13 @@ class MoreSubmission(BaseModel):
 
 
 CardSubmission: TypeAlias = (
-    ChoiceSubmission | PickSubmission | StopSubmission | StepsSubmission | FullTextSubmission | MoreSubmission
+    ChoiceSubmission
+    | PickSubmission
+    | StopSubmission
+    | StepsSubmission
+    | SaveSubmission
+    | FullTextSubmission
+    | MoreSubmission
 )
 _SUBMISSION: Final[TypeAdapter[CardSubmission]] = TypeAdapter(
     Annotated[CardSubmission, Field(discriminator=KIND_FIELD)]

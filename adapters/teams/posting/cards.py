@@ -324,7 +324,7 @@ def _opener_actions(hidden: Sequence[ChoiceButton], clarification: Clarification
 
 
 def turn_action(title: str, kind: str, turn: TurnId) -> JsonObject:
-    """A button about the turn. `kind`: `stop`, `steps` or `full`."""
+    """A button about the turn. `kind`: `stop`, `steps`, `save` or `full`."""
     return {"type": "Action.Submit", "title": title, "data": {"parley": kind, "turn": turn}}
 
 

@@ -339,7 +339,11 @@ def _place_picture(picture: PicturePart, position: int, draft: _MessageDraft, pl
 
 
 def _turn_actions(handles: Sequence[TurnAction], reply: Reply) -> list[JsonObject]:
-    titles = {TurnAction.STOP: ("Stop", "stop"), TurnAction.STEPS: ("Show steps", "steps")}
+    titles = {
+        TurnAction.STOP: ("Stop", "stop"),
+        TurnAction.STEPS: ("Show steps", "steps"),
+        TurnAction.SAVE: ("Save this search", "save"),
+    }
     return [turn_action(*titles[handle], reply.turn) for handle in titles if handle in handles]
 
 

@@ -115,7 +115,7 @@ PARTS: Final[Mapping[str, ReplyPart]] = {
     ),
     "whole": FullTextPart(name="answer-0a1b2c3d.txt", reply=reply_with_parts(NoticePart(text="All of it."))),
     "progress": ProgressPart(text="Searching 6 buckets"),
-    "about": TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS)),
+    "about": TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS, TurnAction.SAVE)),
     "stop": TurnActionsPart(handles=(TurnAction.STOP,)),
     "notice": NoticePart(text="I could not reach the index; please try again in a minute."),
 }
@@ -136,6 +136,7 @@ _LABELS: Final = {
     ChoiceKind.PRIVATE: ("Continue in private", None),
     ChoiceKind.MEANING: ("Search by meaning instead", None),
     ChoiceKind.RESTART: ("Start over", None),
+    ChoiceKind.SAVE: ("Every Monday at 9:00", None),
 }
 EVERY_CHOICE: Final = choices_part_of(
     *(

@@ -1,4 +1,4 @@
-"""Turn actions in Slack: rating an answer, showing its steps, stopping its turn, choosing and showing all of it."""
+"""Turn actions in Slack: rating an answer, showing its steps or all of it, stopping its turn, choosing, saving."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -16,6 +16,7 @@ from bot.bootstrap import open_application
 from bot.ids import Subject, TurnId
 from bot.settings import load_settings
 from storage.search.plan import Plan
+from storage.sql.saved_search_store import SavedSearchStore
 from tests.adapters.slack.story_office import StoryOffice, an_office, serve_slack
 from tests.bot.conftest import wait_until_finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
@@ -489,3 +490,21 @@ async def test_without_kept_conditions_there_is_no_button_to_start_over(office: 
     answer = await post_answer(office)
 
     assert [button["action_id"] for button in answer.block_buttons()] == ["steps"]
+
+
+# Saving the search
+
+
+async def test_an_answer_is_saved_as_a_search_of_the_person_who_presses(office: StoryOffice) -> None:
+    answer = await post_answer(office)
+    before = answer.visible_text()
+
+    offer = await office.click(office.bob, answer, "Save this search")
+    saved = await office.click(office.bob, offer, "Every Monday at 9:00")
+
+    assert "When shall I ask this again by myself: “List every receipt”?" in offer.visible_text()
+    assert "Every day at 9:00" not in offer.visible_text()  # the buttons have given way to the choice
+    assert "5 documents" in saved.visible_text()
+    assert answer.visible_text() == before
+    (search,) = await SavedSearchStore(office.bot.database).list_searches()
+    assert search.person.endswith(office.bob.id)

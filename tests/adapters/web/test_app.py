@@ -23,7 +23,7 @@ from bot.errors import AnswerNotFound, InvalidQuestion
 from bot.http.callers import is_loopback
 from bot.http.request_checks import build_request_checks
 from bot.ids import OPERATOR, ChoiceId, ConversationId, TurnId
-from bot.surface.inbound import ButtonClick, Inbound, OperatorAudience, TextMessage
+from bot.surface.inbound import ButtonClick, Inbound, OperatorAudience, SearchSaveRequest, TextMessage
 from bot.surface.replies import NoticePart, PictureKind, PicturePart, PicturePoint, Reply, TextPart
 from bot.turns.turn_actions import TurnActor, TurnSteps
 
@@ -130,6 +130,12 @@ async def test_a_click_carries_the_id_alone(site: ChatSite) -> None:
     await site.post_form(choice="x1")
 
     assert [inbound.body for inbound in site.accepted_inbounds] == [ButtonClick(ChoiceId("x1"))]
+
+
+async def test_a_press_of_save_carries_the_turn_alone(site: ChatSite) -> None:
+    await site.post_form(save="t1")
+
+    assert [inbound.body for inbound in site.accepted_inbounds] == [SearchSaveRequest(TurnId("t1"))]
 
 
 async def test_without_scripts_a_posted_form_redirects_to_the_page(site: ChatSite) -> None:

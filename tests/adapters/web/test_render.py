@@ -191,6 +191,14 @@ def test_a_reply_links_to_its_steps_where_it_has_some() -> None:
     assert "a" not in [tag for tag, _ in other_html.tags]
 
 
+def test_a_reply_that_can_be_saved_has_the_button_for_it() -> None:
+    reply = Reply(turn=TurnId("t"), parts=(TurnActionsPart(handles=(TurnAction.SAVE,)),))
+
+    html = read_html(reply_html(reply, id_="r", posted_at=NOW, now=NOW, steps_address=""))
+
+    assert ("button", "save", "t") in [(tag, attrs.get("name"), attrs.get("value")) for tag, attrs in html.tags]
+
+
 def test_steps_show_stages_calls_and_searches_as_text() -> None:
     steps = TurnSteps(
         route="long_text",

@@ -72,6 +72,7 @@ from storage.search.refinement import (
     OnlyMissing,
     OpenTail,
     Refinement,
+    SaveSearch,
     SearchByMeaning,
     SearchWeb,
     StartOver,
@@ -105,7 +106,9 @@ def _array_of_objects(**properties: object) -> dict[str, object]:
     return {"type": "array", "items": item}
 
 
-_KINDS = "filter drop nearest spelling missing bucket document reading more export web anyway private meaning restart"
+_KINDS = (
+    "filter drop nearest spelling missing bucket document reading more export web anyway private meaning restart save"
+)
 _PROPERTIES: dict[str, object] = {
     "query_id": _NULLABLE_TEXT,
     "question": {"type": "string"},
@@ -556,6 +559,7 @@ KINDS: list[tuple[Refinement | Action, str, object]] = [
     (ContinuePrivately(), "private", None),
     (SearchByMeaning(), "meaning", None),
     (StartOver(), "restart", None),
+    (SaveSearch("on change"), "save", None),
 ]
 
 

@@ -102,7 +102,7 @@ def test_an_answer_has_text_with_sources_then_table_remarks_and_buttons() -> Non
             buttons=(ChoiceButton(id=ChoiceId("x"), label="Just answer", count=None, kind="anyway"),),
             expires=EXPIRES,
         ),
-        TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS)),
+        TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS, TurnAction.SAVE)),
     )
 
 

@@ -8,14 +8,16 @@ import pytest
 
 from bot.application import Application
 from bot.bootstrap import open_application
-from bot.ids import EVERYONE, ConversationId, MessageId, Subject
+from bot.errors import NotYourSavedSearch
+from bot.ids import EVERYONE, ConversationId, MessageId, PersonId, Subject
 from bot.saved_searches.due_searches import DueSearches
 from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
 from bot.settings import Settings
-from bot.surface.inbound import ChannelAudience, Inbound, OutsiderPresence
+from bot.surface.inbound import ButtonClick, ChannelAudience, Inbound, OutsiderPresence, SearchSaveRequest
 from bot.surface.outbox import OutboxFailed
-from bot.surface.replies import Reply, TextPart
+from bot.surface.replies import ChoicesPart, FilePart, Reply, TextPart, TurnAction, TurnActionsPart
 from bot.turns.delivery import TURN_LEASE
+from bot.turns.turn_processor import FinishedTurn
 from storage.embedded.index import EmbeddedIndex
 from storage.search.errors import IndexUnavailable
 from storage.search.ids import DocId
@@ -430,3 +432,139 @@ async def test_an_operator_makes_the_search_of_a_chat_due_and_it_reports_there(
     assert turn is None
     (report,) = posted_texts(chat)
     assert "**1 new**" in report
+
+
+# -- saved by a button
+
+
+async def press_save(talk: ConversationDriver, answered: FinishedTurn) -> FinishedTurn:
+    return await talk.bot.run_turn(await talk.accept_body(SearchSaveRequest(answered.turn)))
+
+
+async def test_a_search_is_saved_by_a_press_and_a_schedule(bot: Application, chat: FakeChat) -> None:
+    talk = ConversationDriver(bot)
+    answered = await talk.ask_question("all receipts")
+    assert any(TurnAction.SAVE in part.handles for part in answered.reply.parts if isinstance(part, TurnActionsPart))
+
+    offered = await press_save(talk, answered)
+    saved = await talk.click_choice(offered, "Every Monday at 9:00")
+    again = await talk.click_choice(offered, "Every day at 9:00")
+
+    assert "When shall I ask this again by myself: “all receipts”?" in text_of(offered.reply)
+    labels = [choice["label"] for choice in offered.result["choices"]]
+    assert labels == ["When documents change", "Every day at 9:00", "Every Monday at 9:00"]
+    assert "saved this as search **1**: “all receipts”. It finds **42 documents**" in text_of(saved.reply)
+    assert "next on Monday 12 May 2031 at 09:00" in text_of(saved.reply)
+    assert "A choice was already made here: Every Monday at 9:00" in str(again.reply)
+    (search,) = await SavedSearchStore(bot.database).list_searches()
+    assert search.plan is None  # the question means the same by itself
+
+
+async def test_what_was_refined_by_clicks_is_saved_as_it_was_refined(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    talk = ConversationDriver(bot)
+    refined = await talk.click_choice(await talk.ask_question("all receipts"), "Bolt")
+    saved = await talk.click_choice(await press_save(talk, refined), "When documents change")
+    assert "“all receipts (vendor = Bolt)”. It finds **5 documents** now" in text_of(saved.reply)
+    chat.messages.clear()
+
+    await put_receipts(index, "n1", vendor="Acme")
+    await tick(bot, clock, minutes=6)
+    assert not chat.messages
+    await put_receipts(index, "n2", vendor="Bolt")
+    await tick(bot, clock, minutes=6)
+
+    (report,) = posted_texts(chat)
+    assert "**1 new** since the last time; 6 documents now" in report
+    assert "Receipt n2" in report
+
+
+async def test_the_last_search_is_saved_by_words_too(bot: Application) -> None:
+    talk = ConversationDriver(bot)
+    nothing = await talk.ask_question("Save this search")
+    await talk.click_choice(await talk.ask_question("all receipts"), "Bolt")
+
+    offered = await talk.ask_question("save this search, please")
+    saved = await talk.ask_question("Every day at 9:00")
+
+    assert "Nothing was saved" in text_of(nothing.reply)
+    assert offered.result["choices"]
+    assert "It finds **5 documents** now" in text_of(saved.reply)
+
+
+async def test_a_press_from_elsewhere_or_by_other_readers_saves_nothing(bot: Application) -> None:
+    await bot.grants.grant_bucket_access(RECEIPTS, EVERYONE, by="test")
+    ann, bob = private_audience_of("ann"), private_audience_of("bob")
+    answered = await ConversationDriver(bot, audience=ann, person=ann.person).ask_question("all receipts")
+
+    by_other = await press_save(ConversationDriver(bot, audience=bob, person=bob.person), answered)
+    elsewhere = await press_save(ConversationDriver(bot, audience=ann, person=ann.person, conversation="c2"), answered)
+
+    assert "This was said to somebody else" in str(by_other.reply)
+    assert not by_other.result["choices"]
+    assert not elsewhere.result["choices"]
+
+
+async def test_who_presses_in_a_channel_has_a_search_of_their_own_that_others_cannot_stop(bot: Application) -> None:
+    channel = Subject("channel:slack:T1:C1")
+    await bot.grants.grant_bucket_access(RECEIPTS, channel, by="test")
+    audience = ChannelAudience(channel=channel, outsiders=OutsiderPresence.NONE)
+    ann = ConversationDriver(bot, audience=audience, person="slack:T1:ann")
+    bob = ConversationDriver(bot, audience=audience, person="slack:T1:bob")
+    offered = await press_save(bob, await ann.ask_question("all receipts"))
+
+    await bob.click_choice(offered, "When documents change")
+    refused = await ann.ask_question("stop watching 1")
+
+    assert "You have no saved searches here" in text_of(refused.reply)
+    (search,) = await SavedSearchStore(bot.database).list_searches(person="slack:T1:bob")
+    with pytest.raises(NotYourSavedSearch):
+        await bot.personal_searches.stop_search(search.position, by=PersonId("slack:T1:ann"))
+
+
+async def test_a_bucket_that_was_revoked_before_the_schedule_was_chosen_saves_nothing(bot: Application) -> None:
+    await bot.grants.grant_bucket_access(RECEIPTS, EVERYONE, by="test")
+    ann = private_audience_of("ann")
+    talk = ConversationDriver(bot, audience=ann, person=ann.person)
+    offered = await press_save(talk, await talk.ask_question("all receipts"))
+    await bot.grants.revoke_grant(RECEIPTS, EVERYONE, by="test")
+
+    await talk.click_choice(offered, "When documents change")
+
+    assert await SavedSearchStore(bot.database).list_searches() == []
+
+
+# -- the export under a report
+
+
+async def test_a_report_that_does_not_show_all_offers_the_export_with_its_count(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    talk = ConversationDriver(bot)
+    await talk.ask_question(TELL_ME)
+    chat.messages.clear()
+    await put_receipts(index, *[f"n{number}" for number in range(6)])
+    await tick(bot, clock, minutes=6)
+
+    (message,) = chat.messages.values()
+    (choices,) = [part for part in message.reply.parts if isinstance(part, ChoicesPart)]
+    (button,) = choices.buttons
+    exported = await bot.run_turn(await talk.accept_body(ButtonClick(button.id)))
+
+    assert (button.label, button.count) == ("Export all as CSV", 48)
+    assert "and 1 more" in text_of(message.reply)
+    (file,) = [part for part in exported.reply.parts if isinstance(part, FilePart)]
+    assert file.rows == 48
+
+
+async def test_a_report_that_shows_all_offers_no_export(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(TELL_ME)
+    chat.messages.clear()
+    await put_receipts(index, *[f"n{number}" for number in range(5)])
+    await tick(bot, clock, minutes=6)
+
+    (message,) = chat.messages.values()
+    assert not [part for part in message.reply.parts if isinstance(part, ChoicesPart)]

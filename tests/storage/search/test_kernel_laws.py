@@ -77,6 +77,7 @@ from storage.search.refinement import (
     OnlyMissing,
     OpenTail,
     Refinement,
+    SaveSearch,
     SearchByMeaning,
     SearchWeb,
     StartOver,
@@ -174,7 +175,15 @@ _refinements: st.SearchStrategy[Refinement] = st.one_of(
     st.builds(UseForm, search=_searches, answer_form=_plans.map(lambda plan: plan.legs[0].answer_form)),
 )
 _actions: st.SearchStrategy[Action] = st.sampled_from(
-    [ExportAll(), SearchWeb(), JustAnswer(), ContinuePrivately(), SearchByMeaning(), StartOver()]
+    [
+        ExportAll(),
+        SearchWeb(),
+        JustAnswer(),
+        ContinuePrivately(),
+        SearchByMeaning(),
+        StartOver(),
+        SaveSearch("on change"),
+    ]
 )
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from adapters.teams.addresses import MoreChoicesCard, TeamsAddress
-from bot.ids import ChoiceId
-from bot.surface.inbound import ButtonClick
+from bot.ids import ChoiceId, TurnId
+from bot.surface.inbound import ButtonClick, SearchSaveRequest
 from tests.adapters.teams.reception import TeamsReception
 from tests.stand_ins.teams.server import TeamsServer
 from tests.stand_ins.teams.tenancy import TenantConversation, TenantPerson
@@ -46,6 +46,20 @@ async def test_a_click_on_a_card_of_further_choices_names_that_card(
     assert address.more_cards == (MoreChoicesCard(message=card.id, clarification="offer-1"),)
     assert address.clarification_card == ""
     assert TeamsAddress.from_mapping(address.to_mapping()) == address
+
+
+async def test_a_press_of_save_is_a_request_of_the_person_who_presses(
+    reception: TeamsReception, teams: TeamsServer, ada: TenantPerson, bob: TenantPerson, channel: TenantConversation
+) -> None:
+    card, _ = await teams.say(ada, channel, "List receipts")
+
+    delivery = await teams.submit_card(bob, card, {"parley": "save", "turn": "t1"})
+    await teams.deliver_activity(delivery.activity)
+
+    question, press = reception.accepted
+    assert press.body == SearchSaveRequest(TurnId("t1"))
+    assert press.conversation == question.conversation
+    assert press.person != question.person
 
 
 async def test_a_second_click_is_a_click_of_its_own(
