@@ -30,6 +30,7 @@ from bot.admin.retention import ConversationRetention
 from bot.admin.source_kinds.folder_kind import FolderKind
 from bot.admin.source_kinds.site_kind import SiteKind
 from bot.admin.source_kinds.source_kind import SourceKind
+from bot.admin.source_kinds.sql_kind import QueryKind
 from bot.admin.source_kinds.store_kind import STORE_KINDS, StoreKind
 from bot.admin.sources import SourceOperations
 from bot.application import Application, Clock
@@ -781,7 +782,7 @@ def _build_index_record(database: SqlDatabase, index: SearchIndex) -> IndexRecor
 
 
 def _build_source_kinds(clock: Clock) -> tuple[SourceKind, ...]:
-    return (FolderKind(), SiteKind(clock), *(StoreKind(name, clock) for name in STORE_KINDS))
+    return (FolderKind(), SiteKind(clock), QueryKind(), *(StoreKind(name, clock) for name in STORE_KINDS))
 
 
 async def _open_recovering_index(

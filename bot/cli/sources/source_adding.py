@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,6 +74,58 @@ def site(
 ) -> None:
     """The pages of a site, by its sitemap; URL is the site, a part of it, or a sitemap."""
     add_source("site", url, bucket, every, allow_private=allow_private, home=home, debug=debug)
+
+
+@add_app.command()
+def sql(
+    url: str,
+    key: Annotated[str, typer.Option("--key", metavar="COLUMN", help="The column that identifies a row.")],
+    bucket: BucketOption,
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="SELECT", help="Each of its rows is a document.")
+    ] = None,
+    query_file: Annotated[
+        Path | None, typer.Option("--query-file", metavar="FILE", help="A file with the query.")
+    ] = None,
+    cursor: Annotated[
+        str | None,
+        typer.Option("--cursor", metavar="COLUMN", help="A column that changes with its row: a time or a version."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What the rows are called: orders. [default: the database]")
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option("--max-rows", help="More rows are not read. [default: 200000]")
+    ] = None,
+    every: IntervalOption = None,
+    user: UserOption = None,
+    secret_variable: SecretVariableOption = None,
+    asks_secret: AskSecretOption = False,
+    tls: Annotated[
+        str | None, typer.Option("--tls", metavar="MODE", help="require, verify-full, …, as libpq's sslmode.")
+    ] = None,
+    allow_private: PrivateOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """The rows of a query; URL is postgresql://USER@HOST/DATABASE or sqlite:////FILE."""
+    with exit_on_failure(debug=is_debug_on(debug)):
+        if (query is None) == (query_file is None):
+            raise CommandFailed("give the query with --query or --query-file", exit_status=2)
+        statement = query if query_file is None else query_file.read_text(encoding="utf-8")
+    options = {"query": statement, "key": key, "cursor": cursor, "name": name, "max_rows": max_rows}
+    add_source(
+        "sql",
+        url,
+        bucket,
+        every,
+        allow_private=allow_private,
+        options=options | {"user": user, "tls": tls},
+        secret_variable=secret_variable,
+        asks_secret=asks_secret,
+        home=home,
+        debug=debug,
+    )
 
 
 @add_app.command("url", hidden=True)  # `_KindOrUrlGroup` comes here

@@ -26,12 +26,16 @@ class SourceItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedItem:
-    """The content of an item, in a file whose suffix is that of its format. `link` becomes `Document.source`."""
+    """The content of an item, in a file whose suffix is that of its format. `link` becomes `Document.source`.
+
+    `has_rows`: each record is a row of a table, with an id that the source has only once.
+    """
 
     path: Path
     link: str
     version: str
     cursor: str
+    has_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

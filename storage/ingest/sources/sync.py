@@ -154,9 +154,9 @@ async def sync_source(
 ) -> SyncResult:
     """Updates the bucket to the current state of the source.
 
-    The id of a document is `NAME:ITEM`; of a row or record of an item it is `NAME:ITEM#ID`. An item that exists but
-    could not be loaded keeps its documents; the next sync tries it again. Raises `SyncLost`, and what the index and the
-    ledger raise.
+    The id of a document is `NAME:ITEM`; of a row or record of an item it is `NAME:ITEM#ID`, of a
+    row of a query `NAME:ID`. An item that exists but could not be loaded keeps its documents; the next sync tries it
+    again. Raises `SyncLost`, and what the index and the ledger raise.
     """
     run = _SourceSync(
         source,
@@ -397,16 +397,17 @@ class _LedgerHooks:
 
     def adapt_record(self, file: SourceFile, record: SourceRecord) -> SourceRecord | RejectedInput:
         """Puts the name of the file before the id, so that two files or sources never share a document id."""
-        record_id = record.doc_id
-        doc_id = (
-            record_id if record_id == file.name or record_id.startswith(f"{file.name}#") else f"{file.name}#{record_id}"
-        )
+        record_id, fetched = record.doc_id, self.batch[self._item_id_of(file.name)]
+        if fetched.has_rows:
+            record_id = doc_id_prefix_of(self.source) + record_id
+        is_complete = fetched.has_rows or record_id == file.name or record_id.startswith(f"{file.name}#")
+        doc_id = record_id if is_complete else f"{file.name}#{record_id}"
         if len(doc_id.encode()) > _MAX_DOC_ID_BYTES:
             return RejectedInput(
                 origin=record.origin, reason=f"its doc_id would be longer than {_MAX_DOC_ID_BYTES} bytes"
             )
-        link = self.batch[self._item_id_of(file.name)].link if record.source == file.name else record.source
-        return replace(record, doc_id=doc_id, source=link)
+        link = fetched.link if record.source == file.name else record.source
+        return replace(record, doc_id=doc_id, source=link, is_row=record.is_row or fetched.has_rows)
 
     def record_failure(self, file_name: str) -> None:
         self.broken_items.add(self._item_id_of(file_name))
