@@ -47,6 +47,7 @@ BotError                        its text is one plain sentence for a person
 │   ├── UnknownGroup            no group of Parley's own
 │   ├── BucketClosed            what is in a bucket, for an admin without a grant
 │   ├── UnknownListing          a page of a list that is not there
+│   ├── SchemaEditRefused       a change that a schema cannot take
 │   └── ConcurrentChange        another person changed it first
 ├── ProgramCallRefused          a call of another program that is not answered
 │   ├── InvalidCall             arguments that are wrong or contradict each other
@@ -414,6 +415,13 @@ class UnknownListing(AdminRefused):
 
     def __init__(self) -> None:
         super().__init__("There is no such page of documents; begin with the first one.")
+
+
+class SchemaEditRefused(AdminRefused):
+    """A change that a schema cannot take. The message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason[:1].upper()}{reason[1:]}.")
 
 
 class ConcurrentChange(AdminRefused):

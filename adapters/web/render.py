@@ -59,7 +59,7 @@ def reply_html(
     empty: no picture is shown.
     """
     part_fragments = [
-        _picture_html(part, f"{pictures_address}&part={number}" if pictures_address else "")
+        picture_html(part, f"{pictures_address}&part={number}" if pictures_address else "")
         if isinstance(part, PicturePart)
         else part_html(part, id_, now)
         for number, part in enumerate(reply.parts)
@@ -256,7 +256,7 @@ def _column_class(table: TablePart, position: int) -> str | None:
     return "short" if longest <= _MAX_UNBROKEN_CHARACTERS else None
 
 
-def _picture_html(picture: PicturePart, address: str) -> SafeHtml:
+def picture_html(picture: PicturePart, address: str) -> SafeHtml:
     """Returns the picture in the colours of the page and for its width, with the alternative text."""
     if not address:
         return SafeHtml()

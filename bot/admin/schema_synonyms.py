@@ -13,6 +13,7 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.index import CountRequest, SearchIndex
 from storage.search.plan import Clause, Search
 from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.scope import Scope
 
 MAX_SYNONYM_CHARS: Final = 100
 _MAX_NAMED_VALUES: Final = 8
@@ -40,10 +41,13 @@ class SchemaSynonyms:
     def __init__(self, index: SearchIndex, access: AccessResolver) -> None:
         self._index, self._access = index, access
 
-    async def preview_synonym(self, bucket: str, field: str, word: str, value: str | None) -> SynonymPreview:
-        """Counts what the synonym would find; changes nothing. Raises `SynonymRefused`, and what the index raises."""
-        scope = await self._access.scope_for_audience(OperatorAudience())
-        scoped_index = self._index.within_scope(scope)
+    async def preview_synonym(
+        self, bucket: str, field: str, word: str, value: str | None, *, scope: Scope | None = None
+    ) -> SynonymPreview:
+        """Counts what the synonym would find; changes nothing. Without a scope, all documents count. Raises
+        `SynonymRefused`, and what the index raises.
+        """
+        scoped_index = self._index.within_scope(scope or await self._access.scope_for_audience(OperatorAudience()))
         words = await IndexWords.load(scoped_index)
         schema = words.schemas.get(BucketId(bucket))
         if schema is None:

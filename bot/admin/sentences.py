@@ -69,6 +69,8 @@ _CHANGE_LABELS: Final = {
     "person.link": "Linked as one person",
     "person.unlink": "Unlinked the person",
     "limits": "Changed the limits",
+    "schema.change": "Changed the schema of",
+    "schema.synonym": "Added a synonym to",
     "source.remove": "Removed the source",
     "token.create": "Made a token for a program of",
     "token.revoke": "Revoked the token of a program of",

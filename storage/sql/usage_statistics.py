@@ -88,6 +88,12 @@ class UsageStatisticsStore:
         """Returns the use since then, in one state of the database. Raises `SqlError`."""
         return await self._database.run_snapshot(lambda connection: _load_statistics(connection, since))
 
+    async def load_questions(self, since: datetime, limit: int) -> list[FinishedQuestion]:
+        """Returns the questions since then, at most `limit`, the newest first. Raises `SqlError`."""
+        query = _select_questions(since).limit(limit)
+        rows = await self._database.run_read(lambda connection: connection.execute(query).all())
+        return [_question_from(row) for row in rows]
+
 
 def _load_statistics(connection: Connection, since: datetime) -> UsageStatistics:
     endings = connection.execute(_count_endings(since)).all()

@@ -56,6 +56,7 @@ def _contents_links(status: BucketStatus) -> SafeHtml:
             *([f"{part.id}: "] if len(status.parts) > 1 else []),
             link_html("Documents", "/admin/documents", b=part.id),
             link_html("Review of values", "/admin/review", b=part.id),
+            link_html("Schema", "/admin/schema", b=part.id),
             class_="pages",
         )
         for part in status.parts

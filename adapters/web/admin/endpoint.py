@@ -5,6 +5,7 @@ sent from this site with the token of the visitor's own pages; then the visitor 
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,8 @@ from adapters.web.admin.bucket_pages import bucket_page, buckets_page
 from adapters.web.admin.document_pages import TEXT_CHARACTERS, document_page, documents_page, review_page
 from adapters.web.admin.grant_pages import grants_page
 from adapters.web.admin.layout import PageContext, address_of, plain_page
+from adapters.web.admin.report_pages import report_page, synonym_page
+from adapters.web.admin.schema_pages import entry_page, schema_page
 from adapters.web.admin.source_pages import sources_page
 from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_session_cookie, set_session_cookie
 from adapters.web.html import html_element
@@ -25,20 +28,28 @@ from bot.access.subjects import parse_subject
 from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, GrantedContents, ShownDocument
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
+from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema, SchemaEdits
+from bot.admin.admin_page.usage import REPORT_DAYS, AdminReports, pictures_of_report
 from bot.application import Application
 from bot.errors import (
     AdminLinkRefused,
     AdminRefused,
     BotError,
     BucketClosed,
+    ConcurrentChange,
     InvalidSubject,
     MissingBucket,
     NotAdmin,
+    PictureFailed,
+    SchemaEditRefused,
+    SynonymRefused,
     UnknownListing,
 )
 from bot.http.connections import protect_connection
 from bot.http.request_body import read_form
 from bot.ids import BucketId
+from bot.pictures.picture_look import PAGE_LOOKS
+from bot.pictures.rendering import render_picture
 
 _MAX_FORM_BYTES: Final = 64 * 1024
 _MAX_BUCKET_CHARACTERS: Final = 300
@@ -52,10 +63,14 @@ SECURITY_HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-_STATIC_FILES: Final = {"admin.css": "text/css"}
+PICTURE_HEADERS: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}  # an SVG's own
+_STATIC_FILES: Final = {"admin.css": "text/css", "admin.js": "text/javascript"}
 _DONE_SENTENCES: Final = {
     "granted": "It is granted, and holds from the next question on.",
     "revoked": "The grant is revoked.",
+    "synonym": "The synonym is added, and the next question uses it.",
+    "saved": "The schema is saved, and the next question uses it.",
+    "unchanged": "Nothing was different, so nothing was saved.",
 }
 _CLOSED_SENTENCE: Final = (
     "The admin page is open on this machine, with the token of the web chat, or by a link that parley admin-link makes."
@@ -88,6 +103,15 @@ class AdminSite:
             readiness=bot.readiness,
         )
         self._contents = GrantedContents(administration=bot.administration, index=bot.index, access=bot.access)
+        self._reports = AdminReports(
+            administration=bot.administration,
+            contents=self._contents,
+            database=bot.database,
+            index=bot.index,
+            access=bot.access,
+            compares_words=settings.embedder != "none",
+        )
+        self._schemas = SchemaEdits(contents=self._contents, index=bot.index, database=bot.database)
         token = settings.web_token.get_secret_value() if settings.web_token else None
         public_host = urlsplit(settings.link_base).netloc.lower()
         self._guard = AccessGuard(token, public_host, keys=settings.secret_keys, clock=bot.clock)
@@ -102,6 +126,13 @@ class AdminSite:
             web.get("/admin/review", self._serve_page(self._show_review)),
             web.get("/admin/grants", self._serve_page(self._show_grants)),
             web.get("/admin/sources", self._serve_page(self._show_sources)),
+            web.get("/admin/report", self._serve_page(self._show_report)),
+            web.get("/admin/picture", self._serve_page(self._show_picture)),
+            web.get("/admin/synonym", self._serve_page(self._preview_synonym)),
+            web.get("/admin/schema", self._serve_page(self._show_schema)),
+            web.get("/admin/schema/entry", self._serve_page(self._show_entry)),
+            web.post("/admin/synonym", self._take_form(self._add_synonym)),
+            web.post("/admin/schema/save", self._take_form(self._save_entry)),
             web.post("/admin/grant", self._take_form(self._grant_bucket)),
             web.post("/admin/revoke", self._take_form(self._revoke_grant)),
             web.post("/admin/leave", self._take_form(self._leave_page)),
@@ -164,6 +195,62 @@ class AdminSite:
 
     async def _load_group_ids(self, visitor: AdminVisitor) -> list[str]:
         return [group.id for group in await self._administration.list_groups(visitor.person)]
+
+    # -- usage and synonyms
+
+    async def _show_report(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        report = await self._reports.load_report(_days_in(request), visitor.person)
+        return html_response(report_page(_context_of(request, visitor), report, pictures_of_report(report)))
+
+    async def _show_picture(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        report = await self._reports.load_report(_days_in(request), visitor.person, is_fresh=False)
+        picture = pictures_of_report(report).get(request.query.get("name", ""))
+        if picture is None:
+            return refusal_response("There is no such picture.", 404)
+        look = PAGE_LOOKS.get(request.query.get("look", ""), PAGE_LOOKS["light"])
+        try:
+            file = await render_picture(picture, look)
+        except PictureFailed as exc:
+            return refusal_response(str(exc), 404)
+        return web.Response(body=file, content_type="image/svg+xml", headers=SECURITY_HEADERS | PICTURE_HEADERS)
+
+    async def _preview_synonym(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        preview = await self._reports.preview_synonym(*_synonym_in(request.query), visitor.person)
+        return html_response(synonym_page(_context_of(request, visitor), preview))
+
+    async def _add_synonym(
+        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
+    ) -> web.Response:
+        await self._reports.add_synonym(*_synonym_in(fields), visitor.person)
+        return redirect_to(address_of("/admin/report", done="synonym"))
+
+    # -- schemas
+
+    async def _show_schema(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        schema = await self._schemas.load_schema(bucket_named_in(request), visitor.person)
+        return html_response(schema_page(_context_of(request, visitor), schema))
+
+    async def _show_entry(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        return await self._render_entry(_context_of(request, visitor), request.query, 200)
+
+    async def _save_entry(self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]) -> web.Response:
+        bucket = fields.get("b", "")
+        schema = await self._schemas.load_schema(bucket, visitor.person)
+        entry = _entry_typed_in(fields, schema)
+        try:
+            is_changed = await self._schemas.save_edit(bucket, entry, fields.get("version", ""), visitor.person)
+        except (ConcurrentChange, SchemaEditRefused) as exc:
+            context = PageContext(visitor=visitor, path="/admin/schema/entry", problem=str(exc))
+            return await self._render_entry(context, {**fields, "edited": "yes"}, 422)
+        done = "saved" if is_changed else "unchanged"
+        return redirect_to(address_of("/admin/schema/entry", b=bucket, f=entry.field, done=done))
+
+    async def _render_entry(self, context: PageContext, fields: Mapping[str, str], status: int) -> web.Response:
+        person, bucket = context.visitor.person, fields.get("b", "")[:_MAX_BUCKET_CHARACTERS]
+        schema = await self._schemas.load_schema(bucket, person)
+        entry = _entry_typed_in(fields, schema)
+        preview = await self._schemas.preview_edit(bucket, entry, person)
+        return html_response(entry_page(context, schema, entry, preview), status)
 
     # -- changes
 
@@ -287,6 +374,37 @@ async def _answer_or_refuse(answer: Awaitable[web.Response]) -> web.Response:
         return refusal_response(str(exc), 403)
     except (MissingBucket, UnknownListing) as exc:
         return refusal_response(str(exc), 404)
+    except (SchemaEditRefused, SynonymRefused) as exc:
+        return refusal_response(str(exc), 422)
+
+
+def _days_in(request: web.Request) -> int:
+    """The days to look back; 30 if others are asked for."""
+    return next((days for days in REPORT_DAYS if request.query.get("days") == str(days)), 30)
+
+
+def _synonym_in(fields: Mapping[str, str]) -> tuple[str, str, str, str | None]:
+    """The bucket, the field, the word, and the value; None where the word names the field."""
+    bucket, field, word, value = (
+        fields.get(name, "")[:_MAX_BUCKET_CHARACTERS] for name in ("b", "field", "word", "value")
+    )
+    return bucket, field, word, value or None
+
+
+def _entry_typed_in(fields: Mapping[str, str], schema: EditableSchema) -> EditableEntry:
+    """The part of the schema with what was typed. Raises `SchemaEditRefused` if there is no such part."""
+    entry = schema.find_entry(fields.get("f", ""))
+    if entry is None:
+        raise SchemaEditRefused("there is no such field")
+    if "title" not in fields:
+        return entry
+    return replace(
+        entry,
+        title=fields["title"].strip(),
+        synonyms=tuple(line.strip() for line in fields.get("synonyms", "").splitlines() if line.strip()),
+        facet=None if entry.facet is None else fields.get("facet") == "yes",
+        bare=None if entry.bare is None else fields.get("bare", entry.bare),
+    )
 
 
 def _part_of(request: web.Request, document: ShownDocument) -> int:

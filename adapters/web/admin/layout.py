@@ -15,6 +15,7 @@ MAIN_PATHS: Final = {
     "/admin": "Buckets",
     "/admin/grants": "Grants",
     "/admin/sources": "Sources",
+    "/admin/report": "Report",
 }
 _STYLE_SHEETS: Final = ("/chat/chat.css", "/admin/admin.css")
 

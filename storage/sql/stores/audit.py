@@ -46,7 +46,7 @@ def write_audit_entry(
 
 
 class AuditLog:
-    """Reads the entries that the other stores write."""
+    """Reads the entries that the other stores write, and writes those of changes outside the database."""
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
@@ -56,3 +56,13 @@ class AuditLog:
         query = select(audit).order_by(audit.c.position.desc()).limit(limit)
         rows = await self._database.run_read(lambda connection: connection.execute(query).all())
         return [tables.value_from_row(AuditEntry, row) for row in rows]
+
+    async def record_change(
+        self, action: str, matter: str, *, by: str, before: JsonMapping | None = None, after: JsonMapping | None = None
+    ) -> None:
+        """Write an entry about a change that is stored elsewhere. Raises `SqlError`."""
+        await self._database.run_write(
+            lambda connection: write_audit_entry(
+                self._database, connection, action, matter, by=by, before=before, after=after
+            )
+        )
