@@ -24,7 +24,6 @@ from storage.embedded.file_check import IndexFileCheck
 from storage.embedded.index_snapshot import KeptTransaction
 from storage.embedded.reading.records import RecordOrder, read_record_batch
 from storage.embedded.reading.request_evaluator import EmbeddedRequestEvaluator
-from storage.embedded.term_tables import analyse_document
 from storage.embedded.vectors import EmbedderIdentity, OutdatedDocument
 from storage.embedded.writing import PreparedDocument
 from storage.embedder import EmbeddedQueries, Embedder, embed_passages, embed_queries
@@ -63,6 +62,7 @@ from storage.search.index import (
 )
 from storage.search.schema import Schema
 from storage.search.scope import Scope
+from storage.text.document_terms import analyse_document
 
 if TYPE_CHECKING:
     from storage.embedder import Vectors

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, cast
 from storage.embedded.bucket_snapshot import BucketHeader
 from storage.embedded.database import create_outline_tables, create_term_tables, drop_term_tables
 from storage.embedded.reading.records import read_passages
-from storage.embedded.term_tables import (
-    AnalysedDocument,
-    add_document,
-    add_outline,
-    add_passages,
-    analyse_document,
-    remove_document,
-    remove_outline,
-)
+from storage.embedded.term_tables import add_document, add_outline, add_passages, remove_document, remove_outline
 from storage.embedded.vectors import insert_vectors
 from storage.search.analyser import Analyser
 from storage.search.codec import annotations_to_json, schema_to_json
@@ -26,6 +18,7 @@ from storage.search.evaluation.value_validation import is_valid_unicode
 from storage.search.ids import BucketId, DocId
 from storage.search.index import PutStatus
 from storage.search.schema import Schema, SchemaField
+from storage.text.document_terms import AnalysedDocument, analyse_document
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.embedded.term_tables import analyse_document
 from storage.search.documents import Passage
+from storage.text.document_terms import analyse_document
 from storage.text.snowball_analyser import analyser_for
 
 TEXTS = st.text("ab1 -é\u0301中½\n", max_size=20)
