@@ -20,19 +20,19 @@ from storage.opensearch.mapping import (
 )
 from storage.opensearch.terms import (
     indexed_terms_of,
-    indexed_token_of,
     keyword_term_of,
     label_term_of,
     overlapping_windows_of,
 )
 from storage.opensearch.vector_bytes import round_to_bytes
-from storage.search.analyser import IndexTerms, fold_text
+from storage.search.analyser import fold_text
 from storage.search.codec import annotations_from_json, annotations_to_json
 from storage.search.documents import Document, FieldValue, FieldValues, Passage, RowValues
 from storage.search.evaluation.value_validation import select_fitting_values
 from storage.search.ids import DocId, FieldName, Subject
 from storage.search.numbers import scale_amount
 from storage.search.schema import FieldType, SchemaField
+from storage.text.document_terms import AnalysedDocument, analyse_document
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,18 +58,20 @@ def encode_index_entries(
         "restricted": bool(document.readers),
         "readers": [keyword_term_of(reader) for reader in sorted(document.readers)],
     }
-    title = layout.analyser.index_terms_of(document.title)
+    analysed = analyse_document(
+        document.title, document.text, document.passages, layout.analyser, document.outline_text
+    )
     # The title stands twice, so it has double weight.
-    title_terms = f"{indexed_terms_of(title.joined_terms)} " * 2
-    yield main_entry_id, json.dumps(shared_fields | _source_of_document(document, title, revision, layout))
+    title_terms = f"{indexed_terms_of(analysed.title)} " * 2
+    yield main_entry_id, json.dumps(shared_fields | _source_of_document(document, analysed, revision, layout))
     text_entry = {"doc_id": document.doc_id, "text": document.text}
     yield f"{main_entry_id}.text", json.dumps(shared_fields | {"kind": BODY, "stored": text_entry})
     shared_fields |= {"kind": PASSAGE, "link": {"name": PASSAGE, "parent": main_entry_id}}
-    for position, (passage, text, terms) in enumerate(_passages_with_terms(document, layout)):
+    for position, (passage, terms) in enumerate(zip(document.passages, analysed.passages, strict=True)):
         source = json.dumps(
             shared_fields
-            | {"passage_terms": title_terms + terms}
-            | _identity_of_passage(document, position, passage, text)
+            | {"passage_terms": title_terms + indexed_terms_of(terms)}
+            | _identity_of_passage(document, position, passage)
         )
         vector = None if vectors is None or not vectors[position].any() else vectors[position]
         if vector is not None:
@@ -77,31 +79,19 @@ def encode_index_entries(
         yield f"{main_entry_id}.{position}", source
 
 
-def _passages_with_terms(document: Document, layout: IndexLayout) -> Iterator[tuple[Passage, str, str]]:
-    """Yields each passage with its text, and the terms of its context and text."""
-    texts = [document.text[passage.start : passage.end] for passage in document.passages]
-    contexts = [passage.context for passage in document.passages]
-    joined_terms = layout.analyser.joined_terms_of([*contexts, *texts])
-    context_terms, text_terms = joined_terms[: len(texts)], joined_terms[len(texts) :]
-    for passage, text, *terms in zip(document.passages, texts, context_terms, text_terms, strict=True):
-        yield passage, text, indexed_terms_of(" ".join(filter(None, terms)))
-
-
-def _source_of_document(document: Document, title: IndexTerms, revision: str, layout: IndexLayout) -> JsonObject:
+def _source_of_document(
+    document: Document, analysed: AnalysedDocument, revision: str, layout: IndexLayout
+) -> JsonObject:
     values = select_fitting_values(cast(Mapping[str, object], document.values), layout.schema)
-    text, outline = document.text, document.outline_text
-    text_terms = layout.analyser.index_terms_of(text)
-    outline_terms = text_terms if outline == text else layout.analyser.index_terms_of(outline)
-    title_text = title.joined_terms
     source: JsonObject = {
         "kind": DOCUMENT,
         "link": DOCUMENT,
-        "title_terms": indexed_terms_of(title_text),
-        "text_terms": indexed_terms_of(text_terms.joined_terms),
+        "title_terms": indexed_terms_of(analysed.title),
+        "text_terms": indexed_terms_of(analysed.text),
         # The title stands twice, so it has double weight.
-        "outline_terms": indexed_terms_of(" ".join((title_text, title_text, outline_terms.joined_terms))),
+        "outline_terms": indexed_terms_of(" ".join((analysed.title, analysed.title, analysed.outline))),
         **({TITLE_LABEL_PATH: label_term_of(document.title)} if layout.has_title_labels else {}),
-        "words": sorted(map(indexed_token_of, title.words | text_terms.words)),
+        "words": indexed_terms_of(analysed.words).split(),
         "stored": {
             "doc_id": document.doc_id,
             "title": document.title,
@@ -121,7 +111,7 @@ def _source_of_document(document: Document, title: IndexTerms, revision: str, la
     return source | _encode_field_values(values, layout.indexed_fields)
 
 
-def _identity_of_passage(document: Document, position: int, passage: Passage, text: str) -> JsonObject:
+def _identity_of_passage(document: Document, position: int, passage: Passage) -> JsonObject:
     chunk_id = document.chunk_id_at(position)
     return {
         "chunk": keyword_term_of(chunk_id),
@@ -133,7 +123,7 @@ def _identity_of_passage(document: Document, position: int, passage: Passage, te
             "start": passage.start,
             "end": passage.end,
             "page": passage.page,
-            "text": text,
+            "text": document.text[passage.start : passage.end],
         },
     }
 
