@@ -50,7 +50,8 @@ from storage.text.language_detection import LanguageDetector
 
 _BATCH_DOCUMENTS = 1_000
 _BATCH_CHARACTERS = 4_000_000
-_PARALLEL_PUTS = 2  # while one waits until its documents are visible, the index works at the other
+_FIRST_SHARE = 0.25  # of a full batch; each batch may be twice the one before, so that the index soon has work
+_PARALLEL_PUTS = 3  # while two wait until their documents are visible, the index works at the third
 _LANGUAGE_SAMPLE_FILES = 3  # files that are read twice to detect the language of a new bucket
 _PROGRESS_EVERY_RECORDS = 200
 _BUCKET_NAME = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
@@ -378,12 +379,10 @@ class _DocumentBatch:
         self.file_by_document[document.doc_id] = record.origin.file
         self.characters += len(document.text) + size_of_values(document.values)
 
-    @property
-    def is_full(self) -> bool:
-        return (
-            len(self.documents) + len(self.complete_documents) >= _BATCH_DOCUMENTS
-            or self.characters >= _BATCH_CHARACTERS
-        )
+    def fills(self, share: float) -> bool:
+        """Whether the batch has reached this share of a full one."""
+        document_count = len(self.documents) + len(self.complete_documents)
+        return document_count >= share * _BATCH_DOCUMENTS or self.characters >= share * _BATCH_CHARACTERS
 
 
 class _IngestRun:
@@ -657,7 +656,7 @@ class _IngestRun:
         """Yields the documents in batches, each of one bucket. Ends early when the run is stopped."""
         waiting: dict[BucketId, _DocumentBatch] = {}
         builders = {bucket: self._document_builder_for(bucket) for bucket in self.profiles}
-        self._budget = ("", WorkBudget(self._limits))
+        self._budget, share = ("", WorkBudget(self._limits)), _FIRST_SHARE
         for source, loaded in self._read_files(worker, is_first_pass=False):
             record = self._record_to_put(loaded)
             bucket = self._bucket_of(record.bucket, record.origin) if record else None
@@ -670,9 +669,11 @@ class _IngestRun:
             batch = waiting.setdefault(bucket, _DocumentBatch(bucket=bucket))
             is_complete = self._has_own_values(record, bucket)
             batch.add_document(document, record, budget, is_complete=is_complete)
-            if batch.is_full or sum(pending.characters for pending in waiting.values()) >= 2 * _BATCH_CHARACTERS:
+            is_full = batch.fills(share)
+            if is_full or sum(pending.characters for pending in waiting.values()) >= 2 * _BATCH_CHARACTERS:
                 largest = max(waiting.values(), key=lambda pending: pending.characters)
-                yield waiting.pop(bucket if batch.is_full else largest.bucket)
+                share = min(2 * share, 1.0)
+                yield waiting.pop(bucket if is_full else largest.bucket)
         if not self.is_stopped:
             yield from waiting.values()
 

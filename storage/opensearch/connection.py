@@ -111,7 +111,7 @@ class ClusterConnection:
             max_retries=0,
             timeout=READ_TIMEOUT_S,
         )
-        self.bulk_slots = RequestSlots()
+        self.bulk_slots, self.claim_slots = RequestSlots(), RequestSlots()
         self._random = random.Random()  # noqa: S311 - only spreads retries
 
     async def send_request(

@@ -16,6 +16,7 @@ from storage.opensearch.connection import (
     json_lines_of,
     parse_error_detail,
 )
+from storage.opensearch.request_slots import RequestSlots
 from storage.search.errors import IndexUnavailable
 
 _MAX_ATTEMPTS = 12  # within about a minute
@@ -74,6 +75,16 @@ async def write_bulk_actions(
     return [refusal for (refusal,) in await write_action_groups(connection, [[action] for action in actions])]
 
 
+async def claim_registry_entries(
+    connection: ClusterConnection, claims: Sequence[BulkAction]
+) -> list[RequestRefused | None]:
+    """Like `write_bulk_actions`, without waiting until documents are sent: the next ones need their claims before."""
+    refusals = [
+        await _write_batch(connection, connection.claim_slots, batch) for batch in _split_into_requests([claims])
+    ]
+    return [refusal for batch in refusals for refusal in batch]
+
+
 async def write_action_groups(
     connection: ClusterConnection, groups: Sequence[Sequence[BulkAction]]
 ) -> list[list[RequestRefused | None]]:
@@ -83,37 +94,39 @@ async def write_action_groups(
     """
     refusals = list[RequestRefused | None]()
     for batch in _split_into_requests(groups):
-        refusals += await _write_batch(connection, batch)
+        refusals += await _write_batch(connection, connection.bulk_slots, batch)
     remaining = iter(refusals)
     return [[next(remaining) for _ in group] for group in groups]
 
 
-async def _write_batch(connection: ClusterConnection, actions: Sequence[BulkAction]) -> list[RequestRefused | None]:
+async def _write_batch(
+    connection: ClusterConnection, slots: RequestSlots, actions: Sequence[BulkAction]
+) -> list[RequestRefused | None]:
     """Send the writes as one request. Sends what the server was too busy for again, after growing pauses."""
     results: list[RequestRefused | None] = [None] * len(actions)
     pending, is_repetition = list(range(len(actions))), False  # of writes that the server may have executed
     for attempt in range(_MAX_ATTEMPTS):
         if attempt:
-            connection.bulk_slots.report_refusal()
+            slots.report_refusal()
             await connection.pause_with_jitter(min(_FIRST_BACKOFF_S * 2 ** (attempt - 1), _MAX_BACKOFF_S))
-        refusals = await _send_within_slot(connection, [actions[index] for index in pending])
+        refusals = await _send_within_slot(connection, slots, [actions[index] for index in pending])
         for index, refusal in zip(pending, refusals, strict=True):
             results[index] = refusal
             if refusal is not None and refusal.status == _CONFLICT:
                 refusal.may_be_own = is_repetition
         pending = [index for index in pending if (refusal := results[index]) is not None and refusal.is_transient]
         if not pending:
-            connection.bulk_slots.report_success()
+            slots.report_success()
             break
         is_repetition |= any(refusal is not None and refusal.status in _UNKNOWN_RESULTS for refusal in refusals)
     return results
 
 
 async def _send_within_slot(
-    connection: ClusterConnection, actions: Sequence[BulkAction]
+    connection: ClusterConnection, slots: RequestSlots, actions: Sequence[BulkAction]
 ) -> list[RequestRefused | None]:
     """Send the writes when there is room for them. Raises `RequestRefused` if the whole request is wrong."""
-    async with connection.bulk_slots.hold_slot(sum(len(action.lines) for action in actions)):
+    async with slots.hold_slot(sum(len(action.lines) for action in actions)):
         try:
             return await _send_batch(connection, actions)
         except NoConnection as exc:

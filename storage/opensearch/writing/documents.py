@@ -5,8 +5,9 @@ together with the deletion of passages that no longer exist. The main entry is w
 was read. Of two concurrent writers the later one therefore starts again, and leaves no passage of the other behind. An
 entry of the registry decides which bucket a document id belongs to; only one writer can create that entry.
 
-Several batches are written at once. An unchanged document is skipped only if all its entries are there, since its last
-writer may have died between two of them; what such a writer left invisible is made visible.
+Several batches are written at once: one is encoded, while others are looked up, claimed and sent. An unchanged
+document is skipped only if all its entries are there, since its last writer may have died between two of them; what
+such a writer left invisible is made visible.
 
 While a new version of the index is being built, a change is made in the version in use and then mirrored into the new
 one. A writer looks for a version being built after its change: either the copy sees the change, or the writer sees the
@@ -16,11 +17,11 @@ copy. It looks again at the end. If the new version has come into use meanwhile,
 import asyncio
 from collections.abc import Coroutine, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from storage.embedder import Embedder
 from storage.opensearch.catalogue import DOCUMENT_ID_KIND, BucketCatalogue
-from storage.opensearch.connection import RequestRefused, json_lines_of
+from storage.opensearch.connection import JsonObject, RequestRefused, json_lines_of
 from storage.opensearch.mapping import DOCUMENT, IndexLayout, digest_of
 from storage.opensearch.reading.compile import all_of, any_term_query
 from storage.opensearch.reading.query_steps import build_joint_request
@@ -32,8 +33,10 @@ from storage.opensearch.writing.encode import document_entry_id
 from storage.opensearch.writing.indexed_documents import (
     IndexedDocument,
     are_documents_visible,
+    document_lookups_for,
     find_incomplete_documents,
     load_indexed_documents,
+    parse_indexed_documents,
 )
 from storage.opensearch.writing.passage_vectors import LayoutVectors, VectorPolicy
 from storage.opensearch.writing.refusals import (
@@ -51,6 +54,9 @@ from storage.search.errors import EmbedderUnavailable, IndexTimedOut, IndexUnava
 from storage.search.evaluation.value_validation import is_valid_unicode, validate_values
 from storage.search.ids import BucketId, DocId
 from storage.search.index import WRITTEN_STATUSES, PutResult, PutStatus
+
+if TYPE_CHECKING:
+    from storage.embedder import Vectors
 
 _BATCH_SIZE, _BATCH_CHARACTERS = 200, 1_000_000  # of documents that are decided upon and written together
 _PARALLEL_BATCHES = 4  # of one `put`
@@ -97,6 +103,8 @@ _PutDecisions: TypeAlias = dict[DocId, tuple[PutStatus, IndexedDocument | None]]
 class DocumentWriter:
     catalogue: BucketCatalogue
     embedder: Embedder | None
+    # One batch is encoded at a time. Threads would take turns and finish together, and nothing be sent until then.
+    encoding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def vectors(self) -> LayoutVectors:
@@ -212,10 +220,12 @@ class DocumentWriter:
         self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome
     ) -> _PutDecisions:
         connection, doc_ids = self.catalogue.connection, [document.doc_id for document in documents]
-        owners = await self._load_owning_buckets(doc_ids)
+        owners, indexed_documents = await self._load_owners_and_documents(layout, doc_ids)
         if unclaimed_ids := [doc_id for doc_id in doc_ids if doc_id not in owners]:
             owners |= await self._claim_document_ids(layout, unclaimed_ids)
-        indexed_documents = await load_indexed_documents(connection, layout, doc_ids)
+            # Somebody was just deleting these.
+            unowned_ids = [doc_id for doc_id in unclaimed_ids if indexed_documents.pop(doc_id, None) is not None]
+            indexed_documents |= await load_indexed_documents(connection, layout, unowned_ids)
         bucket_digest, revision = digest_of(layout.bucket), self.revision_for(layout)
         unchanged = {
             document.doc_id: indexed
@@ -238,16 +248,24 @@ class DocumentWriter:
 
         return {doc_id: (decide_status(doc_id), indexed_documents.get(doc_id)) for doc_id in doc_ids}
 
+    async def _load_owners_and_documents(
+        self, layout: IndexLayout, doc_ids: Sequence[DocId]
+    ) -> tuple[dict[DocId, str], dict[DocId, IndexedDocument]]:
+        """Returns what `_load_owning_buckets` returns, and the documents that exist, in one round trip."""
+        lookups = [*self._owner_lookups_for(doc_ids), *document_lookups_for(layout, doc_ids)]
+        entries = await look_up_entries(self.catalogue.connection, lookups)
+        owner_entries, document_entries = entries[: len(doc_ids)], entries[len(doc_ids) :]
+        return _parse_owners(doc_ids, owner_entries), parse_indexed_documents(doc_ids, document_entries)
+
     async def _load_owning_buckets(self, doc_ids: Sequence[DocId]) -> dict[DocId, str]:
         """Returns the digest of the bucket that owns each id, including writes that no search can see yet."""
-        lookups = [
-            {"_index": self.catalogue.names.registry_index_name, "_id": _registry_entry_id(doc_id)}
-            for doc_id in doc_ids
-        ]
-        entries = await look_up_entries(self.catalogue.connection, lookups)
-        return {
-            doc_id: entry["_source"]["bucket"] for doc_id, entry in zip(doc_ids, entries, strict=True) if entry["found"]
-        }
+        return _parse_owners(
+            doc_ids, await look_up_entries(self.catalogue.connection, self._owner_lookups_for(doc_ids))
+        )
+
+    def _owner_lookups_for(self, doc_ids: Sequence[DocId]) -> list[JsonObject]:
+        registry_index = self.catalogue.names.registry_index_name
+        return [{"_index": registry_index, "_id": _registry_entry_id(doc_id)} for doc_id in doc_ids]
 
     async def _claim_document_ids(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, str]:
         bucket_digest = digest_of(layout.bucket)
@@ -258,7 +276,7 @@ class DocumentWriter:
             )
             for doc_id in doc_ids
         ]
-        refusals = await bulk.write_bulk_actions(self.catalogue.connection, claims)
+        refusals = await bulk.claim_registry_entries(self.catalogue.connection, claims)
         lost_ids = [doc_id for doc_id, refusal in zip(doc_ids, refusals, strict=True) if is_conflict(refusal)]
         raise_first_refusal([refusal for refusal in refusals if not is_conflict(refusal)])
         return dict.fromkeys(doc_ids, bucket_digest) | (await self._load_owning_buckets(lost_ids) if lost_ids else {})
@@ -277,29 +295,7 @@ class DocumentWriter:
             return set()
         replaced_ids = [document.doc_id for document in documents if decisions[document.doc_id][1] is not None]
         earlier_documents = await self.mirror.read_documents_once(layout, replaced_ids)
-        try:
-            vectors = await self.vectors.embed_for_layout(layout, documents)
-        except EmbedderUnavailable:
-            vectors = None
-        if self.embedder is not None and vectors is None:
-            outcome.without_vectors.update(document.doc_id for document in documents)
-        revision = self.revision_for(layout)
-
-        def build_bulk_actions() -> list[list[BulkAction]]:
-            target = self.catalogue.names.write_alias_for(layout.index)
-            return [
-                actions_for_document(
-                    target,
-                    document,
-                    revision,
-                    layout,
-                    None if vectors is None else vectors[position],
-                    decisions[document.doc_id][1],
-                )
-                for position, document in enumerate(documents)
-            ]
-
-        actions_by_document = await asyncio.to_thread(build_bulk_actions)
+        actions_by_document = await self._encode_documents(layout, documents, decisions, outcome)
         registry_action = BulkAction("index", json_lines_of(self.catalogue.registry_entry_lines(layout)))
         outcome.changed_layouts[layout.index] = layout
         *refusals_by_document, registry_refusals = await bulk.write_action_groups(
@@ -326,11 +322,45 @@ class DocumentWriter:
             if document.doc_id in faults
         ]
         replacements = RefusedReplacements(catalogue=self.catalogue, vectors=self.vectors)
+        revision = self.revision_for(layout)
         restored, overtaken_later = await replacements.restore_earlier_documents(layout, refused, revision)
         outcome.set_refusals(
             {doc_id: fault for doc_id, fault in faults.items() if doc_id not in overtaken_later}, restored
         )
         return overtaken | overtaken_later
+
+    async def _encode_documents(
+        self, layout: IndexLayout, documents: Sequence[Document], decisions: _PutDecisions, outcome: _PutOutcome
+    ) -> list[list[BulkAction]]:
+        """Returns the writes of each document. Extends `outcome` by the documents that get no vectors."""
+        is_metered = self.embedder is not None and self.embedder.is_metered
+        metered_vectors = await self._embed_documents(layout, documents) if is_metered else None
+        async with self.encoding:
+            vectors = metered_vectors if is_metered else await self._embed_documents(layout, documents)
+            if self.embedder is not None and vectors is None:
+                outcome.without_vectors.update(document.doc_id for document in documents)
+            revision, target = self.revision_for(layout), self.catalogue.names.write_alias_for(layout.index)
+
+            def build_bulk_actions() -> list[list[BulkAction]]:
+                return [
+                    actions_for_document(
+                        target,
+                        document,
+                        revision,
+                        layout,
+                        None if vectors is None else vectors[position],
+                        decisions[document.doc_id][1],
+                    )
+                    for position, document in enumerate(documents)
+                ]
+
+            return await asyncio.to_thread(build_bulk_actions)
+
+    async def _embed_documents(self, layout: IndexLayout, documents: Sequence[Document]) -> "list[Vectors] | None":
+        try:
+            return await self.vectors.embed_for_layout(layout, documents)
+        except EmbedderUnavailable:
+            return None
 
     # -- deleting
 
@@ -401,6 +431,12 @@ class DocumentWriter:
             for doc_id in doc_ids
         ]
         raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, releases), ignore_missing=True)
+
+
+def _parse_owners(doc_ids: Sequence[DocId], entries: Sequence[JsonObject]) -> dict[DocId, str]:
+    return {
+        doc_id: entry["_source"]["bucket"] for doc_id, entry in zip(doc_ids, entries, strict=True) if entry["found"]
+    }
 
 
 def _registry_entry_id(doc_id: DocId) -> str:

@@ -32,9 +32,16 @@ async def load_indexed_documents(
     connection: ClusterConnection, layout: IndexLayout, doc_ids: Sequence[DocId]
 ) -> dict[DocId, IndexedDocument]:
     """Returns the documents that exist. Raises what `look_up_entries` raises."""
+    return parse_indexed_documents(doc_ids, await look_up_entries(connection, document_lookups_for(layout, doc_ids)))
+
+
+def document_lookups_for(layout: IndexLayout, doc_ids: Sequence[DocId]) -> list[JsonObject]:
     source_fields = ["stored.digest", "stored.revision", "stored.passages"]
-    lookups = [_lookup_of(layout, doc_id, source=source_fields) for doc_id in doc_ids]
-    entries = await look_up_entries(connection, lookups)
+    return [_lookup_of(layout, doc_id, source=source_fields) for doc_id in doc_ids]
+
+
+def parse_indexed_documents(doc_ids: Sequence[DocId], entries: Sequence[JsonObject]) -> dict[DocId, IndexedDocument]:
+    """Returns the documents that exist; `entries` answer the `document_lookups_for` these ids."""
     return {
         doc_id: _parse_indexed_document(entry) for doc_id, entry in zip(doc_ids, entries, strict=True) if entry["found"]
     }

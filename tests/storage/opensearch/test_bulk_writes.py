@@ -4,8 +4,10 @@ import asyncio
 import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +19,14 @@ from storage.search.documents import Document, Passage
 from storage.search.errors import IndexUnavailable
 from storage.search.ids import BucketId
 from storage.search.index import CountRequest, PutResult
-from tests.builders import RECEIPTS, a_document, a_receipt_schema, a_scope, a_search, where
+from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema, a_scope, a_search, where
 from tests.stand_ins.faulty_cluster import BulkFault, BulkItem, FaultPlan, open_faulty_cluster
+from tests.stand_ins.recorded_cluster import open_recorded_index
+from tests.stand_ins.word_vectors import ChecksumEmbedder
 from tests.storage.opensearch.conftest import IndexOpener
+
+if TYPE_CHECKING:
+    from storage.embedder import Vectors
 
 pytestmark = pytest.mark.servers
 _CONTRACTS = BucketId("contracts")
@@ -201,6 +208,53 @@ async def test_what_a_dead_writer_left_invisible_is_made_visible(open_index: Ind
 
     assert len(result.skipped) == 4
     assert await _count_contents(index) == (4, 4, 8)
+
+
+class _CountingEmbedder(ChecksumEmbedder):
+    """Notes how many calls are under way at once. With `waits_for_others`, a first call ends after a second began."""
+
+    def __init__(self, *, waits_for_others: bool) -> None:
+        super().__init__(is_metered=waits_for_others)
+        self._call_count, self.max_call_count, self._second_call = 0, 0, asyncio.Event()
+
+    async def embed_texts(self, texts: Sequence[str], *, are_passages: bool = False) -> "Vectors":
+        self._call_count += 1
+        self.max_call_count = max(self.max_call_count, self._call_count)
+        if self._call_count > 1:
+            self._second_call.set()
+        if self.is_metered:
+            await self._second_call.wait()
+        for _ in range(1_000):  # time for others to begin
+            await asyncio.sleep(0)
+        self._call_count -= 1
+        return await super().embed_texts(texts, are_passages=are_passages)
+
+
+@pytest.mark.parametrize("is_metered", [False, True])
+async def test_only_a_metered_embedder_embeds_several_batches_at_once(
+    is_metered: bool, open_index: IndexOpener
+) -> None:
+    embedder = _CountingEmbedder(waits_for_others=is_metered)
+    index = await open_index(embedder=embedder)
+    await index.set_schema(a_receipt_schema())
+
+    result = await index.put(RECEIPTS, _make_documents(900))
+
+    assert (len(result.added), result.without_vectors) == (900, ())
+    assert (embedder.max_call_count > 1) == is_metered
+
+
+async def test_a_batch_of_new_documents_is_looked_up_claimed_and_written_once(
+    opensearch_url: str, installation: str
+) -> None:
+    async with open_recorded_index(opensearch_url, tenant=TENANT, installation=installation, embedder=None) as opened:
+        await opened.index.set_schema(a_receipt_schema())
+        opened.connection.take_requests()
+        await opened.index.put(RECEIPTS, _make_documents(450))
+        paths = Counter(request.path for request in opened.connection.take_requests())
+
+    assert paths["/_mget"] == 3
+    assert paths["/_bulk"] == 3 + 3 + 1  # the last makes the generation visible
 
 
 async def test_the_later_put_of_a_document_counts(open_index: IndexOpener) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 from aiohttp import web
@@ -112,6 +112,18 @@ async def test_only_the_writes_with_a_transient_refusal_are_sent_again() -> None
 
     assert [body.count("entry") for body in bodies] == [3, 1]
     assert "entry1" in bodies[1]
+
+
+async def test_a_claim_is_sent_while_as_many_bulks_of_documents_are_under_way_as_may_be() -> None:
+    handler, bodies = _scripted_handler(({"items": [{"create": {"status": 201}}]}, 200))
+    async with a_server(handler) as url, a_connection(url) as connection, AsyncExitStack() as held_slots:
+        for _ in range(connection.bulk_slots.limit):
+            await held_slots.enter_async_context(connection.bulk_slots.hold_slot(1))
+
+        claim = bulk.claim_registry_entry_action("registry", "doc:1", {"bucket": "b"})
+        assert await bulk.claim_registry_entries(connection, [claim]) == [None]
+
+    assert len(bodies) == 1
 
 
 async def test_a_permanent_refusal_of_a_write_is_returned() -> None:
