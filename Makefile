@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench faults fuzz \
+.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench bench-peers faults fuzz \
   attack audit sbom clean
 .DEFAULT_GOAL := help
 
@@ -23,6 +23,7 @@ help:
 	@echo "make format  put the code into shape"
 	@echo "make docs    build the documentation site in build/site; a broken link is an error"
 	@echo "make bench   measure; ARGS=--demo times the demo too, ARGS=--searches counts searches over OpenSearch only"
+	@echo "make bench-peers  measure Haystack and LangChain beside Parley on one OpenSearch; installs them apart"
 	@echo "make faults  a thousand faults on each chat product and on servers; ARGS=\"--surface servers --seed 2 --faults 100\""
 	@echo "make fuzz    odd files for each parser, then 10,000 odd requests for each address of the server;"
 	@echo "             FUZZ_SECONDS=3600 fuzzes the parsers longer, FUZZ=100000 sends more"
@@ -83,6 +84,15 @@ docs: setup
 bench: setup
 	$(BIN)/python -m bench $(ARGS)
 
+# Haystack and LangChain have an environment of their own, since Parley needs neither (docs/benchmarks.md).
+bench-peers: setup .bench-peers/.synced
+	$(BIN)/python -m bench.peers $(ARGS)
+
+.bench-peers/.synced: bench/peers/requirements.txt | $(UV)
+	$(UV) venv --quiet --clear .bench-peers
+	$(UV) pip install --quiet --python .bench-peers/bin/python --require-hashes -r bench/peers/requirements.txt
+	@touch $@
+
 faults: setup
 	$(BIN)/python -m tests.faults $(ARGS)
 
@@ -105,5 +115,5 @@ sbom: | $(UV)
 	  --output-file build/parley.cdx.json
 
 clean:
-	rm -rf .venv .uv .servers .demo .hypothesis .ruff_cache .import_linter_cache dist build
+	rm -rf .venv .bench-peers .uv .servers .demo .hypothesis .ruff_cache .import_linter_cache dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -32,17 +32,18 @@ from storage.opensearch.index import OpenSearchIndex
 from storage.opensearch.mapping import IndexNames
 from storage.search.ids import BucketId, TenantId
 from storage.search.schema import Schema
-from tests.servers.opensearch import opensearch_server
+from tests.servers.opensearch import ServerSize, opensearch_server
 from tests.stand_ins.recorded_cluster import RecordedIndex, open_recorded_index
 
 PARLEY, BARE_LOOP, BARE_BULKS = "Parley", "a bare loop over the documents", "Parley's bulks, encoded beforehand"
 LoadStep: TypeAlias = Callable[[], Awaitable[None]]
 _INSTALLATION = "bench"
+SERVER = ServerSize(heap_mb=1024, is_optimised=True)  # a smaller one refuses bulks that are sent at full speed
 _BARE_BULKS_IN_FLIGHT = 4
-_DOCUMENT_CHARACTERS = 2_000
+DOCUMENT_CHARACTERS = 2_000
 _BODY_LOCK = threading.Lock()  # a generator takes one thread at a time
 _BULK_BYTES = 2_000_000
-_BUCKET = BucketId("contracts")
+BUCKET = BucketId("contracts")
 _STATS_INTERVAL_S = 1.1  # the server renews its processor time once a second
 _BARE_INDEX: dict[str, Any] = {
     "settings": {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"},
@@ -104,14 +105,14 @@ async def _read_node_cpu(session: aiohttp.ClientSession) -> float:
 
 
 async def load_with_parley(index: OpenSearchIndex, file: Path) -> None:
-    report = await ingest_files(index, [file], extractor=RuleExtractor(), bucket=_BUCKET)
+    report = await ingest_files(index, [file], extractor=RuleExtractor(), bucket=BUCKET)
     if report.failed:
         raise SystemExit(report.summary_line)
 
 
-async def _empty_bucket(index: OpenSearchIndex) -> None:
-    if _BUCKET in await index.load_bucket_sizes():
-        await index.drop_bucket(_BUCKET)
+async def empty_bucket(index: OpenSearchIndex) -> None:
+    if BUCKET in await index.load_bucket_sizes():
+        await index.drop_bucket(BUCKET)
 
 
 def load_bare_model() -> Any:
@@ -180,7 +181,7 @@ async def replay_bulks(
     session: aiohttp.ClientSession, opened: RecordedIndex, schema: Schema, bodies: Sequence[str], alias: str
 ) -> LoadStep:
     """Returns the step that sends the bulks of a run of Parley, as they are, into a new index of the bucket."""
-    await _empty_bucket(opened.index)
+    await empty_bucket(opened.index)
     await opened.index.set_schema(schema)
     new_alias = await _write_alias_of(opened)
     encoded = [body.replace(alias, new_alias).encode() for body in bodies]
@@ -194,7 +195,7 @@ async def replay_bulks(
 
 async def _write_alias_of(opened: RecordedIndex) -> str:
     names = IndexNames(opened.index.tenant, _INSTALLATION)
-    aliases = await opened.connection.send_request("GET", f"/{names.bucket_alias_for(_BUCKET)}/_alias")
+    aliases = await opened.connection.send_request("GET", f"/{names.bucket_alias_for(BUCKET)}/_alias")
     (index,) = aliases
     return names.write_alias_for(index)
 
@@ -202,23 +203,23 @@ async def _write_alias_of(opened: RecordedIndex) -> str:
 async def measure_bulk_ingest(folder: Path, document_count: int, runs: int) -> dict[str, LoadTimes]:
     """Measure each way to load the documents, in turn. Raises `ServerMissing`."""
     file, times = folder / "contracts.jsonl", {name: LoadTimes() for name in (PARLEY, BARE_LOOP, BARE_BULKS)}
-    await asyncio.to_thread(write_contracts, file, document_count, _DOCUMENT_CHARACTERS)
+    await asyncio.to_thread(write_contracts, file, document_count, DOCUMENT_CHARACTERS)
     embedder, model = WordLlamaEmbedder(), load_bare_model()
     await embedder.embed_texts(["a word"])
-    with opensearch_server() as url:
+    with opensearch_server(SERVER) as url:
         async with (
             open_recorded_index(url, tenant=TenantId("t"), installation=_INSTALLATION, embedder=embedder) as opened,
             aiohttp.ClientSession(url) as session,
         ):
             for run in range(runs + 1):  # the first warms the server up
-                await _empty_bucket(opened.index)
+                await empty_bucket(opened.index)
                 opened.connection.take_requests()
                 laps = {name: LoadTimes() for name in times}
                 await measure_load(session, laps[PARLEY], lambda: load_with_parley(opened.index, file))
                 alias = await _write_alias_of(opened)
                 sent_bulks = [sent for sent in opened.connection.take_requests() if sent.path == "/_bulk"]
                 bodies = [str(sent.body) for sent in sent_bulks if alias in str(sent.body)]
-                schema = (await opened.index.load_bucket_sizes())[_BUCKET].schema
+                schema = (await opened.index.load_bucket_sizes())[BUCKET].schema
                 replay = await replay_bulks(session, opened, schema, bodies, alias)
                 await measure_load(session, laps[BARE_BULKS], replay)
                 await measure_load(session, laps[BARE_LOOP], lambda: load_with_bare_loop(session, file, model))
