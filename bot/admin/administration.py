@@ -97,6 +97,7 @@ class AdminOperations:
         directories: ProductDirectories,
     ) -> None:
         self._settings_admins, self._now = frozenset(settings.admins), database.utc_now
+        self._settings, self._database = settings, database
         self._index, self._sources, self._directories = index, sources, directories
         self._grants, self._groups, self._admins = grants, groups, AdminStore(database)
         self._limits, self._history = LimitStore(database), QuestionHistory(database)
@@ -216,6 +217,15 @@ class AdminOperations:
         """Badly rated questions of the last 30 days. Raises `NotAdmin`."""
         await self._check_admin(by)
         return await self._load_badly_rated_questions(limit)
+
+    # -- the admin page
+
+    async def create_page_link(self, by: PersonId) -> str:
+        """The address that opens the admin page for this admin, once, within ten minutes. Raises `NotAdmin`."""
+        from bot.admin.admin_page.entrance import AdminEntrance
+
+        entrance = AdminEntrance(administration=self, database=self._database, settings=self._settings)
+        return await entrance.create_link(by)
 
     # -- the audit log
 

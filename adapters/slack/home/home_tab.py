@@ -228,6 +228,7 @@ def _administration_blocks(
             [
                 button_element("Show more questions", "admin:questions", "open"),
                 button_element("Show changes", "admin:changes", "open"),
+                button_element("Open in the browser", "admin:browser", "open"),
             ]
         ),
     ]

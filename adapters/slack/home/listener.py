@@ -33,6 +33,7 @@ from adapters.slack.home.modals import (
     field_errors_response,
     limits_view,
     notice_view,
+    page_link_view,
     past_questions_view,
     replace_view_response,
 )
@@ -216,6 +217,9 @@ class HomeTabListener:
                 changes = await self._administration.list_changes(viewer.person, CHANGES_IN_VIEW)
                 view = changes_view(changes, viewer.time_zone, account_ids=viewer.account_ids)
                 await self._open_modal_view(viewer, interaction, view)
+            case "admin:browser":
+                link = await self._administration.create_page_link(viewer.person)
+                await self._open_modal_view(viewer, interaction, page_link_view(link))
             case "grant:page:next" | "grant:page:back" | "admin:page:next" | "admin:page:back":
                 await self._turn_modal_page(viewer, interaction, value)
             case "grant:remove":

@@ -18,6 +18,7 @@ from adapters.slack.home.blocks import (
     divider_block,
     fit_on_one_line,
     input_block,
+    link_element,
     modal_view,
     mrkdwn_note_block,
     mrkdwn_section_block,
@@ -104,6 +105,13 @@ class UsergroupChoice:
 
 def notice_view(sentence: str) -> Mapping[str, Json]:
     return modal_view(NOTICE_VIEW, "Parley", [plain_lines_block(sentence)])
+
+
+def page_link_view(link: str) -> Mapping[str, Json]:
+    """Returns the modal with the link to the admin page: a text, since a button would also be sent to Parley."""
+    sentence = "This link is for you alone. It opens the admin page once, within ten minutes."
+    opener = bullet_list_block([[link_element(link, "Open the admin page")]])
+    return modal_view(NOTICE_VIEW, "Admin page", [plain_lines_block(sentence), opener])
 
 
 def bucket_grants_view(

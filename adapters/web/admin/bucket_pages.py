@@ -42,7 +42,10 @@ def bucket_page(context: PageContext, status: BucketStatus, group_ids: Sequence[
         html_element("p", _facts_of(status), class_="facts"),
         *([list_html(status.problems, "problems")] if status.problems else []),
         _contents_links(status) if status.is_readable else html_element("p", CLOSED_BUCKET, class_="quiet"),
-        *(section_html(_part_title_of(part, status), _fields_html(part)) for part in status.parts),
+        *(
+            section_html(_part_title_of(part, status), _fields_html(part))
+            for part in (status.parts if status.is_readable else ())
+        ),
         section_html("Who may see it", bucket_grants_html(context, overview, group_ids), id_="grants"),
         trail=[("/admin", "Buckets")],
     )

@@ -18,6 +18,7 @@ from adapters.slack.home.modals import (
     changes_view,
     limits_view,
     notice_view,
+    page_link_view,
     past_questions_view,
 )
 from adapters.slack.posting.render import Json, RenderedMessage, slack_message_for, with_choices_settled
@@ -354,6 +355,7 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
         ),
     ),
     "modal-changes-none": ViewExample(changes_view, changes_view([], UTC, account_ids=ACCOUNT_IDS)),
+    "modal-page-link": ViewExample(page_link_view, page_link_view("https://parley.example/admin/enter/a.b")),
     "modal-questions-none": ViewExample(past_questions_view, past_questions_view([], [])),
     "modal-reason": ViewExample(rating_reason_view, rating_reason_view("{}")),
     "modal-steps": ViewExample(

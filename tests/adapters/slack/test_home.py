@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from adapters.slack.app import SlackSurface
 from adapters.slack.home.home_tab import SAVED_SEARCHES_PER_PAGE
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
+from bot.admin.admin_page.entrance import AdminEntrance
 from bot.admin.administration import QuestionLimit
 from bot.admin.sentences import opaque_key_of
 from bot.application import Application
@@ -217,6 +219,18 @@ async def test_a_click_shows_who_changed_what(slack: SlackServer, parley: Applic
     assert text.index("Changed the limits") < text.index(f"Granted: {RECEIPTS} → everyone")
     assert "person hour 20" in text
     assert f"<@{ada.id}>" in text
+
+
+async def test_a_click_gives_an_admin_a_link_to_the_page_in_the_browser(
+    slack: SlackServer, parley: Application, ada: SlackMember
+) -> None:
+    await open_home_words(slack, ada)
+
+    await slack.click_in_view(ada, "admin:browser")
+
+    [signed] = re.findall(r"/admin/enter/([\w.-]+)", json.dumps(slack.view_of(ada).blocks))
+    entrance = AdminEntrance(administration=parley.administration, database=parley.database, settings=parley.settings)
+    assert await entrance.find_link_person(signed) == person_id_for(ada)
 
 
 # -- admins: grants
@@ -476,7 +490,9 @@ async def test_a_former_admin_is_refused_in_an_open_modal(
     assert "Administration" not in slack.workspace.homes[bob.id].visible_text()
 
 
-@pytest.mark.parametrize("action", ["admin:bucket", "admin:admins", "admin:limits", "admin:questions", "admin:changes"])
+@pytest.mark.parametrize(
+    "action", ["admin:bucket", "admin:admins", "admin:limits", "admin:questions", "admin:changes", "admin:browser"]
+)
 async def test_an_old_tab_opens_no_modal_for_a_former_admin(
     slack: SlackServer, parley: Application, bob: SlackMember, action: str
 ) -> None:

@@ -1,0 +1,132 @@
+"""The permission matrix of the admin page: no page tells anything of what is in a bucket that its visitor may not see.
+
+An admin without a grant sees of the marked bucket what Home shows too: its id, its title and how many documents it has,
+and so their sum. Nobody else sees any of it.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from aiohttp import ClientSession, CookieJar, web
+
+from adapters.web.admin.endpoint import AdminSite
+from bot.admin.admin_page.entrance import AdminEntrance
+from bot.application import Application
+from bot.http_server import build_web_app
+from bot.ids import OPERATOR, PersonId, Subject
+from bot.metrics.service_metrics import ServiceMetrics
+from tests.scenarios.matrix.marked_buckets import (
+    DOCUMENTS,
+    OPEN,
+    RULES,
+    SECRET,
+    marks_in,
+    open_matrix_home,
+    shown_page_of,
+)
+
+ANN: Final = PersonId("local:ann")
+SHOWN_IN_HOME: Final = {SECRET, str(DOCUMENTS), str(DOCUMENTS + RULES)}
+READ_PATHS: Final = (
+    "/admin",
+    "/admin/bucket?b={b}",
+    "/admin/documents?b={b}",
+    "/admin/documents?b={b}&q=goshawkclause",
+    "/admin/document?b={b}&id=kvdoc-001",
+    "/admin/document?b=handbook&id=kvdoc-001",
+    "/admin/review?b={b}",
+    "/admin/schema?b={b}",
+    "/admin/schema/entry?b={b}&f=harrierfirm",
+    "/admin/schema/entry?b={b}&f=harrierfirm&title=x&edited=yes",
+    "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=merlinworks",
+    "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=wrong",
+    "/admin/grants",
+    "/admin/sources",
+    "/admin/report",
+    "/admin/picture?name=buckets",
+)
+FORMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "/admin/synonym": {"b": SECRET, "field": "harrierfirm", "word": "hawk", "value": "lannerhaus"},
+    "/admin/schema/save": {"b": SECRET, "f": "harrierfirm", "title": "Known"},
+}
+OWN_WORDS: Final = ("goshawkclause", "merlinworks", "harrierfirm", "kvdoc-001", "kvdoc")
+
+
+@asynccontextmanager
+async def open_matrix_site(bot: Application) -> AsyncGenerator[tuple[ClientSession, str]]:
+    runner = web.AppRunner(build_web_app(bot, [AdminSite(bot)], ServiceMetrics()), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as session:
+            yield session, f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def enter_page(bot: Application, session: ClientSession, base: str) -> str:
+    """Enter as Ann; returns the key of her forms."""
+    entrance = AdminEntrance(administration=bot.administration, database=bot.database, settings=bot.settings)
+    signed = (await entrance.create_link(ANN)).rpartition("/")[2]
+    async with session.post(f"{base}/admin/enter/{signed}", headers={"Origin": base}) as response:
+        assert response.status == 200
+    async with session.get(f"{base}/admin/grants") as response:
+        return (await response.text()).partition('name="form_key" value="')[2].partition('"')[0]
+
+
+async def read_pages(session: ClientSession, base: str, headers: Mapping[str, str]) -> list[str]:
+    """What every page tells, without the words that its address had."""
+    told: list[str] = []
+    for path in READ_PATHS:
+        address = path.format(b=SECRET)
+        async with session.get(base + address, headers=headers) as response:
+            page = shown_page_of(response.headers, await response.text())
+        for word in (word for word in OWN_WORDS if word in address):
+            page = page.replace(word, "")
+        told.append(page)
+    return told
+
+
+@pytest.fixture
+async def matrix_bot(tmp_path: Path) -> AsyncGenerator[Application]:
+    async with open_matrix_home(tmp_path / "home") as bot:
+        await bot.administration.add_admin(ANN, by=OPERATOR)
+        await bot.administration.grant_bucket(OPEN, Subject(f"user:{ANN}"), by=OPERATOR)
+        yield bot
+
+
+async def test_who_is_not_in_sees_no_mark(matrix_bot: Application) -> None:
+    async with open_matrix_site(matrix_bot) as (session, base):
+        told = await read_pages(session, base, {"X-Forwarded-For": "203.0.113.9"})
+
+    assert marks_in(told) == set()
+
+
+async def test_an_admin_without_a_grant_sees_what_home_shows_and_changes_nothing(matrix_bot: Application) -> None:
+    async with open_matrix_site(matrix_bot) as (session, base):
+        key = await enter_page(matrix_bot, session, base)
+        told = await read_pages(session, base, {})
+        answers: list[int] = []
+        for path, fields in FORMS.items():
+            sent = {"form_key": key, **fields}
+            async with session.post(base + path, data=sent, headers={"Origin": base}) as response:
+                answers.append(response.status)
+                told.append((await response.text()).replace("harrierfirm", ""))
+
+    assert marks_in(told) <= SHOWN_IN_HOME
+    assert answers == [403, 403]
+
+
+async def test_a_grant_opens_the_bucket_and_its_end_closes_it(matrix_bot: Application) -> None:
+    async with open_matrix_site(matrix_bot) as (session, base):
+        await enter_page(matrix_bot, session, base)
+        await matrix_bot.administration.grant_bucket(SECRET, Subject(f"user:{ANN}"), by=OPERATOR)
+        with_grant = marks_in(await read_pages(session, base, {}))
+        await matrix_bot.administration.revoke_grant(SECRET, Subject(f"user:{ANN}"), by=OPERATOR)
+        without_grant = marks_in(await read_pages(session, base, {}))
+
+    assert with_grant >= {"gyrfalcon", "harrierfirm", "lannerhaus"}
+    assert without_grant <= SHOWN_IN_HOME
