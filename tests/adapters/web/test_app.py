@@ -238,6 +238,22 @@ async def test_with_a_token_set_only_people_who_give_it_are_admitted(guarded_sit
     assert len(guarded_site.accepted_inbounds) == 1
 
 
+@pytest.mark.parametrize(
+    ("target", "address"), [("/admin", "/admin"), ("", "/"), ("https://evil.example/", "/"), ("//evil.example", "/")]
+)
+async def test_the_token_leads_to_the_page_that_asked_for_it_and_nowhere_else(
+    guarded_site: ChatSite, target: str, address: str
+) -> None:
+    request = guarded_site.session.post(
+        f"{guarded_site.address}/chat/token",
+        data={"token": "open sesame", "target": target},
+        headers={"Origin": guarded_site.address},
+        allow_redirects=False,
+    )
+    async with request as response:
+        assert (response.status, response.headers["Location"]) == (303, address)
+
+
 async def test_tokens_can_be_guessed_a_few_times_only_and_signed_in_people_notice_nothing(
     guarded_site: ChatSite,
 ) -> None:

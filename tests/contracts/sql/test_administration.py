@@ -56,6 +56,20 @@ def asker(inbox: TurnInbox, clock: SetClock) -> QuestionAsker:
 # -- admins
 
 
+async def test_a_link_to_the_admin_page_is_used_once_however_many_come_at_once(database: SqlDatabase) -> None:
+    admins = AdminStore(database)
+
+    outcomes = await asyncio.gather(*(admins.record_link_use("link", person) for person in (ANN, BOB, ANN, BOB)))
+
+    assert sorted(outcomes) == [False, False, False, True]
+    assert await admins.record_link_use("another link", ANN)
+    entries = await list_audit_entries(database)
+    assert [(entry.action, entry.matter) for entry in entries] == [
+        ("admin.enter", "another link"),
+        ("admin.enter", "link"),
+    ]
+
+
 async def test_admins_are_added_and_removed_and_each_change_is_audited(database: SqlDatabase, clock: SetClock) -> None:
     admins = AdminStore(database)
 
