@@ -27,7 +27,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByServer(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return next(
-                (server for server in ("opensearch", "postgres", "playground", "test_wheel") if server in nodeid),
+                (
+                    server
+                    for server in ("opensearch", "postgres", "dovecot", "playground", "test_wheel")
+                    if server in nodeid
+                ),
                 nodeid,
             )
 

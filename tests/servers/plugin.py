@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.servers.dovecot import MailServer, dovecot_server
 from tests.servers.file_stores import ObjectStoreServer, SftpServer, object_store_server, sftp_server
 from tests.servers.missing import ServerMissing, skip_or_fail
 from tests.servers.opensearch import opensearch_server
@@ -28,6 +29,26 @@ def postgres_url() -> Iterator[str]:
     try:
         with postgres_server() as url:
             yield url
+    except ServerMissing as exc:
+        skip_or_fail(exc)
+
+
+@pytest.fixture(scope="session")
+def dovecot() -> Iterator[MailServer]:
+    """A mail server with TLS."""
+    try:
+        with dovecot_server() as server:
+            yield server
+    except ServerMissing as exc:
+        skip_or_fail(exc)
+
+
+@pytest.fixture(scope="session")
+def plain_dovecot() -> Iterator[MailServer]:
+    """A mail server without TLS."""
+    try:
+        with dovecot_server(has_tls=False) as server:
+            yield server
     except ServerMissing as exc:
         skip_or_fail(exc)
 

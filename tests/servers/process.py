@@ -35,6 +35,7 @@ def run_server(
     folder: Path,
     log: Path,
     environment: Mapping[str, str] | None = None,
+    group: str | None = None,
     stop: signal.Signals = signal.SIGKILL,
 ) -> Generator[subprocess.Popen[bytes]]:
     """Run a server until the block ends or this process dies. It is stopped at once, because its data is discarded."""
@@ -47,6 +48,7 @@ def run_server(
             stdout=output,
             stderr=subprocess.STDOUT,
             user=UNPRIVILEGED,
+            group=group,
             start_new_session=True,
             preexec_fn=_die_with_parent,  # fixtures are set up in one thread
         )
