@@ -27,7 +27,10 @@ from bot.access.limits import QuestionLimits
 from bot.admin.administration import AdminOperations
 from bot.admin.document_retention import DocumentRetention
 from bot.admin.retention import ConversationRetention
+from bot.admin.source_kinds.confluence_kind import ConfluenceKind
 from bot.admin.source_kinds.folder_kind import FolderKind
+from bot.admin.source_kinds.mail_kind import MailKind
+from bot.admin.source_kinds.rest_kind import RestKind
 from bot.admin.source_kinds.site_kind import SiteKind
 from bot.admin.source_kinds.source_kind import SourceKind
 from bot.admin.source_kinds.sql_kind import QueryKind
@@ -782,7 +785,9 @@ def _build_index_record(database: SqlDatabase, index: SearchIndex) -> IndexRecor
 
 
 def _build_source_kinds(clock: Clock) -> tuple[SourceKind, ...]:
-    return (FolderKind(), SiteKind(clock), QueryKind(), *(StoreKind(name, clock) for name in STORE_KINDS))
+    stores = (StoreKind(name, clock) for name in STORE_KINDS)
+    interfaces = (MailKind(), RestKind(clock), ConfluenceKind(clock))
+    return (FolderKind(), SiteKind(clock), QueryKind(), *stores, *interfaces)
 
 
 async def _open_recovering_index(

@@ -8,6 +8,7 @@ from bot.person_links import PersonLinks, fold_email
 from bot.surface.directory import Directory
 from bot.surface.inbound import Audience, ChannelAudience, Inbound, OperatorAudience, PrivateAudience
 from bot.surface.surface_registry import SurfaceRegistry
+from storage.search.subjects import email_subject_for
 
 _MAX_LINKED_PERSONS: Final = 10  # further ids of a person do not count
 _LOCAL_PREFIX: Final = "local:"
@@ -59,22 +60,23 @@ class ProductDirectories:
         )
 
     async def _add_linked_subjects(self, audience: PrivateAudience, directory: Directory | None) -> PrivateAudience:
-        """Adds the ids and groups that the person has elsewhere. Links count for full members alone, on both sides."""
+        """Adds the ids and groups that the person has elsewhere, and the verified address as a reader of documents.
+
+        Links count for full members alone, on both sides.
+        """
         if self._links is None or audience.is_guest or audience.is_deactivated:
             return audience
-        persons = set(await self._links.find_linked_persons(audience.person))
+        persons, subjects = set(await self._links.find_linked_persons(audience.person)), audience.subjects
         if self._links.uses_email and directory is not None:
-            persons |= await self._find_persons_of_same_email(audience.person, directory, self._links)
-        subjects = audience.subjects
+            email = await _load_email(directory, audience.person)
+            persons |= await self._find_persons_of_same_email(audience.person, email, self._links)
+            subjects |= frozenset({email_subject_for(email)} if email else ())
         for person in sorted(persons)[:_MAX_LINKED_PERSONS]:
             subjects |= await self._subjects_of_linked_person(person, may_be_unchecked=directory is None)
         return replace(audience, subjects=subjects - {Subject(f"user:{audience.person}")})
 
-    async def _find_persons_of_same_email(
-        self, person: PersonId, directory: Directory, links: PersonLinks
-    ) -> set[PersonId]:
+    async def _find_persons_of_same_email(self, person: PersonId, email: str, links: PersonLinks) -> set[PersonId]:
         """The ids whose product reports the same verified address at this moment."""
-        email = await _load_email(directory, person)
         found: set[PersonId] = set()
         for other in sorted(await links.find_persons_of_email(person, email))[:_MAX_LINKED_PERSONS]:
             other_directory = self._directory_of_person(other)

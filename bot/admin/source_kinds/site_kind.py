@@ -31,7 +31,7 @@ class SiteKind:
         self._clock = clock
 
     def check_request(self, request: SourceRequest) -> CheckedSource:
-        location = _validate_url(request.location)
+        location = check_web_address(request.location)
         host = (urlsplit(location).hostname or "").removeprefix("www.")
         return CheckedSource(
             name=source_name_of(host, self.name), location=location, options=private_network_option(request)
@@ -45,7 +45,8 @@ class SiteKind:
             yield site
 
 
-def _validate_url(location: str) -> str:
+def check_web_address(location: str) -> str:
+    """Returns the normalized address. Raises `InvalidSource`."""
     from storage.ingest.sources.urls import normalize_url
 
     try:

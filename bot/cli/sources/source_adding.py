@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _INTERVAL_PATTERN = re.compile(r"(\d{1,6})\s*(m|min|h|d|w)", re.IGNORECASE)
 _TIMEDELTA_UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_COMMAND_BY_SCHEME = {"imap://": "imap", "imaps://": "imap"}
 _MAX_SECRET_CHARACTERS = 100_000  # a key file has some thousands
 BucketOption = Annotated[str, typer.Option("--bucket", metavar="NAME", help="The bucket; made where it is not there.")]
 IntervalOption = Annotated[
@@ -43,8 +44,8 @@ class _KindOrUrlGroup(TyperGroup):
     """Takes a URL in the place of a command: `parley source add s3://documents/contracts --bucket contracts`."""
 
     def resolve_command(self, ctx: "Context", args: list[str]) -> "tuple[str | None, Command | None, list[str]]":
-        if args and _URL_START.match(args[0]):
-            args = ["url", *args]
+        if args and (start := _URL_START.match(args[0])):
+            args = [_COMMAND_BY_SCHEME.get(start[0].lower(), "url"), *args]
         return super().resolve_command(ctx, args)
 
 

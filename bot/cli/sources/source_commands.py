@@ -11,7 +11,8 @@ import typer
 from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
 from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import count_phrase_for, is_debug_on, print_line, run_with_bot
-from bot.cli.sources.source_adding import AskSecretOption, SecretVariableOption, add_app, format_interval, read_secret
+from bot.cli.sources.interface_adding import add_app
+from bot.cli.sources.source_adding import AskSecretOption, SecretVariableOption, format_interval, read_secret
 
 if TYPE_CHECKING:
     from bot.application import Application

@@ -4,10 +4,12 @@ A source knows nothing of buckets and documents. It returns a version and a curs
 both once the index has the item, does not interpret them, and gives them back at the next sync.
 """
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
+
+from storage.search.ids import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,10 @@ class FetchedItem:
     """The content of an item, in a file whose suffix is that of its format. `link` becomes `Document.source`.
 
     `has_rows`: each record is a row of a table, with an id that the source has only once.
+
+    `title`, if any, takes the place of that of the file, and `fields` are added to its metadata. `readers` may read the
+    documents of the item; if there are none, all who see the bucket. A source that gives readers includes them in
+    version and cursor, so that other readers replace the documents.
     """
 
     path: Path
@@ -36,6 +42,9 @@ class FetchedItem:
     version: str
     cursor: str
     has_rows: bool = False
+    title: str = ""
+    fields: Mapping[str, object] = field(default_factory=dict[str, object])
+    readers: frozenset[Subject] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -406,8 +406,15 @@ class _LedgerHooks:
             return RejectedInput(
                 origin=record.origin, reason=f"its doc_id would be longer than {_MAX_DOC_ID_BYTES} bytes"
             )
-        link = fetched.link if record.source == file.name else record.source
-        return replace(record, doc_id=doc_id, source=link, is_row=record.is_row or fetched.has_rows)
+        return replace(
+            record,
+            doc_id=doc_id,
+            source=fetched.link if record.source == file.name else record.source,
+            title=fetched.title or record.title,
+            metadata={**record.metadata, **fetched.fields},
+            readers=fetched.readers or record.readers,
+            is_row=record.is_row or fetched.has_rows,
+        )
 
     def record_failure(self, file_name: str) -> None:
         self.broken_items.add(self._item_id_of(file_name))

@@ -9,6 +9,7 @@ from bot.ids import OPERATOR, PersonId, Subject
 from bot.settings import Settings, load_settings
 from bot.surface.directory import PersonProfile
 from bot.surface.inbound import ChannelAudience, PrivateAudience
+from storage.search.subjects import email_subject_for
 from tests.bot.access.test_audience_scope import grant_receipts, sees_receipts
 from tests.bot.fakes import FakeChat, PartialSurface
 from tests.builders import TENANT
@@ -173,6 +174,8 @@ async def test_the_same_address_links_nobody_unless_it_is_switched_on(
     await write_in_both(bot)
 
     assert not await sees_in_teams(bot)
+    scope = await bot.access.scope_for_audience(PrivateAudience(person=ON_SLACK, is_guest=True))
+    assert email_subject_for("ann@example.org") not in scope.subjects
 
 
 class TestLinkingByEmail:
@@ -233,3 +236,22 @@ class TestLinkingByEmail:
         give_emails(slack, teams, "", "ann@example.org")
         await write_in_both(bot)
         assert await bot.person_links.find_persons_of_same_email(ON_TEAMS) == frozenset()
+
+    @pytest.mark.parametrize(
+        ("listed", "is_reader"),
+        [
+            (ListedPerson(email=" Ann@example.org"), True),
+            (ListedPerson(email="other@example.org"), False),
+            (ListedPerson(email=""), False),
+            (ListedPerson(email="ann@example.org", is_guest=True), False),
+            (ListedPerson(email="ann@example.org", is_deactivated=True), False),
+        ],
+    )
+    async def test_documents_for_an_address_are_for_the_full_member_who_has_it_now(
+        self, bot: Application, slack: PeopleList, listed: ListedPerson, is_reader: bool
+    ) -> None:
+        slack.people[ON_SLACK] = listed
+
+        scope = await bot.access.scope_for_audience(PrivateAudience(person=ON_SLACK, is_guest=True))
+
+        assert (email_subject_for("ann@example.org") in scope.subjects) is is_reader
