@@ -34,7 +34,8 @@ from tests.servers.file_stores import (
     SftpServer,
     webdav_server,
 )
-from tests.servers.process import scratch_folder
+from tests.servers.process import UNPRIVILEGED, scratch_folder
+from tests.servers.samba import ShareServer
 from tests.stand_ins.site import PageResponse, WebSite, serve_web_site
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -145,7 +146,7 @@ class ChangeableObjectStore:
 
 
 class ChangeableServerFolder(FolderOfServer):
-    """A folder behind SFTP."""
+    """A folder behind SFTP or SMB."""
 
     def __init__(self, path: Path, location: StoreLocation) -> None:
         super().__init__(path)
@@ -173,7 +174,7 @@ class ChangeableWebdavFolder(ChangeableServerFolder):
         self._gate.forbidden.add(f"GET /{name}")
 
 
-@pytest.fixture(params=["folder", "site", "s3", "webdav", "sftp"])
+@pytest.fixture(params=["folder", "site", "s3", "webdav", "sftp", "smb"])
 async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ChangeablePlace]:
     match request.param:
         case "folder":
@@ -186,6 +187,13 @@ async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         case "webdav":
             with scratch_folder("dav") as folder, webdav_server(folder) as (url, gate):
                 yield ChangeableWebdavFolder(folder, url, gate)
+        case "smb":
+            samba: ShareServer = request.getfixturevalue("samba")
+            folder = samba.share / uuid4().hex
+            folder.mkdir()
+            if UNPRIVILEGED is not None:
+                shutil.chown(folder, UNPRIVILEGED)
+            yield ChangeableServerFolder(folder, samba.location_of(folder))
         case _:
             server: SftpServer = request.getfixturevalue("sftp")
             with scratch_folder("sftp") as folder:

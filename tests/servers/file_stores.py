@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from urllib.request import Request, urlopen
 
 from storage.ingest.sources.stores.open_store import StoreLocation
-from tests.servers.artefacts import cache_folder, lock_cache
+from tests.servers.debian import find_debian_program
 from tests.servers.missing import ServerMissing
 from tests.servers.process import UNPRIVILEGED, free_port, last_log_line, run_server, scratch_folder
 
@@ -21,6 +21,7 @@ USER: Final = "parley"
 SECRET: Final = "hush-hush-0451"
 _BUSY_BODY: Final = b"<Error><Code>SlowDown</Code><Message>slow down</Message></Error>"
 _START_S: Final = 30
+_SSH_PACKAGES: Final = ("openssh-server", "openssh-sftp-server", "libwrap0")
 WsgiApplication = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
@@ -181,7 +182,7 @@ class SftpServer:
 @contextmanager
 def sftp_server() -> Generator[SftpServer]:
     """OpenSSH's sshd, which gives its own user the files that this user can read. Raises `ServerMissing`."""
-    sshd, environment = _find_sshd()
+    sshd, environment = find_debian_program("sshd", "usr/sbin/sshd", _SSH_PACKAGES)
     with scratch_folder("ssh") as scratch:
         for name in ("host_key", "client_key"):
             _run_unprivileged(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(scratch / name)], scratch)
@@ -202,7 +203,7 @@ def sftp_server() -> Generator[SftpServer]:
         (scratch / "sshd_config").write_text("\n".join(settings) + "\n")
         command, log = [str(sshd), "-D", "-e", "-f", str(scratch / "sshd_config")], scratch / "server.log"
         with run_server(command, folder=scratch, log=log, environment=environment) as process:
-            _wait_for_log(process, log, "Server listening")
+            wait_for_log("sshd", process, log, "Server listening")
             yield SftpServer(
                 log=log,
                 port=port,
@@ -212,39 +213,14 @@ def sftp_server() -> Generator[SftpServer]:
             )
 
 
-def _find_sshd() -> tuple[Path, dict[str, str]]:
-    """Returns sshd and what it needs in its environment: the one of the machine, else Debian's in the cache."""
-    for candidate in (shutil.which("sshd"), "/usr/sbin/sshd"):
-        if candidate and Path(candidate).exists():
-            return Path(candidate), {}
-    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        raise ServerMissing("sshd", "neither sshd nor apt-get to fetch it", required=False)
-    cache = cache_folder()
-    with lock_cache(cache):
-        root = cache / "debian-openssh"
-        if not (root / "usr/sbin/sshd").exists():
-            _unpack_debian_packages(("openssh-server", "openssh-sftp-server", "libwrap0"), root)
-    return root / "usr/sbin/sshd", {"LD_LIBRARY_PATH": str(next(root.glob("usr/lib/*-linux-gnu"), root))}
-
-
-def _unpack_debian_packages(names: tuple[str, ...], root: Path) -> None:
-    """Unpacks packages into a folder; installs nothing. Raises `ServerMissing`."""
-    root.mkdir(parents=True, exist_ok=True)
-    fetched = subprocess.run(["apt-get", "download", *names], cwd=root, capture_output=True, text=True, check=False)
-    if fetched.returncode:
-        raise ServerMissing("sshd", f"apt-get download failed: {fetched.stderr.strip()[-200:]}", required=False)
-    for package in root.glob("*.deb"):
-        subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
-
-
 def _run_unprivileged(command: list[str], folder: Path) -> str:
     return subprocess.run(command, cwd=folder, user=UNPRIVILEGED, capture_output=True, text=True, check=True).stdout
 
 
-def _wait_for_log(process: "subprocess.Popen[bytes]", log: Path, words: str) -> None:
+def wait_for_log(server: str, process: "subprocess.Popen[bytes]", log: Path, words: str) -> None:
     deadline = time.monotonic() + _START_S
     while time.monotonic() < deadline and process.poll() is None:
         if words in log.read_text(errors="replace"):
             return
         time.sleep(0.05)
-    raise ServerMissing("sshd", f"it did not start: {last_log_line(log)}", required=False)
+    raise ServerMissing(server, f"it did not start: {last_log_line(log)}", required=False)

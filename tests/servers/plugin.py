@@ -11,6 +11,7 @@ from tests.servers.file_stores import ObjectStoreServer, SftpServer, object_stor
 from tests.servers.missing import ServerMissing, skip_or_fail
 from tests.servers.opensearch import opensearch_server
 from tests.servers.postgres import fresh_database, postgres_server
+from tests.servers.samba import ShareServer, share_server
 
 
 @pytest.fixture(scope="session")
@@ -79,6 +80,16 @@ def sftp() -> Iterator[SftpServer]:
     """OpenSSH, for the files that its user can read."""
     try:
         with sftp_server() as server:
+            yield server
+    except ServerMissing as exc:
+        skip_or_fail(exc)
+
+
+@pytest.fixture(scope="session")
+def samba() -> Iterator[ShareServer]:
+    """Samba, with a share that tests fill."""
+    try:
+        with share_server() as server:
             yield server
     except ServerMissing as exc:
         skip_or_fail(exc)

@@ -16,6 +16,7 @@ from storage.ingest.sources.stores.open_store import StoreLocation, open_file_st
 from storage.ingest.sources.stores.store_source import StoreSource
 from tests.servers.file_stores import SECRET, USER, ObjectStoreServer, SftpServer, webdav_server
 from tests.servers.process import scratch_folder
+from tests.servers.samba import ShareServer
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 OLD = NOW - timedelta(days=1)
@@ -215,6 +216,16 @@ async def test_a_wrong_password_of_webdav_and_a_wrong_key_of_sftp_are_refused(sf
             pass
 
     assert "not-the-password" not in failed.value.reason + refused.value.reason
+
+
+def test_a_wrong_password_of_a_share_is_refused(samba: ShareServer) -> None:
+    with (
+        pytest.raises(SourceUnavailable, match="token is wrong") as refused,
+        open_file_store(samba.location_of(samba.share, secret="not-the-password")),
+    ):
+        pass
+
+    assert "not-the-password" not in refused.value.reason
 
 
 def test_an_sftp_server_with_an_unknown_host_key_gets_no_password(sftp: SftpServer) -> None:

@@ -124,9 +124,9 @@ def problem_of_error(exc: Exception) -> StoreProblem:
     match exc:
         case AddressRefused():
             return StoreProblem(str(exc.strerror), StoreProblemKind.FINAL)
-        case FileNotFoundError():
+        case OSError(errno=errno.ENOENT) | FileNotFoundError():  # SMB has error types of its own
             return StoreProblem("it does not exist", StoreProblemKind.MISSING)
-        case PermissionError():
+        case OSError(errno=errno.EACCES) | PermissionError():
             return StoreProblem(
                 "the store refuses it: the user, password, key or token is wrong, or does not allow it",
                 StoreProblemKind.DENIED,

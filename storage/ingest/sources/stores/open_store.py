@@ -33,6 +33,8 @@ _PACKAGES_BY_SCHEME: Final = {
     "smb": ("smbprotocol", "smb"),
     "webdav": ("webdav4", "webdav"),
 }
+# Of SMB: expired, disabled, locked, restricted, and passwords that must be changed.
+_REFUSED_LOGIN_STATUSES: Final = (0xC000006E, 0xC0000071, 0xC0000072, 0xC0000193, 0xC0000224, 0xC0000234)
 STORE_SCHEMES: Final = tuple(_PACKAGES_BY_SCHEME)
 
 
@@ -304,10 +306,12 @@ def _open_smb(location: StoreLocation) -> Generator[FsspecStore]:
         LogonFailure,
         SMBAuthenticationError,
         SMBException,
+        SMBResponseException,
     )
 
     def translate_error(exc: Exception) -> StoreProblem | None:
-        if isinstance(exc, (AccessDenied, LogonFailure, SMBAuthenticationError)):
+        is_refused_login = isinstance(exc, SMBResponseException) and cast(Any, exc).status in _REFUSED_LOGIN_STATUSES
+        if is_refused_login or isinstance(exc, (AccessDenied, LogonFailure, SMBAuthenticationError)):
             return _denied_problem()
         return problem_of_error(OSError()) if isinstance(exc, ValueError) else None  # of a failed connection
 
