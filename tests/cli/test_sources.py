@@ -1,11 +1,15 @@
 """`parley source`, run as a process."""
 
 import asyncio
+import sqlite3
+import sys
+from asyncio.subprocess import DEVNULL
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ProcessResult, run_parley
+from tests.cli.conftest import ProcessResult, environment_for, run_parley
 from tests.servers.file_stores import SECRET, USER, ObjectStoreServer
 from tests.stand_ins.site import PageResponse, serve_web_site
 
@@ -190,3 +194,37 @@ async def test_a_store_is_added_by_its_url_with_a_secret_that_is_not_shown(
     assert [source["options"]["user"] for source in listed.json] == [USER]
     assert (unset.status, unset.stderr) == (2, "parley: the variable NO_SUCH_KEY is not set\n")
     assert SECRET not in added.stdout + added.stderr + synced.stdout + synced.stderr + listed.stdout
+
+
+async def test_a_sync_that_is_killed_goes_on_where_it_was(tmp_path: Path, object_store: ObjectStoreServer) -> None:
+    object_store.create_bucket("killed")
+    for number in range(540):
+        object_store.request("PUT", f"/killed/in/n{number:03}.txt", f"note number {number}".encode())
+    options = ("--bucket", "b", "--user", USER, "--endpoint", object_store.url, "--allow-private")
+    added = ("source", "add", "s3://killed/in", *options, "--secret-env", "STORE_KEY")
+    await asyncio.to_thread(run_parley, tmp_path, *added, STORE_KEY=SECRET)
+    object_store.gate.held_path = "/killed/in/n530.txt"
+    words = (sys.executable, "-m", "bot.cli", "source", "sync")
+    syncing = await asyncio.create_subprocess_exec(
+        *words, env=environment_for(tmp_path), stdout=DEVNULL, stderr=DEVNULL
+    )
+    await asyncio.to_thread(object_store.gate.wait_for_held_request)
+
+    syncing.kill()
+    await syncing.wait()
+    object_store.gate.release_requests()
+    busy = await asyncio.to_thread(run_parley, tmp_path, "source", "sync")
+    expire_lease(tmp_path / "parley.db")
+    synced = await asyncio.to_thread(run_parley, tmp_path, "source", "sync", "--json")
+
+    assert (busy.status, "being synced by another process" in busy.stderr) == (1, True)
+    [result] = synced.json
+    assert (result["outcome"], result["unchanged"] + result["added"], result["unchanged"] >= 500) == ("done", 540, True)
+    [listed] = (await asyncio.to_thread(run_parley, tmp_path, "source", "list", "--json")).json
+    assert listed["documents"] == 540
+
+
+def expire_lease(file: Path) -> None:
+    """Lets the minute pass after which another process may go on."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE sources SET leased_until = '2000-01-01 00:00:00.000000'")

@@ -33,10 +33,23 @@ class RequestGate:
     busy_count: int = 0
     forbidden: set[str] = field(default_factory=set[str])  # endings of paths
     requests: list[str] = field(default_factory=list[str])
+    held_path: str = ""  # a request for it waits until `release_requests`
+    _is_holding: threading.Event = field(default_factory=threading.Event)
+    _is_released: threading.Event = field(default_factory=threading.Event)
+
+    def wait_for_held_request(self) -> None:
+        assert self._is_holding.wait(timeout=240)
+
+    def release_requests(self) -> None:
+        self.held_path = ""
+        self._is_released.set()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}?{environ.get('QUERY_STRING', '')}"
         self.requests.append(path)
+        if self.held_path and self.held_path in path:
+            self._is_holding.set()
+            self._is_released.wait(timeout=240)
         if self.busy_count > 0:
             self.busy_count -= 1
             start_response("503 Slow Down", [("Content-Type", "application/xml"), ("Retry-After", "1")])
