@@ -136,7 +136,7 @@ def _open_s3(location: StoreLocation) -> Generator[FsspecStore]:
 
 @contextmanager
 def _open_gcs(location: StoreLocation) -> Generator[FsspecStore]:
-    import gcsfs  # pyright: ignore[reportMissingTypeStubs]
+    from gcsfs.core import GCSFileSystem  # pyright: ignore[reportMissingTypeStubs]
     from gcsfs.retry import HttpError  # pyright: ignore[reportMissingTypeStubs]
     from google.auth.exceptions import GoogleAuthError  # pyright: ignore[reportMissingTypeStubs]
 
@@ -150,8 +150,8 @@ def _open_gcs(location: StoreLocation) -> Generator[FsspecStore]:
     if location.secret:
         token = _parse_service_account(location.secret)
     try:
-        file_system = cast(Any, gcsfs).GCSFileSystem(
-            project=location.user or None,
+        file_system = cast(Any, GCSFileSystem)(  # of gcsfs.core: the other one asks for the kind of the bucket by gRPC
+            project=location.user or "-",  # only for creating buckets; without one it warns
             token=token,
             endpoint_url=location.endpoint or None,
             access="read_only",
@@ -190,13 +190,9 @@ def _open_azure(location: StoreLocation) -> Generator[FsspecStore]:
         return _problem_of_status(exc.status_code) if isinstance(exc, HttpResponseError) else None
 
     _check_endpoint(location)
-    credential: dict[str, object] = {"anon": location.is_anonymous}
-    if location.secret:
-        credential["account_key" if _is_base64(location.secret) else "sas_token"] = location.secret
-    if location.endpoint:
-        credential["account_host"] = urlsplit(location.endpoint).netloc
+    arguments = _azure_arguments_for(location)
     try:
-        file_system = cast(Any, adlfs).AzureBlobFileSystem(account_name=location.user, **credential, **_UNCACHED)
+        file_system = cast(Any, adlfs).AzureBlobFileSystem(**arguments, **_UNCACHED)
     except (OSError, ValueError, AzureError) as exc:
         raise _unavailable_error(location, translate_error(exc) or problem_of_error(exc)) from None
     yield FsspecStore(
@@ -206,6 +202,17 @@ def _open_azure(location: StoreLocation) -> Generator[FsspecStore]:
         library_errors=(AzureError,),
         translate_error=translate_error,
     )
+
+
+def _azure_arguments_for(location: StoreLocation) -> dict[str, object]:
+    is_key = _is_base64(location.secret)
+    if not location.endpoint:
+        secret = {"account_key" if is_key else "sas_token": location.secret} if location.secret else {}
+        return {"account_name": location.user, "anon": location.is_anonymous, **secret}
+    secret_name = "AccountKey" if is_key else "SharedAccessSignature"
+    parts = {"AccountName": location.user, "BlobEndpoint": location.endpoint}
+    parts |= {secret_name: location.secret} if location.secret else {}
+    return {"connection_string": ";".join(f"{name}={value}" for name, value in parts.items())}
 
 
 def _is_base64(text: str) -> bool:
