@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -30,6 +31,7 @@ from adapters.web.page import (
 from adapters.web.render import steps_html
 from adapters.web.reply_only import ReplyOnlyWeb
 from adapters.web.transcript import TranscriptEntry, WebTranscript
+from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError, PictureFailed
 from bot.http.connections import protect_connection
 from bot.http.request_body import read_form
@@ -49,6 +51,7 @@ from bot.surface.replies import NoticePart, PicturePart, Reply
 from bot.turns.turn_actions import TurnActionHandler, TurnActor, TurnSteps
 
 _KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{16,64}")
+_MAX_EXAMPLES = 3  # questions on an empty page
 _MAX_FORM_BYTES = 256 * 1024  # a question of 10,000 characters, each of them escaped
 _LOCALE_PATTERN = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
 _SECURITY_HEADERS = {
@@ -62,6 +65,7 @@ _SECURITY_HEADERS = {
 }
 _PICTURE_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}  # an SVG's own styles
 AcceptInbound = Callable[[Inbound], Awaitable[object]]
+LoadExamples = Callable[[], Awaitable[Sequence[str]]]
 LoadSteps = Callable[[TurnId, TurnActor], Awaitable[TurnSteps]]
 RequestHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -102,6 +106,9 @@ class WebBot(Protocol):
     @property
     def turn_actions(self) -> TurnActionHandler: ...
 
+    @property
+    def personal_history(self) -> PersonalHistory: ...
+
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
         """Stores the inbound. Raises a `BotError` for an invalid one."""
         ...
@@ -109,7 +116,7 @@ class WebBot(Protocol):
 
 class WebChat:
     """The web surface. `accept` stores a person's message; it raises a `BotError` for an invalid one. `load_steps`
-    raises one for an answer that may not be seen.
+    raises one for an answer that may not be seen. `load_examples` returns questions to begin with.
     """
 
     name = "web"
@@ -119,6 +126,7 @@ class WebChat:
         *,
         accept: AcceptInbound,
         load_steps: LoadSteps,
+        load_examples: LoadExamples,
         transcript: WebTranscript,
         guard: AccessGuard,
         clock: Callable[[], datetime],
@@ -126,6 +134,7 @@ class WebChat:
         log: FilteringBoundLogger,
     ) -> None:
         self._accept, self._load_steps, self._transcript, self._guard = accept, load_steps, transcript, guard
+        self._load_examples = load_examples
         self._clock, self._max_characters, self._log = clock, max_characters, log
         self._outbox = WebOutbox(transcript, clock)
         self._reply_only = ReplyOnlyWeb()
@@ -182,14 +191,16 @@ class WebChat:
         return await self._render_chat_page(key)
 
     async def _render_chat_page(self, key: str, *, status_text: str = "", status_code: int = 200) -> web.Response:
+        entries = await self._transcript.load_entries(key)
         page = chat_page(
-            await self._transcript.load_entries(key),
+            entries,
             conversation=key,
             event_id=_new_event_id(),
             speaker="You speak as the owner of this Parley",
             max_characters=self._max_characters,
             status_text=status_text,
             now=self._clock(),
+            examples=() if entries else await self._load_examples(),
         )
         return web.Response(text=page, content_type="text/html", status=status_code, headers=_SECURITY_HEADERS)
 
@@ -368,6 +379,7 @@ def surface(bot: WebBot) -> WebChat:
     return WebChat(
         accept=bot.accept_inbound,
         load_steps=bot.turn_actions.load_steps,
+        load_examples=partial(bot.personal_history.load_examples, OperatorAudience(), _MAX_EXAMPLES),
         transcript=WebTranscript(settings.home / "web"),
         guard=AccessGuard(
             token, urlsplit(settings.link_base).netloc.lower(), keys=settings.secret_keys, clock=_utc_now

@@ -29,13 +29,17 @@ def chat_page(
     max_characters: int,
     status_text: str,
     now: datetime,
+    examples: Sequence[str] = (),
 ) -> str:
-    """Returns the chat page. `event_id` identifies the next post, so that a form sent twice is one message."""
+    """Returns the chat page. `event_id` identifies the next post, so that a form sent twice is one message.
+
+    `examples`: questions for an empty page.
+    """
     messages = [entry_html(entry, now, conversation) for entry in entries]
     return _load_page_template("page.html").substitute(
         conversation=join_html(conversation),
         revision=str(max((entry.revision for entry in entries), default=0)),
-        messages=join_html(*(messages or [_welcome_html()])),
+        messages=join_html(*(messages or [_welcome_html(examples, event_id)])),
         event=join_html(event_id),
         speaker=join_html(speaker),
         limit=str(max_characters),
@@ -82,7 +86,18 @@ def _read_page_file(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _welcome_html() -> SafeHtml:
+def _welcome_html(examples: Sequence[str], event_id: str) -> SafeHtml:
+    buttons = [html_element("button", example, type="submit", name="text", value=example) for example in examples]
+    form = html_element(
+        "form",
+        html_element("h3", "For example"),
+        html_element("input", type="hidden", name="event", value=event_id),
+        html_element("div", *buttons, class_="actions"),
+        class_="choices",
+        method="post",
+        role="group",
+        aria_label="Questions to begin with",
+    )
     return html_element(
         "article",
         html_element("h2", "What would you like to know?"),
@@ -91,5 +106,6 @@ def _welcome_html() -> SafeHtml:
             "Ask in your own words. When a question finds too much or nothing at all, Parley asks back, and every "
             "button shows how many documents it leads to.",
         ),
+        *([form] if buttons else []),
         class_="welcome",
     )

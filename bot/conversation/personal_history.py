@@ -2,23 +2,26 @@
 saved searches.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from bot.access.audience_scope import AccessResolver
 from bot.conversation.exports import ExportFiles
 from bot.conversation.exports import PastExport as PastExport
 from bot.saved_searches.personal_searches import OwnSearch, PersonalSearches
-from bot.surface.inbound import PrivateAudience, TextMessage
+from bot.surface.inbound import Audience, PrivateAudience, TextMessage
 from bot.surface.json_codec import body_from_json
+from storage.search.errors import SearchError
 from storage.search.ids import BucketId
 from storage.search.index import CountRequest, SearchIndex
 from storage.search.plan import unfiltered_search_of
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
+from storage.sql.errors import SqlError
 from storage.sql.stores.exports import ExportStatus
 from storage.sql.stores.history import QuestionHistory, StoredQuestion
 
@@ -34,6 +37,8 @@ __all__ = [
 
 MAX_QUESTIONS: Final = 10
 MAX_EXPORTS: Final = 10
+_MAX_EXAMPLE_BUCKETS: Final = 50  # that are counted, to choose those with most documents
+_EXAMPLES_TIMEOUT: Final = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,20 @@ class PersonalHistory:
             exports=tuple(await self._exports.list_exports_of(audience.person, scope, MAX_EXPORTS)),
             saved_searches=await self._saved_searches.list_searches(audience.person),
         )
+
+    async def load_examples(self, audience: Audience, limit: int) -> tuple[str, ...]:
+        """Questions about the largest buckets that the audience may see; none while the index does not answer soon."""
+        try:
+            async with asyncio.timeout(_EXAMPLES_TIMEOUT.total_seconds()):
+                scope = await self._access.scope_for_audience(audience)
+                schemas = await self._index.within_scope(scope).load_schemas()
+                some_schemas = dict(sorted(schemas.items())[:_MAX_EXAMPLE_BUCKETS])
+                buckets = await self._visible_buckets(scope, some_schemas)
+        except (SearchError, SqlError, TimeoutError):
+            return ()
+        by_size = sorted(buckets, key=lambda bucket: -bucket.documents)
+        examples = dict.fromkeys(bucket.example for bucket in by_size if bucket.documents and bucket.example.strip())
+        return tuple(examples)[:limit]
 
     async def _visible_buckets(self, scope: Scope, schemas: Mapping[BucketId, Schema]) -> tuple[VisibleBucket, ...]:
         """The buckets with their document counts, counted in one round trip."""

@@ -44,6 +44,9 @@ class SilentBot:
     async def load_steps(self, turn: TurnId, actor: TurnActor) -> TurnSteps:
         raise AnswerNotFound()
 
+    async def load_examples(self) -> list[str]:
+        return []
+
 
 @pytest.fixture
 def slack_surface(bot: InboxBot, api: SlackApi) -> Surface:
@@ -55,6 +58,7 @@ def web_surface(tmp_path: Path) -> Surface:
     return WebChat(
         accept=SilentBot().accept_inbound,
         load_steps=SilentBot().load_steps,
+        load_examples=SilentBot().load_examples,
         transcript=WebTranscript(tmp_path),
         guard=AccessGuard(None, keys=(b"key",), clock=lambda: datetime.now(UTC)),
         clock=lambda: datetime(2031, 5, 9, 12, tzinfo=UTC),

@@ -64,9 +64,13 @@ async def open_chat_site(folder: Path, token: str | None) -> AsyncGenerator[Chat
             raise AnswerNotFound()
         return TurnSteps(route="hybrid", reasoner="model", elapsed_ms=5.0, steps=(), reasoning_lines=("plan: 5.0 ms",))
 
+    async def load_examples() -> list[str]:
+        return ["How many <b>receipts</b> per vendor?", "How many contracts are there?"]
+
     chat = WebChat(
         accept=accept,
         load_steps=load_steps,
+        load_examples=load_examples,
         transcript=WebTranscript(folder),
         guard=AccessGuard(token, keys=(b"key", b"old key"), clock=lambda: NOW),
         clock=lambda: NOW,
@@ -115,6 +119,18 @@ async def test_a_posted_message_is_stored_as_the_operators_and_shown_after_a_rel
     assert (inbound.person, inbound.audience, inbound.time_zone) == (OPERATOR, OperatorAudience(), "Europe/Oslo")
     _, page = await site.get_page(f"/?c={KEY}")
     assert "Is &lt;b&gt;this&lt;/b&gt; safe?" in page
+
+
+async def test_an_empty_page_has_examples_which_post_their_question(site: ChatSite) -> None:
+    _, page = await site.get_page(f"/?c={KEY}")
+    buttons = re.findall(r'<button type="submit" name="text" value="([^"]+)">', page)
+    await site.post_form(text=unescape(buttons[0]))
+    _, later_page = await site.get_page(f"/?c={KEY}")
+
+    assert list(map(unescape, buttons)) == ["How many <b>receipts</b> per vendor?", "How many contracts are there?"]
+    assert "<b>receipts</b>" not in page
+    assert [inbound.body for inbound in site.accepted_inbounds] == [TextMessage("How many <b>receipts</b> per vendor?")]
+    assert 'name="text" value=' not in later_page
 
 
 async def test_a_form_sent_twice_is_shown_once_and_has_one_event_id(site: ChatSite) -> None:

@@ -34,6 +34,25 @@ async def tab_to_button(page: BrowserTab, selector: str) -> tuple[str, str]:
     raise AssertionError(f"{selector} is not reached by Tab")
 
 
+async def test_an_example_on_the_empty_page_is_asked_with_the_keyboard(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    await asyncio.to_thread(ingest_receipts, home)
+    async with serve_parley(home) as address, open_browser(tmp_path / "profile", tmp_path / "downloads") as page:
+        await page.open_address(address)
+        await page.wait_until_true("document.querySelector('.welcome button')")
+        example = await page.evaluate_script("document.querySelector('.welcome button').innerText")
+        await page.evaluate_script("document.querySelector('.welcome button').focus()")
+        await page.press_key("Enter")
+        await page.wait_until_true("document.querySelector('#log table') || document.querySelector('#log .counted')")
+
+        log = await page.evaluate_script("document.getElementById('log').innerText")
+        assert example in log
+        assert "120 receipts" in log
+        assert not await page.evaluate_script("Boolean(document.querySelector('.welcome'))")
+        assert page.page_errors == []
+
+
 async def test_a_person_can_ask_choose_and_download_with_the_keyboard_alone(tmp_path: Path) -> None:
     home, downloads = tmp_path / "home", tmp_path / "downloads"
     home.mkdir()

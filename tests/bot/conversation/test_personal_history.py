@@ -1,16 +1,23 @@
 """A person's overview shows only what is granted to that person now."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from bot.application import Application
-from bot.conversation.personal_history import PersonalOverview
+from bot.conversation.personal_history import PersonalHistory, PersonalOverview
 from bot.ids import PersonId, Subject
-from bot.surface.inbound import ChannelAudience, OutsiderPresence, PrivateAudience
+from bot.surface.inbound import ChannelAudience, OperatorAudience, OutsiderPresence, PrivateAudience
+from storage.embedded.index import EmbeddedIndex
+from storage.search.errors import IndexUnavailable
+from storage.search.forwarding_index import ForwardingScopedIndex
 from storage.search.ids import BucketId
+from storage.search.index import ScopedIndex
 from storage.search.schema import Schema
+from storage.search.scope import Scope
 from tests.bot.conftest import ConversationDriver, private_audience_of
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, a_document
+from tests.stand_ins.wrapped_index import WrappedIndex
 
 BOB = PersonId("slack:T1:BOB")
 ALONE = Subject(f"user:{BOB}")
@@ -62,6 +69,41 @@ async def test_the_example_question_uses_the_words_of_the_schema(bot: Applicatio
     [bucket] = (await load_own_overview(bot)).buckets
 
     assert bucket.example == "How many receipts per vendor?"
+
+
+async def test_examples_are_about_the_largest_buckets_that_the_audience_may_see(bot: Application) -> None:
+    for name, count in (("tiny", 1), ("large", 50), ("empty", 0)):
+        await bot.index.set_schema(Schema(bucket=BucketId(name), title=f"{name} notes"))
+        await bot.index.put(BucketId(name), [a_document(f"{name}{number}", "text") for number in range(count)])
+    await bot.grants.grant_bucket_access(RECEIPTS, ALONE, by="test")
+    history = bot.personal_history
+
+    assert await history.load_examples(PrivateAudience(person=BOB), 3) == ("How many receipts per vendor?",)
+    assert await history.load_examples(IN_CHANNEL, 3) == ()
+    assert await history.load_examples(OperatorAudience(), 2) == (
+        "How many large notes are there?",
+        "How many receipts per vendor?",
+    )
+
+
+class SchemalessView(ForwardingScopedIndex):
+    async def load_schemas(self) -> Mapping[BucketId, Schema]:
+        raise IndexUnavailable("down")
+
+
+class SchemalessIndex(WrappedIndex):
+    """Does not answer what is asked about schemas."""
+
+    def within_scope(self, scope: Scope) -> ScopedIndex:
+        return SchemalessView(self.wrapped.within_scope(scope))
+
+
+async def test_while_the_index_does_not_answer_there_are_no_examples(bot: Application, index: EmbeddedIndex) -> None:
+    history = PersonalHistory(
+        access=bot.access, index=SchemalessIndex(index), exports=bot.exports, database=bot.database
+    )
+
+    assert await history.load_examples(OperatorAudience(), 3) == ()
 
 
 async def test_only_the_persons_own_questions_are_shown(bot: Application) -> None:
