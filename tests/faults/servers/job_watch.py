@@ -57,10 +57,10 @@ _MAX_OLD_NOTES: Final = 40  # at a time: more than a fifth of the bucket would b
 _OLD_TURNS, _PAGES = 15, 5  # at a time
 _PREFIX: Final = "aged-"  # of the ids of old turns
 _PAUSE_S: Final = (0.5, 2.0)
-_LAST_STEPS: Final = {ServerFault.KILLED_SEARCH_START: 40, ServerFault.KILLED_SEARCH_RUN: 60}
-_LAST_STEP_OF_DELETION: Final = 12
-_REPLAN_S, _KILL_TIMEOUT_S = 8.0, 180.0
+_LAST_STEPS: Final = (6, 15, 40)  # a job that finds nothing to do has few steps
+_REPLAN_S, _KILL_TIMEOUT_S = 4.0, 120.0
 _SETTLING_S: Final = 240.0
+_QUIET_LOOKS, _LOOK_INTERVAL_S = 4, 2.5  # longer than a saved search waits before it looks again
 _REBUILD_TIMEOUT_S: Final = 240.0
 
 
@@ -175,18 +175,26 @@ class JobWatch:
 
     # -- kills
 
-    async def kill_in_job(self, kind: ServerFault) -> None:
-        """Plans a kill until a process has carried it out. Raises `TimeoutError`."""
-        plan = self.home / KILLS_FOLDER / JOB_NAMES[kind]
-        async with asyncio.timeout(_KILL_TIMEOUT_S):
-            while True:
-                step = self.rng.randint(1, _LAST_STEPS.get(kind, _LAST_STEP_OF_DELETION))
-                plan.write_text(str(step), encoding="ascii")
-                until = time.monotonic() + _REPLAN_S
-                while time.monotonic() < until:
-                    await asyncio.sleep(0.2)
-                    if not plan.exists():
-                        return
+    def plans_kill_in(self, kind: ServerFault) -> bool:
+        """Whether a kill in this job is planned already, so that another would be the same."""
+        return self._plan_of(kind).exists()
+
+    async def kill_in_job(self, kind: ServerFault) -> bool:
+        """Plans a kill, and other steps for it, until a process has carried it out; False if none does in time."""
+        plan, deadline = self._plan_of(kind), time.monotonic() + _KILL_TIMEOUT_S
+        while time.monotonic() < deadline:
+            last_step = self.rng.choice(_LAST_STEPS)
+            plan.write_text(str(self.rng.randint(1, last_step)), encoding="ascii")
+            until = time.monotonic() + _REPLAN_S
+            while time.monotonic() < until:
+                await asyncio.sleep(0.2)
+                if not plan.exists():
+                    return True
+        plan.unlink(missing_ok=True)
+        return False
+
+    def _plan_of(self, kind: ServerFault) -> Path:
+        return self.home / KILLS_FOLDER / JOB_NAMES[kind]
 
     async def kill_rebuild(self) -> None:
         """Begins to index a bucket anew, and kills the command."""
@@ -221,12 +229,14 @@ class JobWatch:
             (self.home / KILLS_FOLDER / name).unlink(missing_ok=True)
         await self._finish_rebuild()
         await self._make_searches_due()
-        deadline = time.monotonic() + _SETTLING_S
-        while open_work := await self._list_open_work(index, read_searches()):
-            if time.monotonic() > deadline:
+        deadline, quiet_looks = time.monotonic() + _SETTLING_S, 0
+        while quiet_looks < _QUIET_LOOKS:
+            open_work = await self._list_open_work(index, read_searches())
+            if open_work and time.monotonic() > deadline:
                 self.late = open_work
                 return
-            await asyncio.sleep(1.0)
+            quiet_looks = 0 if open_work else quiet_looks + 1
+            await asyncio.sleep(_LOOK_INTERVAL_S)
 
     async def _finish_rebuild(self) -> None:
         process = await self._start_rebuild()
@@ -243,8 +253,13 @@ class JobWatch:
         ]
         if left := await load_doc_ids(index, NOTES) - self.young_notes:
             found.append(f"{len(left)} old notes")
+        runs = {row.message_id for row in await self._execute(_RUNS_STATEMENT)}
+        found += [f"{event} has not run" for event in self._due_events() if event not in runs]
         found += list(posted.find_wrong_sums(len(self.tickets)))
         return found
+
+    def _due_events(self) -> list[str]:
+        return [f"saved-search:{number}:{due_at.isoformat()}" for number, due_at in self.due_times]
 
     async def check_jobs(
         self, index: OpenSearchIndex, posted: PostedSearches, runs: Sequence[FinishedRow]
@@ -269,11 +284,7 @@ class JobWatch:
                 checked=len(runs),
                 problems=(
                     *(f"{event} ran {events.count(event)} times" for event in set(events) if events.count(event) > 1),
-                    *(
-                        f"search {number}, due at {due_at.isoformat()}, has not run"
-                        for number, due_at in self.due_times
-                        if f"saved-search:{number}:{due_at.isoformat()}" not in events
-                    ),
+                    *(f"{event} has not run" for event in self._due_events() if event not in events),
                     *(f"{row.key[1]} has not ended" for row in runs if row.finished_at is None),
                 ),
             ),
@@ -378,6 +389,7 @@ _DUE_STATEMENT: Final = (
     "UPDATE saved_searches SET due_at = now() WHERE schedule <> 'on change' AND status = 'active'"
     " AND due_at > now() + INTERVAL '1 hour' RETURNING position, due_at AS was_due_at"
 )
+_RUNS_STATEMENT: Final = "SELECT message_id FROM turns WHERE message_id LIKE 'saved-search:%'"
 _LEFT_STATEMENTS: Final = {
     "turns": f"SELECT count(*) AS number FROM turns WHERE id LIKE '{_PREFIX}%'",
     "attempts": f"SELECT count(*) AS number FROM attempts WHERE turn LIKE '{_PREFIX}%'",

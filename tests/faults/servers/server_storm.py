@@ -179,6 +179,8 @@ class ServerStorm:
                 kind = first_kinds.pop() if first_kinds else self._rng.choices(kinds, [WEIGHTS[k] for k in kinds])[0]
                 if kind in PROXY_FAULTS:
                     self._proxy.plan_fault(kind)
+                elif kind in JOB_NAMES:
+                    group.create_task(self._kill_in_job(kind))
                 else:
                     group.create_task(self._make_and_mend_fault(kind))
             await asyncio.sleep(self._rng.uniform(0.0, 0.3))
@@ -211,10 +213,13 @@ class ServerStorm:
                 await self._kill_some(lambda replica: replica.kill())
             case ServerFault.KILLED_REBUILD:
                 await self._jobs.kill_rebuild()
-            case _ if kind in JOB_NAMES:
-                await self._jobs.kill_in_job(kind)
             case _:
                 raise AssertionError(f"the proxy makes {kind}")
+
+    async def _kill_in_job(self, kind: ServerFault) -> None:
+        """Counts once a process has been killed."""
+        if not self._jobs.plans_kill_in(kind):
+            self.fault_counts[kind] += await self._jobs.kill_in_job(kind)
 
     async def _kill_some(self, kill: Callable[[ServedReplica], bool]) -> None:
         """Kills something of a replica, as soon as there is something to kill."""
