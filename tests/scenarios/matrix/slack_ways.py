@@ -183,7 +183,7 @@ async def read_saved_reports(town: SlackTown, seat: SlackSeat, words: str, offer
     if offer is None:
         await town.slack.post_as_person(seat.person, seat.direct, SAVED_SEARCH)
     await _read_reports(town, seat.person, seat.direct)
-    for number in await list_saved_numbers(town.bot):
+    for number in await list_saved_numbers(town.bot, PersonId(f"slack:{seat.person.team}:{seat.person.id}")):
         for action in ("resume", "stop"):
             await town.click_in_view(seat.person, f"home:saved:{action}", str(number))
 

@@ -32,6 +32,10 @@ async def run_saved_searches_of(bot: Application, person: PersonId) -> None:
     await wait_until_no_turn_is_open(bot)
 
 
-async def list_saved_numbers(bot: Application) -> list[int]:
-    """The numbers of the saved searches of all people."""
-    return [search.position for search in await SavedSearchStore(bot.database).list_searches()]
+async def list_saved_numbers(bot: Application, person: PersonId) -> list[int]:
+    """The numbers of the person's saved searches, and of three of other people."""
+    searches = await SavedSearchStore(bot.database).list_searches()
+    own, others = list[int](), list[int]()
+    for search in searches:
+        (own if search.person == person else others).append(search.position)
+    return [*own, *others[:3]]

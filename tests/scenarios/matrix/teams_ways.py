@@ -236,7 +236,7 @@ async def read_saved_reports(town: TeamsTown, seat: TeamsSeat, words: str, offer
         await town.teams.say(seat.person, seat.private, SAVED_SEARCH)
     await _read_reports(town, seat.person.name, seat)
     message = await town.post_any_message(seat)
-    for number in await list_saved_numbers(town.bot):
+    for number in await list_saved_numbers(town.bot, member_id_of(seat.person.name)):
         for action in ("resume_saved", "stop_saved", "stop_saved_confirmed"):
             submission = {"parley": "admin", "action": action, "number": number}
             await town.teams.submit_card(seat.person, message, submission)
