@@ -5,6 +5,7 @@ import sqlite3
 import threading
 import time
 import uuid
+from collections import OrderedDict
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -101,8 +102,7 @@ class IndexFileCheck:
 
     def _check_header(self) -> None:
         try:
-            with self._path.open("rb") as file:
-                header, status = file.read(100), os.fstat(file.fileno())
+            header, status = _read_header(self._path)
         except FileNotFoundError as exc:
             raise self._damage_of("it is missing") from exc
         except OSError as exc:
@@ -149,3 +149,32 @@ class IndexFileCheck:
 
     def _damage_of(self, problem: str) -> IndexDamaged:
         return IndexDamaged(self._database.location, damage_reason_for(problem))
+
+
+_HEADER_BYTES = 100
+_MAX_HELD_FILES = 32
+_HELD_FILES: OrderedDict[Path, int] = OrderedDict()  # descriptors, the one that was read last at the end
+_HELD_FILES_LOCK = threading.Lock()
+
+
+def _read_header(path: Path) -> tuple[bytes, os.stat_result]:
+    """The first bytes of the file, and its status. Raises `OSError`.
+
+    On POSIX, closing any descriptor of a file ends all locks that the process has on it, those of SQLite too
+    (https://www.sqlite.org/howtocorrupt.html, section 2.2): another process would take itself for the last one, and
+    delete the write-ahead log while it is in use. So the descriptors of the latest 32 files stay open.
+    """
+    if not hasattr(os, "pread"):  # Windows, where each descriptor has its own locks
+        with path.open("rb") as file:
+            return file.read(_HEADER_BYTES), os.fstat(file.fileno())
+    with _HELD_FILES_LOCK:
+        status, descriptor = path.stat(), _HELD_FILES.pop(path, None)
+        if descriptor is not None and not os.path.samestat(os.fstat(descriptor), status):
+            os.close(descriptor)  # of the file that was replaced by this one
+            descriptor = None
+        if descriptor is None:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        _HELD_FILES[path] = descriptor
+        if len(_HELD_FILES) > _MAX_HELD_FILES:
+            os.close(_HELD_FILES.popitem(last=False)[1])
+        return os.pread(descriptor, _HEADER_BYTES, 0), os.fstat(descriptor)

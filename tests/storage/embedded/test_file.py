@@ -261,6 +261,26 @@ async def test_vectors_of_another_model_are_not_searched_and_are_replaced_by_the
     assert (answers_before[request], len(answers_after[request])) == ((), 1)
 
 
+async def test_a_check_does_not_give_up_the_locks_of_its_process(tmp_path: Path) -> None:
+    visit = """
+        import sqlite3, sys
+
+        async def main():
+            connection = sqlite3.connect(sys.argv[1])
+            connection.execute("SELECT count(*) FROM document").fetchone()
+            connection.close()
+    """
+    index = await open_index(tmp_path)
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("a", "some words")])
+    await index.ping()
+
+    await asyncio.to_thread(_run_in_process, visit, str(tmp_path / FILE_NAME))
+
+    assert (tmp_path / f"{FILE_NAME}-wal").exists()  # whoever closes the file last deletes this
+    await index.close()
+
+
 def _run_statements(path: Path, *statements: str) -> None:
     connection = sqlite3.connect(path)
     try:
