@@ -29,9 +29,8 @@ def buckets_page(context: PageContext, buckets: Sequence[BucketStatus], problems
     documents = sum(status.overview.document_count or 0 for status in buckets)
     caption = f"{count_text(len(buckets), 'bucket')}, {count_text(documents, 'document')}"
     table = table_html(caption, columns, rows, numeric=frozenset({1, 2, 3}))
-    return admin_page(
-        context, "Buckets", _health_html(problems), table if rows else html_element("p", NO_BUCKETS_AT_ALL)
-    )
+    nothing = "The buckets are shown again when the index can be read." if problems else NO_BUCKETS_AT_ALL
+    return admin_page(context, "Buckets", _health_html(problems), table if rows else html_element("p", nothing))
 
 
 def bucket_page(context: PageContext, status: BucketStatus, group_ids: Sequence[str]) -> str:

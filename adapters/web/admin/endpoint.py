@@ -150,8 +150,7 @@ class AdminSite:
     # -- pages
 
     async def _show_buckets(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
-        buckets = await self._status.load_buckets(visitor.person)
-        problems = await self._status.find_problems(visitor.person)
+        buckets, problems = await self._status.load_overview(visitor.person)
         return html_response(buckets_page(_context_of(request, visitor), buckets, problems))
 
     async def _show_bucket(self, request: web.Request, visitor: AdminVisitor) -> web.Response:

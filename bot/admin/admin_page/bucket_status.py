@@ -13,6 +13,7 @@ from bot.health.readiness import ReadinessChecks, ReadinessProblem
 from bot.ids import OPERATOR, BucketId, PersonId
 from bot.surface.inbound import OperatorAudience, PrivateAudience
 from storage.search.bucket_parts import with_parts
+from storage.search.errors import SearchError
 from storage.search.index import BucketState, SearchIndex, VectorState
 from storage.search.scope import Scope
 from storage.sql.stores.sources import StoredSource
@@ -90,6 +91,18 @@ class InstallationStatus:
             )
             for overview in overviews
         )
+
+    async def load_overview(self, by: PersonId) -> tuple[tuple[BucketStatus, ...], list[ReadinessProblem]]:
+        """All buckets, and what does not work; no buckets while the index cannot be read. Raises `NotAdmin`, and what
+        the database raises.
+        """
+        problems = await self.find_problems(by)
+        try:
+            return await self.load_buckets(by), problems
+        except SearchError:
+            if not problems:
+                raise
+            return (), problems
 
     async def load_bucket(self, bucket: str, by: PersonId) -> BucketStatus:
         """Raises `NotAdmin`, `MissingBucket`, and what the index and the database raise."""

@@ -30,6 +30,18 @@ async def test_a_bucket_that_lost_documents_is_shown_as_unwell(site: OpenedSite)
     assert "the index has 0 of the 1 documents of secret" in page
 
 
+async def test_an_index_that_cannot_be_read_is_what_the_page_tells(site: OpenedSite) -> None:
+    (site.bot.settings.index_path / "index.sqlite").unlink()
+
+    status, page = await site.get("/admin")
+
+    assert (status, "the index is damaged" in page, "shown again when the index can be read" in page) == (
+        200,
+        True,
+        True,
+    )
+
+
 async def test_only_the_operator_reads_the_details_of_what_does_not_work(site: OpenedSite) -> None:
     await site.get("/admin")
     await site.bot.index.drop_bucket(SECRET)
