@@ -7,6 +7,7 @@ from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.outcome import Outcome
+from agent.rules.words.language_detection import choose_reply_language
 from bot.access.audience_scope import AccessResolver
 from bot.ids import BucketId, TurnId
 from bot.saved_searches import search_wording
@@ -32,6 +33,7 @@ from bot.saved_searches.watched_documents import (
 from bot.surface.inbound import Inbound, OperatorAudience, PrivateAudience, SavedSearchRun
 from bot.surface.json_codec import inbound_to_json
 from bot.surface.surface_registry import SurfaceRegistry
+from bot.translation import translate_message, use_language
 from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.index import SearchIndex
 from storage.search.plan import Plan
@@ -113,10 +115,21 @@ class SavedSearches:
     async def run_search(
         self, run: SavedSearchRun, inbound: Inbound, scope: Scope, questions: StandaloneQuestions
     ) -> SearchReport:
-        """Asks the question again and compares. A search that may not go on pauses, with one sentence."""
+        """Asks the question again and compares, in its language. A search that may not go on pauses and says so."""
         search = await self._store.find_search(run.search)
         if search is None or search.status is not SavedSearchStatus.ACTIVE:
             return SearchReport(run=SearchRunOutcome(is_silent=True))
+        with use_language(choose_reply_language(search.question, None)):
+            return await self._run_active_search(search, run, inbound, scope, questions)
+
+    async def _run_active_search(
+        self,
+        search: StoredSavedSearch,
+        run: SavedSearchRun,
+        inbound: Inbound,
+        scope: Scope,
+        questions: StandaloneQuestions,
+    ) -> SearchReport:
         is_member = await self._access.is_audience_member(inbound.person, inbound.audience)
         if is_member is None:  # the chat product does not say: the next run asks again
             return SearchReport(run=SearchRunOutcome(is_silent=True))
@@ -149,7 +162,7 @@ class SavedSearches:
     ) -> str:
         searches = find_watched_searches(found.outcome)
         if not searches:
-            return search_wording.NO_SET_NOTICE
+            return translate_message(search_wording.NO_SET_NOTICE)
         buckets = find_read_buckets(searches)
         index_state = await load_index_state(self._index, scope, buckets)
         watched = await load_watched_documents(self._index.within_scope(scope), searches)

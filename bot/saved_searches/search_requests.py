@@ -1,4 +1,4 @@
-"""What people say to Parley about saved searches, in English: keep one, list them, stop one."""
+"""What people say to Parley about saved searches, in English and German: keep one, list them, stop one."""
 
 import re
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def recognise_request(text: str) -> SavedSearchRequest | None:
     if match := _STOP_PATTERN.fullmatch(words):
         number = match["watch"] or match["search"]
         return StopRequest(number=None if number is None else int(number), stops_all=match["all"] is not None)
-    return _recognise_arrival(words) or _recognise_schedule(words)
+    return _recognise_arrival(words) or _recognise_schedule(words) or _recognise_german_request(words)
 
 
 def _recognise_arrival(words: str) -> SaveRequest | None:
@@ -127,5 +127,78 @@ _STOP_PATTERN: Final = re.compile(
     rf"|stop (?:(?:telling|notifying|alerting|informing) (?:me|us)|watching){_NUMBER.format(name='watch')}"
     rf"|(?:stop|end|cancel|delete|remove) (?:(?:my|the|that|this) )?saved search{_NUMBER.format(name='search')}"
     rf")(?: (?:for me|here|now))*{_END}",
+    re.IGNORECASE,
+)
+
+
+# -- German
+
+
+def _recognise_german_request(words: str) -> SavedSearchRequest | None:
+    if _GERMAN_LIST_PATTERN.fullmatch(words):
+        return ListRequest()
+    if _GERMAN_SAVE_LAST_PATTERN.fullmatch(words):
+        return SaveLastRequest()
+    if match := _GERMAN_STOP_PATTERN.fullmatch(words):
+        number = match["watch"] or match["search"]
+        return StopRequest(number=None if number is None else int(number), stops_all=match["all"] is not None)
+    if match := _GERMAN_ARRIVAL_PATTERN.fullmatch(words):
+        quantifier = _GERMAN_QUANTIFIERS.get((match["article"] or "").lower() + match["ending"].lower(), "alle")
+        return SaveRequest(question=f"Liste {quantifier} {match['documents']} auf", schedule=ChangeSchedule())
+    if match := _GERMAN_SCHEDULE_PATTERN.fullmatch(words):
+        days = " and ".join(_GERMAN_DAYS[day.lower()] for day in _GERMAN_DAY.findall(match["days"]))
+        schedule = parse_schedule(f"every {days} at {(match['time'] or '9').replace('.', ':')}")
+        question = match["question"].strip()
+        if schedule is not None:
+            return SaveRequest(question=question[:1].upper() + question[1:], schedule=schedule)
+    return None
+
+
+_GERMAN_DAYS: Final = {
+    "montag": "monday",
+    "dienstag": "tuesday",
+    "mittwoch": "wednesday",
+    "donnerstag": "thursday",
+    "freitag": "friday",
+    "samstag": "saturday",
+    "sonnabend": "saturday",
+    "sonntag": "sunday",
+    "werktag": "weekday",
+    "tag": "day",
+    "täglich": "day",
+}
+_GERMAN_DAY: Final = re.compile("|".join(_GERMAN_DAYS), re.IGNORECASE)
+_GERMAN_QUANTIFIERS: Final = {"einer": "jeden", "eine": "jede", "eines": "jedes"}  # by article and ending of "neu"
+_GERMAN_POLITE: Final = r"(?:bitte )?"
+_GERMAN_TELL: Final = (
+    rf"{_GERMAN_POLITE}(?:sag(?:e|t|en sie)?|gib|geben sie|gebt) (?:mir|uns) (?:bitte )?bescheid"
+    rf"|{_GERMAN_POLITE}(?:benachrichtige|informier(?:e)?|benachrichtigen sie|informieren sie) (?:mich|uns)(?: bitte)?"
+)
+_GERMAN_ARRIVAL_PATTERN: Final = re.compile(
+    rf"(?:{_GERMAN_TELL}),? (?:wenn|sobald) (?:(?P<article>ein)(?:e)? )?neu(?P<ending>e[rs]?) (?P<documents>.+?) "
+    r"(?:eintriff?t|eintreffen|ankommt|ankommen|kommt|kommen|da (?:ist|sind)|erscheint|erscheinen|hinzukommt"
+    r"|hinzukommen|eingeht|eingehen|vorliegt|vorliegen|auftaucht|auftauchen)[.!?]*",
+    re.IGNORECASE,
+)
+_GERMAN_SCHEDULE_PATTERN: Final = re.compile(
+    rf"(?P<days>(?:jeden|an jedem) (?:{_GERMAN_DAY.pattern})(?: und (?:jeden )?(?:{_GERMAN_DAY.pattern}))*|täglich)"
+    r"(?: um (?P<time>\d{1,2}(?:[:.]\d{2})?)(?: uhr)?)?(?:: | bitte )(?P<question>.+)",
+    re.IGNORECASE,
+)
+_GERMAN_LIST_PATTERN: Final = re.compile(
+    r"(?:(?:zeige?|liste?)(?: mir)? |was sind |welche sind )?(?:meine|unsere|alle) gespeicherten suchen(?: auf)?[.!?]*"
+    r"|was beobachtest du(?: für (?:mich|uns))?[.!?]*",
+    re.IGNORECASE,
+)
+_GERMAN_SAVE_LAST_PATTERN: Final = re.compile(
+    rf"{_GERMAN_POLITE}(?:speicher(?:e)? (?:diese|die) suche|diese suche speichern)(?: bitte)?[.!?]*", re.IGNORECASE
+)
+_GERMAN_NUMBER: Final = r"(?: (?:nummer |nr\.? |#)?(?P<{name}>\d{{1,9}}))?"
+_GERMAN_STOP_PATTERN: Final = re.compile(
+    rf"{_GERMAN_POLITE}(?:"
+    r"(?P<all>(?:stoppe|beende|lösche) alle (?:meine |unsere )?gespeicherten suchen)"
+    rf"|(?:stoppe|beende|lösche) (?:die |diese |meine )?(?:gespeicherte )?suche{_GERMAN_NUMBER.format(name='search')}"
+    rf"|beobachte{_GERMAN_NUMBER.format(name='watch')} nicht (?:mehr|weiter)"
+    r")(?: bitte)?[.!?]*",
     re.IGNORECASE,
 )

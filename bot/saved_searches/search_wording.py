@@ -1,39 +1,51 @@
-"""What Parley says about saved searches. Markdown, in English, as the requests are."""
+"""What Parley says about saved searches. Markdown, in the language of the reply."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import Final
+from typing import Final, assert_never
+
+from babel.dates import get_day_names, get_month_names
 
 from agent.compose.phrases.values import format_number
 from agent.outcome import Answer, Clarify, Outcome
+from agent.translation.languages import is_reply_in_english
+from agent.translation.message_catalogues import mark_message
 from bot.ids import BucketId
-from bot.saved_searches.schedule import ChangeSchedule, SearchSchedule, format_schedule, parse_schedule
+from bot.saved_searches.schedule import (
+    ChangeSchedule,
+    MonthlySchedule,
+    SearchSchedule,
+    WeeklySchedule,
+    format_schedule,
+    parse_schedule,
+)
 from bot.saved_searches.watched_documents import MAX_WATCHED_DOCUMENTS, DocumentChanges, WatchedDocuments
 from bot.surface.inbound import SavedSearchRun
 from bot.surface.replies import escape_markdown
+from bot.translation import get_reply_language, translate_message, translate_plural
 from storage.search.conditions import conjuncts_of
 from storage.search.plan import Plan
 from storage.search.schema import Schema
 from storage.sql.saved_search_store import SavedSearchStatus, StoredSavedSearch
 
-NO_SET_NOTICE: Final = (
+NO_SET_NOTICE: Final = mark_message(
     "I can watch a set of documents, such as “contracts with a value over 10,000”, and this does not name one that I "
     "understand. Nothing was saved."
 )
-NO_SEARCHES_NOTICE: Final = (
+NO_SEARCHES_NOTICE: Final = mark_message(
     "You have no saved searches here. “Tell me when a new contract arrives” or “every Monday at 9:00: receipts over "
     "5,000” makes one."
 )
 SCHEDULE_CHOICES: Final = (
-    ("When documents change", "on change"),
-    ("Every day at 9:00", "every day at 09:00"),
-    ("Every Monday at 9:00", "every Monday at 09:00"),
+    (mark_message("When documents change"), "on change"),
+    (mark_message("Every day at 9:00"), "every day at 09:00"),
+    (mark_message("Every Monday at 9:00"), "every Monday at 09:00"),
 )  # label and schedule
-LOST_RIGHTS_REASON: Final = "what it reads may no longer be seen here"
-LEFT_CONVERSATION_REASON: Final = "the person who asked for it no longer reads this conversation"
-NO_SET_REASON: Final = "its question no longer names a set of documents that I understand"
-TOO_MANY_REASON: Final = f"it finds more than the {MAX_WATCHED_DOCUMENTS:,} documents that I can watch"
+LOST_RIGHTS_REASON: Final = mark_message("what it reads may no longer be seen here")
+LEFT_CONVERSATION_REASON: Final = mark_message("the person who asked for it no longer reads this conversation")
+NO_SET_REASON: Final = mark_message("its question no longer names a set of documents that I understand")
+TOO_MANY_REASON: Final = mark_message("it finds more documents than I can watch")
 MAX_SHOWN_TITLES: Final = 5
 _FIRST_SENTENCE: Final = re.compile(r"(?:I found |I read this as: )?(.+?[.!?])(?=\s|$)")
 
@@ -44,24 +56,31 @@ def describe_creation(
     """The confirmation: what the search watches, how many documents that is now, and when it reports."""
     reading = _first_sentence_of(outcome)
     schedule = parse_schedule(search.schedule) or ChangeSchedule()
-    found = _count_documents(len(watched.fingerprints))
     number = search.position
-    lines = [
-        f"I have saved this as search **{search.position}**: {_quote(search.question)}. It finds **{found}** now.",
-        f"_I read it as: {reading}_" if reading else "",
-        _describe_reports(search, schedule, zone)
-        if is_posted
-        else f"Nothing can be posted here; `parley saved run {number}` shows what has changed.",
-        f"To end it, say “stop watching {number}”."
-        if is_posted
-        else f"`parley saved list` lists the saved searches, and `parley saved stop {number}` ends this one.",
-    ]
-    return "\n\n".join(filter(None, lines))
+    saved = translate_message(
+        "I have saved this as search **{number}**: {question}. It finds **{found}** now.",
+        number=number,
+        question=_quote(search.question),
+        found=_count_documents(len(watched.fingerprints)),
+    )
+    if is_posted:
+        reports = _describe_reports(search, schedule, zone)
+        ending = translate_message("To end it, say “stop watching {number}”.", number=number)
+    else:
+        reports = translate_message(
+            "Nothing can be posted here; `parley saved run {number}` shows what has changed.", number=number
+        )
+        ending = translate_message(
+            "`parley saved list` lists the saved searches, and `parley saved stop {number}` ends this one.",
+            number=number,
+        )
+    read_as = translate_message("_I read it as: {reading}_", reading=reading) if reading else ""
+    return "\n\n".join(filter(None, [saved, read_as, reports, ending]))
 
 
 def ask_for_schedule(plan: Plan) -> str:
     """The question above the choices of `SCHEDULE_CHOICES`."""
-    return f"When shall I ask this again by myself: {_quote(plan.question)}?"
+    return translate_message("When shall I ask this again by myself: {question}?", question=_quote(plan.question))
 
 
 def name_plan(plan: Plan, schemas: Mapping[BucketId, Schema]) -> str:
@@ -89,86 +108,152 @@ def describe_report(
     """What is new, changed and gone, with counts, and the figures that the question asks for. Documents that are gone
     are counted only.
     """
-    lines = [f"**Saved search {search.position}**: {_quote(search.question)}"]
-    now = _count_documents(len(watched.fingerprints))
+    number, now = search.position, _count_documents(len(watched.fingerprints))
+    lines = [
+        translate_message("**Saved search {number}**: {question}", number=number, question=_quote(search.question))
+    ]
     if changes.is_empty:
-        lines.append(f"Nothing has changed since the last time: {now}.")
+        lines.append(translate_message("Nothing has changed since the last time: {documents}.", documents=now))
     else:
-        counts = [
-            f"**{format_number(len(doc_ids))} {name}**"
-            for name, doc_ids in (("new", changes.new), ("changed", changes.changed), ("gone", changes.gone))
-            if doc_ids
-        ]
-        lines.append(f"{', '.join(counts)} since the last time; {now} now.")
+        counts = ", ".join(_count_changes(changes))
+        lines.append(translate_message("{counts} since the last time; {documents} now.", counts=counts, documents=now))
     if isinstance(outcome, Answer) and any(leg.answer_form.computes for leg in outcome.plan.legs):
         lines.append("" if outcome.citations else outcome.text)
-    lines.append(_list_titles("New", changes.new, watched))
-    lines.append(_list_titles("Changed", changes.changed, watched))
+    lines.append(_list_titles(translate_message("New:"), changes.new, watched))
+    lines.append(_list_titles(translate_message("Changed:"), changes.changed, watched))
     if run.missed_count:
         lines.append(_describe_delay(run, zone))
-    lines.append(f"_To end it, say “stop watching {search.position}”._")
+    lines.append(translate_message("_To end it, say “stop watching {number}”._", number=number))
     return "\n\n".join(filter(None, lines))
 
 
+def _count_changes(changes: DocumentChanges) -> list[str]:
+    return [
+        translate_message(message, count=format_number(len(doc_ids)))
+        for message, doc_ids in (
+            (mark_message("**{count} new**"), changes.new),
+            (mark_message("**{count} changed**"), changes.changed),
+            (mark_message("**{count} gone**"), changes.gone),
+        )
+        if doc_ids
+    ]
+
+
 def describe_pause(search: StoredSavedSearch, reason: str) -> str:
-    """The one sentence of a search that pauses."""
-    return f"I have paused saved search {search.position}, {_quote(search.question)}, because {reason}."
+    """The one sentence of a search that pauses. `reason`: one of the reasons above."""
+    return translate_message(
+        "I have paused saved search {number}, {question}, because {reason}.",
+        number=search.position,
+        question=_quote(search.question),
+        reason=translate_message(reason),
+    )
 
 
 def describe_searches(searches: Sequence[StoredSavedSearch], readable_buckets: Collection[str]) -> str:
     """A line for each search. How many documents it found the last time is said where these may still be read."""
     if not searches:
-        return NO_SEARCHES_NOTICE
+        return translate_message(NO_SEARCHES_NOTICE)
     lines = [
         f"- **{search.position}** {_quote(search.question)}, {_describe_state(search, readable_buckets)}"
         for search in searches
     ]
-    hint = f"To end one, say its number: “stop watching {searches[0].position}”."
-    return "\n".join(["Your saved searches:", "", *lines, "", hint])
+    hint = translate_message("To end one, say its number: “stop watching {number}”.", number=searches[0].position)
+    return "\n".join([translate_message("Your saved searches:"), "", *lines, "", hint])
 
 
 def describe_stop(stopped: Sequence[StoredSavedSearch]) -> str:
     questions = ", ".join(f"{search.position} ({_quote(search.question)})" for search in stopped)
-    return f"I have stopped saved search {questions}." if len(stopped) == 1 else f"I have stopped these: {questions}."
+    if len(stopped) == 1:
+        return translate_message("I have stopped saved search {search}.", search=questions)
+    return translate_message("I have stopped these: {searches}.", searches=questions)
 
 
 def describe_limit(limit: int) -> str:
-    return f"You have {limit} saved searches already, which is as many as one person may have. Stop one of them first."
+    return translate_message(
+        "You have {count} saved searches already, which is as many as one person may have. Stop one of them first.",
+        count=limit,
+    )
 
 
 def describe_excess(count: int) -> str:
-    return (
-        f"This finds {_count_documents(count)}, and a saved search can watch {MAX_WATCHED_DOCUMENTS:,} at most. "
-        "Nothing was saved; please narrow it."
+    return translate_message(
+        "This finds {documents}, and a saved search can watch {limit} at most. Nothing was saved; please narrow it.",
+        documents=_count_documents(count),
+        limit=format_number(MAX_WATCHED_DOCUMENTS),
     )
 
 
 def format_local_time(moment: datetime, zone: tzinfo) -> str:
     """ "Monday 30 November 2026 at 09:00"."""
-    local = moment.astimezone(zone)
-    return f"{local:%A} {local.day} {local:%B %Y} at {local:%H:%M}"
+    local, language = moment.astimezone(zone), get_reply_language()
+    return translate_message(
+        "{weekday} {day} {month} {year} at {time}",
+        weekday=get_day_names("wide", locale=language)[local.weekday()],
+        day=local.day,
+        month=get_month_names("wide", locale=language)[local.month],
+        year=local.year,
+        time=f"{local:%H:%M}",
+    )
+
+
+def describe_schedule(schedule: SearchSchedule) -> str:
+    """The schedule in words, without a capital letter."""
+    match schedule:
+        case ChangeSchedule():
+            return translate_message("on change")
+        case MonthlySchedule(day=day, time_of_day=time_of_day):
+            if is_reply_in_english():
+                return format_schedule(schedule)
+            return translate_message("every month on day {day} at {time}", day=day, time=f"{time_of_day:%H:%M}")
+        case WeeklySchedule(weekdays=weekdays, time_of_day=time_of_day):
+            time = f"{time_of_day:%H:%M}"
+            if len(weekdays) == 7:
+                return translate_message("every day at {time}", time=time)
+            if weekdays == frozenset(range(5)):
+                return translate_message("every weekday at {time}", time=time)
+            names = get_day_names("wide", locale=get_reply_language())
+            days = translate_message(" and ").join(names[number] for number in sorted(weekdays))
+            return translate_message("every {days} at {time}", days=days, time=time)
+        case _:
+            assert_never(schedule)
 
 
 def _describe_reports(search: StoredSavedSearch, schedule: SearchSchedule, zone: tzinfo) -> str:
     if isinstance(schedule, ChangeSchedule):
-        return "I will tell you here when a document is new, changed or gone."
-    times = format_schedule(schedule)
-    due = "" if search.due_at is None else f", next on {format_local_time(search.due_at, zone)}"
-    return (
-        f"{times[:1].upper()}{times[1:]} ({search.time_zone}{due}) I will tell you here what is new, changed and gone."
+        return translate_message("I will tell you here when a document is new, changed or gone.")
+    times = describe_schedule(schedule)
+    due = (
+        ""
+        if search.due_at is None
+        else translate_message(", next on {time}", time=format_local_time(search.due_at, zone))
+    )
+    return translate_message(
+        "{times} ({zone}{due}) I will tell you here what is new, changed and gone.",
+        times=f"{times[:1].upper()}{times[1:]}",
+        zone=search.time_zone,
+        due=due,
     )
 
 
 def _describe_delay(run: SavedSearchRun, zone: tzinfo) -> str:
     due = format_local_time(run.due_at, zone)
     if run.missed_count == 1:
-        return f"_This was due on {due}, when I was not running._"
-    return f"_I was not running on {due}, when this was due, and missed {run.missed_count} times; this is about all._"
+        return translate_message("_This was due on {time}, when I was not running._", time=due)
+    return translate_message(
+        "_I was not running on {time}, when this was due, and missed {count} times; this is about all._",
+        time=due,
+        count=run.missed_count,
+    )
 
 
 def _describe_state(search: StoredSavedSearch, readable_buckets: Collection[str]) -> str:
-    found = f"; {_count_documents(len(search.seen))}" if set(search.buckets) <= set(readable_buckets) else ""
-    return f"{search.schedule}{found}{'; paused' if search.status is SavedSearchStatus.PAUSED else ''}"
+    schedule = parse_schedule(search.schedule)
+    states = [search.schedule if schedule is None else describe_schedule(schedule)]
+    if set(search.buckets) <= set(readable_buckets):
+        states.append(_count_documents(len(search.seen)))
+    if search.status is SavedSearchStatus.PAUSED:
+        states.append(translate_message("paused"))
+    return "; ".join(states)
 
 
 def _list_titles(heading: str, doc_ids: Sequence[str], watched: WatchedDocuments) -> str:
@@ -177,8 +262,8 @@ def _list_titles(heading: str, doc_ids: Sequence[str], watched: WatchedDocuments
     titles = [watched.titles.get(doc_id) or doc_id for doc_id in doc_ids[:MAX_SHOWN_TITLES]]
     lines = [f"- {escape_markdown(title)}" for title in titles]
     if (rest := len(doc_ids) - len(titles)) > 0:
-        lines.append(f"- and {format_number(rest)} more")
-    return "\n".join([f"{heading}:", "", *lines])
+        lines.append("- " + translate_message("and {count} more", count=format_number(rest)))
+    return "\n".join([heading, "", *lines])
 
 
 def _first_sentence_of(outcome: Outcome) -> str:
@@ -190,7 +275,7 @@ def _first_sentence_of(outcome: Outcome) -> str:
 
 
 def _count_documents(count: int) -> str:
-    return f"{format_number(count)} {'document' if count == 1 else 'documents'}"
+    return translate_plural("{count} document", "{count} documents", count, count=format_number(count))
 
 
 def _quote(question: str) -> str:

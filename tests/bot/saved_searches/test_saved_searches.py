@@ -568,3 +568,26 @@ async def test_a_report_that_shows_all_offers_no_export(
 
     (message,) = chat.messages.values()
     assert not [part for part in message.reply.parts if isinstance(part, ChoicesPart)]
+
+
+# -- German
+
+
+async def test_a_search_in_german_is_confirmed_and_reported_in_german(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    talk = ConversationDriver(bot)
+    confirmation = text_of((await talk.ask_question("Jeden Montag um 9 Uhr: alle Belege von Acme mit Betrag")).reply)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+    clock.advance(datetime(2031, 5, 12, 9, 0, 30, tzinfo=clock().tzinfo) - clock())
+    await tick(bot, clock)
+
+    (report,) = posted_texts(chat)
+    assert "Ich habe das als Suche **1** gespeichert" in confirmation
+    assert "**42 Dokumente**" in confirmation
+    assert "Jeden Montag um 09:00 (UTC, das nächste Mal Montag, 12. Mai 2031 um 09:00)" in confirmation
+    assert "**1 neu** seit dem letzten Mal; jetzt 43 Dokumente." in report
+    assert "Neu:\n\n- Receipt n1" in report
+    stopped = text_of((await talk.ask_question("Beobachte 1 nicht mehr")).reply)
+    assert "Ich habe die gespeicherte Suche 1" in stopped

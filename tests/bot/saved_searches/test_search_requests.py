@@ -5,7 +5,7 @@ from datetime import time
 import pytest
 
 from bot.saved_searches.schedule import ChangeSchedule, WeeklySchedule
-from bot.saved_searches.search_requests import ListRequest, SaveRequest, StopRequest, recognise_request
+from bot.saved_searches.search_requests import ListRequest, SaveLastRequest, SaveRequest, StopRequest, recognise_request
 
 MONDAY_NINE = WeeklySchedule(weekdays=frozenset({0}), time_of_day=time(9))
 
@@ -101,3 +101,63 @@ def test_other_messages_are_questions_to_the_documents(text: str) -> None:
 
 def test_a_very_long_message_is_a_question() -> None:
     assert recognise_request(f"Tell me when a new {'very ' * 400}long contract arrives") is None
+
+
+# -- German
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Sag mir Bescheid, wenn ein neuer Vertrag mit ACME eintrifft", "Liste jeden Vertrag mit ACME auf"),
+        ("Sag uns bitte Bescheid, sobald eine neue Rechnung von Bolt kommt.", "Liste jede Rechnung von Bolt auf"),
+        ("Geben Sie mir Bescheid, wenn neue Verträge vorliegen", "Liste alle Verträge auf"),
+        ("Bitte benachrichtige mich, wenn ein neues Gutachten erscheint", "Liste jedes Gutachten auf"),
+    ],
+)
+def test_german_words_watch_for_new_documents(text: str, question: str) -> None:
+    assert recognise_request(text) == SaveRequest(question=question, schedule=ChangeSchedule())
+
+
+@pytest.mark.parametrize(
+    ("text", "weekdays", "time_of_day"),
+    [
+        ("Jeden Montag um 9 Uhr: Rechnungen über 5.000", {0}, time(9)),
+        ("jeden Montag und Freitag um 8:30: Rechnungen über 5.000", {0, 4}, time(8, 30)),
+        ("jeden Werktag: Rechnungen über 5.000", {0, 1, 2, 3, 4}, time(9)),
+        ("täglich um 17.30 Uhr: rechnungen über 5.000", {0, 1, 2, 3, 4, 5, 6}, time(17, 30)),
+    ],
+)
+def test_german_words_ask_by_the_clock(text: str, weekdays: set[int], time_of_day: time) -> None:
+    request = recognise_request(text)
+
+    schedule = WeeklySchedule(weekdays=frozenset(weekdays), time_of_day=time_of_day)
+    assert request == SaveRequest(question="Rechnungen über 5.000", schedule=schedule)
+
+
+@pytest.mark.parametrize(
+    ("text", "request_"),
+    [
+        ("Zeige mir meine gespeicherten Suchen", ListRequest()),
+        ("Speichere diese Suche", SaveLastRequest()),
+        ("Beobachte 7 nicht mehr", StopRequest(number=7)),
+        ("Bitte beende die gespeicherte Suche 7", StopRequest(number=7)),
+        ("Beende alle gespeicherten Suchen", StopRequest(stops_all=True)),
+    ],
+)
+def test_german_words_save_list_and_stop(text: str, request_: object) -> None:
+    assert recognise_request(text) == request_
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sag mir Bescheid, wenn der Vertrag mit ACME endet",
+        "Sag mir, wann der Vertrag mit ACME endet",
+        "Welche Verträge beginnen jeden Montag?",
+        "Jeden Montag um 25 Uhr: Rechnungen",
+        "Jeden Montag um 9 Uhr: ",
+    ],
+)
+def test_other_german_words_are_questions(text: str) -> None:
+    assert recognise_request(text) is None
