@@ -388,9 +388,10 @@ class DocumentWriter:
         """Extends `deleted_ids` by the documents that existed."""
         owners = await self._load_owning_buckets(doc_ids)
         await self.catalogue.check_aliases_of(owners.values())
+        layouts = self.catalogue.layouts  # other calls replace it meanwhile, by later versions and with other buckets
         touched_layouts, actions = dict[BucketId, IndexLayout](), list[BulkAction]()
         owned_ids = dict[BucketId, list[DocId]]()
-        for bucket, layout in self.catalogue.layouts.items():
+        for bucket, layout in layouts.items():
             owned_ids[bucket] = [doc_id for doc_id in doc_ids if owners.get(doc_id) == digest_of(bucket)]
             indexed_documents = await load_indexed_documents(self.catalogue.connection, layout, owned_ids[bucket])
             alias = self.catalogue.names.write_alias_for(layout.index)
@@ -400,7 +401,7 @@ class DocumentWriter:
             if deleted_ids.intersection(owned_ids[bucket]):
                 touched_layouts[bucket] = layout
         raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, actions), ignore_missing=True)
-        for bucket, layout in self.catalogue.layouts.items():
+        for bucket, layout in layouts.items():
             await self._mirror_changes(layout, owned_ids[bucket])
         await self._release_document_ids(list(owners))
         # An earlier call may have deleted them, and have ended before searches saw that.

@@ -6,6 +6,7 @@ import urllib.request
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import aiohttp
 import pytest
@@ -13,9 +14,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from storage.opensearch.mapping import IndexNames
+from storage.opensearch.writing import bulk
 from storage.search.documents import Document, Passage
 from storage.search.errors import IndexUnavailable
-from storage.search.ids import DocId, FieldName
+from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import (
     AggregateRequest,
     CountRequest,
@@ -264,3 +266,23 @@ async def test_a_reader_sees_a_schema_change_of_another_process(open_index: Inde
     )
 
     assert (answers[red], answers[acme]) == (1, 1)
+
+
+async def test_a_deletion_goes_on_while_another_call_creates_a_bucket(
+    open_index: IndexOpener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("r1", "Tea."), a_document("r2", "Milk.")])
+    write_actions, new_buckets = bulk.write_bulk_actions, [BucketId("notes")]
+
+    async def write_and_create_bucket(*arguments: Any, **options: Any) -> Any:
+        results = await write_actions(*arguments, **options)
+        if new_buckets:
+            await index.set_schema(replace(a_receipt_schema(), bucket=new_buckets.pop()))
+        return results
+
+    monkeypatch.setattr(bulk, "write_bulk_actions", write_and_create_bucket)
+
+    assert await index.delete([DocId("r1")]) == 1
+    assert set(await index.load_digests(RECEIPTS)) == {"r2"}
