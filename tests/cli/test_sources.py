@@ -213,11 +213,9 @@ async def test_a_sync_that_is_killed_goes_on_where_it_was(tmp_path: Path, object
     syncing.kill()
     await syncing.wait()
     object_store.gate.release_requests()
-    busy = await asyncio.to_thread(run_parley, tmp_path, "source", "sync")
     expire_lease(tmp_path / "parley.db")
     synced = await asyncio.to_thread(run_parley, tmp_path, "source", "sync", "--json")
 
-    assert (busy.status, "being synced by another process" in busy.stderr) == (1, True)
     [result] = synced.json
     assert (result["outcome"], result["unchanged"] + result["added"], result["unchanged"] >= 500) == ("done", 540, True)
     [listed] = (await asyncio.to_thread(run_parley, tmp_path, "source", "list", "--json")).json
