@@ -59,9 +59,6 @@ class ValuePath:
         """Returns the first string or number at the path; empty if there is none."""
         return next(iter(self.find_texts(value)), "").strip()
 
-    def has_value(self, value: object) -> bool:
-        return bool(self.find_values(value))
-
 
 class ListPath:
     """The path to the list of items. `$.results` and `$.results[*]` are the same."""
