@@ -41,7 +41,7 @@ from tests.rounds.scoring import (
 
 ROUNDS = Path(__file__).parent
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
-_MAX_CLICKS = 8
+MAX_CLICKS = 8  # of a reply: so many of its choices are tried
 
 
 def read_round_clock() -> datetime:
@@ -74,35 +74,48 @@ async def load_round_documents(bot: Application, folders: Iterable[Path], *, in_
                 raise RuntimeError(f"{path}: {report.failures[0]}")
 
 
-async def judge_questions(bot: Application, questions: Sequence[RoundQuestion], *, jobs: int = 1) -> list[JudgedReply]:
+async def judge_questions(
+    bot: Application, questions: Sequence[RoundQuestion], *, jobs: int = 1, max_clicks: int = MAX_CLICKS
+) -> list[JudgedReply]:
     """Asks the questions, `jobs` at a time, each in a conversation of its own; the replies are in their order."""
     free = asyncio.Semaphore(jobs)
 
     async def judge(question: RoundQuestion) -> JudgedReply:
         async with free:
-            return await _judge_question(bot, question)
+            return await _judge_question(bot, question, max_clicks)
 
     return await asyncio.gather(*map(judge, questions))
 
 
-async def _judge_question(bot: Application, question: RoundQuestion) -> JudgedReply:
+async def _judge_question(bot: Application, question: RoundQuestion, max_clicks: int) -> JudgedReply:
     conversation = new_conversation_id()
-    result: ResultJson = {}
-    for turn in question.turns:
-        result = await ask_turn(bot, TextMessage(turn), conversation)
+    result = await _ask_all_turns(bot, question, conversation)
     verdict = judge_first_reply(question.truth, result)
     if verdict is not Verdict.RIGHT and may_lead_to_truth(result):
-        verdict = await _judge_choices(bot, question, result, conversation) or verdict
+        verdict = await _judge_choices(bot, question, result, conversation, max_clicks) or verdict
     return JudgedReply(question=question, verdict=verdict, result=result)
 
 
+async def _ask_all_turns(bot: Application, question: RoundQuestion, conversation: ConversationId) -> ResultJson:
+    result: ResultJson = {}
+    for turn in question.turns:
+        result = await ask_turn(bot, TextMessage(turn), conversation)
+    return result
+
+
 async def _judge_choices(
-    bot: Application, question: RoundQuestion, result: ResultJson, conversation: ConversationId
+    bot: Application, question: RoundQuestion, result: ResultJson, conversation: ConversationId, max_clicks: int
 ) -> Verdict | None:
-    """`ASKED_BACK` if the click on a choice leads to the truth; else None."""
-    choices = [choice for choice in result["choices"] if choice["kind"] not in _ACTION_KINDS]
-    for choice in choices[:_MAX_CLICKS]:
-        clicked = await ask_turn(bot, ButtonClick(ChoiceId(choice["id"])), conversation)
+    """`ASKED_BACK` if the click on a choice leads to the truth; else None.
+
+    A reply takes one click. So each further choice is clicked in a conversation of its own, with the same turns.
+    """
+    indexes = [index for index, choice in enumerate(result["choices"]) if choice["kind"] not in _ACTION_KINDS]
+    for click, index in enumerate(indexes[:max_clicks]):
+        if click:
+            conversation = new_conversation_id()
+            result = await _ask_all_turns(bot, question, conversation)
+        clicked = await ask_turn(bot, ButtonClick(ChoiceId(result["choices"][index]["id"])), conversation)
         if states_truth(question.truth, clicked):
             return Verdict.ASKED_BACK
     return None
@@ -123,6 +136,7 @@ async def measure_rounds(
     jobs: int = 1,
     sample: int | None = None,
     seen_sample: int = 0,
+    max_clicks: int = MAX_CLICKS,
 ) -> dict[str, list[JudgedReply]]:
     """Judges the questions of each round, with its documents alone in a home or with those of all the others.
 
@@ -142,7 +156,7 @@ async def measure_rounds(
                 questions = read_round_questions(folders[name])
                 seen = _pick_evenly(questions, seen_sample) if seen_sample else ()
                 questions = _pick_evenly([question for question in questions if question not in seen], sample)
-                judged[name] = await judge_questions(bot, questions, jobs=jobs)
+                judged[name] = await judge_questions(bot, questions, jobs=jobs, max_clicks=max_clicks)
     return judged
 
 
