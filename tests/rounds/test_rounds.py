@@ -1,6 +1,7 @@
 """The rounds that have been looked at hold their scores: a change that loses answers, or asserts more, shows here.
 
-The limits leave room for two questions. To save time, only the first choice of a reply is clicked here. The first scores, which count as unseen, are in `first_scores.json`.
+The limits leave room for two questions. To save time, only the first choice of a reply is clicked here. First scores,
+measured unseen, are in `first_scores.json`.
 """
 
 from pathlib import Path
