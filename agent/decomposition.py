@@ -123,6 +123,7 @@ class LegAlternatives:
     wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
     equal_forms: tuple[AlternativeForm, ...] = ()  # the field is not certain: a form for each, the chosen one included
+    possible_forms: tuple[AlternativeForm, ...] = ()  # offered where no text answers, the likeliest first
     vague_condition: VagueCondition | None = None
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
     suggested_fields: tuple[FieldName, ...] = ()  # the fields that `unknown_words` may mean, the likeliest first

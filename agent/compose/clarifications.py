@@ -15,6 +15,7 @@ from agent.compose.phrases.words import escape_markdown, join_words, lowercase_l
 from agent.compose.registry import compose_facts
 from agent.english.telling_words import select_telling_words
 from agent.forms.clarifications import (
+    AskedBackFacts,
     NothingFoundFacts,
     SeveralDocumentsFacts,
     SeveralFieldsFacts,
@@ -25,7 +26,6 @@ from agent.forms.clarifications import (
 from agent.forms.read_fields import FieldValuesFacts
 from agent.forms.thresholds import ThresholdFacts
 from agent.refine.facets import FacetSplit
-from agent.review.asked_back import AskedBackFacts
 from agent.review.doubtful_reading import DoubtfulAbsenceFacts, DoubtfulComparisonFacts, DoubtfulReadingFacts
 from agent.review.leg_review import LegReview
 from agent.review.partly_stated import PartlyStatedFacts

@@ -25,6 +25,7 @@ def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
     )
     sentences = [*_describe_summarised(facts.summarised_count, review), f"**{escape_markdown(facts.document.title)}**"]
     sentences += [fields] if fields else []
+    sentences += [translate_message("Closest to your question:")] if facts.is_for_question else []
     place = ""
     for marker, sentence in enumerate(facts.sentences, 1):
         page = sentence.quote.page

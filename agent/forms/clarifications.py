@@ -99,6 +99,15 @@ async def ask_about_unknown_words(review: LegReview, meanings: WordMeanings) -> 
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedBackFacts(LegFacts):
+    """What the person is asked by a language model. Raw text of the model, escaped where it is composed."""
+
+    question: str
+    missing: tuple[str, ...]  # what the person has to say
+    is_about_set: bool  # the question is about the documents of the leg's set, which are counted
+
+
 def _choose_mentioned_words(review: LegReview) -> tuple[tuple[str, ...], int]:
     """Returns the words that a part of the set mentions, with its count: all of the words, else the rarest of them."""
     requests = review.requests.mention_counts

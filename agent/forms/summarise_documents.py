@@ -39,6 +39,7 @@ class OutlineFacts(LegFacts):
     document: Document
     sentences: tuple[KeySentence, ...]
     summarised_count: int  # documents of the set that are summarised
+    is_for_question: bool = False  # the sentences are those nearest to the question
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:

@@ -50,6 +50,15 @@ class LikelyFieldLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirstDocumentsLabel:
+    """The first documents of a set in the order of a field."""
+
+    clause: Clause
+    field: SchemaField
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeLabel:
     """Values from `low` up to, but not including, `high`; None: no upper end."""
 
@@ -215,6 +224,7 @@ ChoiceLabel: TypeAlias = (
     | BucketLabel
     | FlagLabel
     | LikelyFieldLabel
+    | FirstDocumentsLabel
     | RangeLabel
     | PeriodLabel
     | MissingFieldLabel

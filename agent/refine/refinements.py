@@ -5,6 +5,7 @@ the sets of choices with the same count. An overload does not need the first, si
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agent.decomposition import AlternativeReading, LegAlternatives
 from agent.refine.candidates import OfferedChoice, RefinementCandidate
@@ -13,6 +14,7 @@ from agent.refine.choice_labels import (
     ConditionsLabel,
     DocumentLabel,
     ExportLabel,
+    FirstDocumentsLabel,
     JustAnswerLabel,
     LikelyFieldLabel,
     ListThemLabel,
@@ -26,11 +28,14 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    MissingCondition,
     NotCondition,
     Scalar,
+    conjunction_of,
+    conjuncts_of,
 )
 from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId
+from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import CountRequest, DocumentRecord, IndexAnswers, PassageHit
 from storage.search.plan import Clause, Leg, ListDocuments, Search, SummariseDocuments
 from storage.search.refinement import (
@@ -83,7 +88,7 @@ async def count_refinements(
     return [
         OfferedChoice(
             label=candidate.label,
-            count=_count_after_click(leg, counted.count),
+            count=_count_after_click(leg, candidate.refinement, counted.count),
             leg=leg.id,
             effect=candidate.refinement,
         )
@@ -136,9 +141,10 @@ async def _find_repeated(
     return frozenset(of_sets[position - first] for position in repeated) | same_forms
 
 
-def _count_after_click(leg: Leg, count: int) -> int:
+def _count_after_click(leg: Leg, refinement: Refinement, count: int) -> int:
     """Returns how many documents a click leads to: a limit of three stays a limit of three."""
-    limit = leg.answer_form.list_limit
+    answer_form = refinement.answer_form if isinstance(refinement, UseForm) else leg.answer_form
+    limit = answer_form.list_limit
     return count if limit is None else min(count, limit)
 
 
@@ -151,6 +157,29 @@ def form_candidates(leg_alternatives: LegAlternatives, schemas: SchemasByBucket)
         )
         for form in leg_alternatives.equal_forms
     ]
+
+
+def possible_form_candidates(leg_alternatives: LegAlternatives, schemas: SchemasByBucket) -> list[RefinementCandidate]:
+    """Returns a choice for each list that a superlative may ask for: its first documents."""
+    return [
+        RefinementCandidate(
+            label=FirstDocumentsLabel(
+                clause=_without_known_value(form.search.clauses[0], form.field),
+                field=schemas[form.bucket].by_name[form.field],
+                descending=form.answer_form.list_order.descending,
+            ),
+            refinement=UseForm(answer_form=form.answer_form, search=form.search),
+        )
+        for form in leg_alternatives.possible_forms
+        if form.answer_form.list_order is not None
+    ]
+
+
+def _without_known_value(clause: Clause, name: FieldName) -> Clause:
+    """Returns the clause without the condition that the field has a value: its label need not say so."""
+    known = NotCondition(MissingCondition(field=name))
+    others = (condition for condition in conjuncts_of(clause.condition) if condition != known)
+    return replace(clause, condition=conjunction_of(*others))
 
 
 def action_choices(
@@ -221,7 +250,7 @@ def shown_document_candidates(
                 first_line=_first_line_of(found[doc_id].text) if doc_id in found else "",
             ),
             refinement=UseForm(
-                answer_form=SummariseDocuments(),
+                answer_form=SummariseDocuments(is_for_question=True),
                 search=Search(
                     clauses=(
                         Clause(

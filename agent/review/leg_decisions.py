@@ -11,6 +11,7 @@ from agent.retrieval.full_text_fallback import fall_back_to_full_text
 from agent.retrieval.query_reformulation import reformulate_search
 from agent.review.doubtful_reading import ask_about_doubtful_comparison, ask_about_doubtful_reading
 from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
+from agent.review.nearest_sentences import show_nearest_sentences
 from agent.review.partly_stated import ask_about_open_documents
 from agent.review.table_answers import answer_from_tables
 from agent.review.text_answers import answer_from_sentences
@@ -50,7 +51,7 @@ async def _decide_leg(
     if not quotes_sentences:
         return ask_about_doubtful_reading(review, ask_about_open_documents(review, decision))
     quoted = await answer_from_sentences(review, decision, meanings, earlier_question=earlier_question)
-    answered = answer_each_topic(review, quoted)
+    answered = answer_each_topic(review, await show_nearest_sentences(review, quoted, meanings))
     answered = await answer_from_tables(review, answered, meanings)
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
         answered = await fall_back_to_full_text(review, answered)

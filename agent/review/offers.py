@@ -32,6 +32,11 @@ async def offer_beside_answers(reviews: Sequence[LegReview], answers: Sequence[E
     offered: list[OfferedChoice] = []
     for review, answer in zip(reviews, answers, strict=True):
         nearest = await _nearest_document_candidates(review, answer)
+        if nearest:  # the answer is not sure
+            nearest = (
+                *refinements.possible_form_candidates(review.alternatives, review.question_context.schemas),
+                *nearest,
+            )
         if candidates := (*answer.candidates, *nearest):
             offered += await refinements.count_refinements(review.session, review.leg, candidates)
         question = review.leg.question if len(answers) > 1 else ""  # tells the exports of several legs apart
@@ -61,7 +66,11 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
     nearest = await refinements.count_refinements(
         session,
         leg,
-        (*await _nearest_document_candidates(review, clarification), *_field_candidates_of_row(review, clarification)),
+        (
+            *refinements.possible_form_candidates(review.alternatives, review.question_context.schemas),
+            *await _nearest_document_candidates(review, clarification),
+            *_field_candidates_of_row(review, clarification),
+        ),
     )
     counted = relaxations.limit_relaxations(
         await refinements.count_refinements(session, leg, candidates), taken=len(nearest)

@@ -186,6 +186,7 @@ def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlt
             unknown_words=alternatives.unknown_words,
             continued=alternatives.continued,
             suggested_fields=alternatives.suggested_fields,
+            possible_forms=alternatives.possible_forms,
             assessment=alternatives.assessment,
         )
         if more.assumptions

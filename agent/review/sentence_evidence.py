@@ -23,7 +23,7 @@ from agent.retrieval.full_text_fallback import search_all_text
 from agent.review.leg_review import LegReview
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
-from storage.search.ids import ChunkId
+from storage.search.ids import ChunkId, DocId
 from storage.search.index import PassageHit
 from storage.text.identifiers import is_identifier
 from storage.text.snowball_analyser import analyser_for
@@ -91,13 +91,19 @@ class RankedEvidence:
 
 
 async def find_sentence_evidence(
-    review: LegReview, meanings: WordMeanings, earlier_question: str, *, is_followup: bool = False
+    review: LegReview,
+    meanings: WordMeanings,
+    earlier_question: str,
+    *,
+    is_followup: bool = False,
+    within: DocId | None = None,
 ) -> tuple[RankedEvidence, ...]:
     """Scores the sentences of the best passages, for each part of the question; empty if these are only records.
 
     `earlier_question` is the part of the message before this one, or of a follow-up the question that it continues.
     A follow-up that depends on this question is about the documents that the last reply cited. There is no evidence
     without them, nor if it has no word of its own that a sentence could hold; its own names must be in the passage.
+    `within`: only the sentences of this document, whatever identifiers the question holds.
     """
     own_words = words_of(review.leg.question)
     own_question = review.leg.question
@@ -119,7 +125,8 @@ async def find_sentence_evidence(
     passages = [
         passage
         for passage in _passages_to_read(named[:_READ_PASSAGES], ranked[:_READ_PASSAGES])
-        if not _is_record(review, passage.hit) and _mentions_identifiers(passage.hit, review.leg.question)
+        if not _is_record(review, passage.hit)
+        and (passage.hit.doc_id == within if within else _mentions_identifiers(passage.hit, review.leg.question))
     ]
     if continues and asks_question(message):
         passages = [passage for passage in passages if passage.hit.doc_id in found_documents]

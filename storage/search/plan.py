@@ -326,10 +326,14 @@ class ComputeNumbers(AnswerForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummariseDocuments(AnswerForm):
-    """Summarises the documents of the set."""
+    """Summarises the documents of the set.
+
+    With `is_for_question`, of a single document it shows the sentences that come closest to the question of the leg.
+    """
 
     tag: ClassVar[str] = "summarise"
     shows_documents: ClassVar[bool] = True
+    is_for_question: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from agent.compose.phrases.conditions import (
 )
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import document_noun_of, kind_required_by, label_noun_of
+from agent.compose.phrases.order_words import describe_order
 from agent.compose.phrases.values import (
     format_amount_of_money,
     format_money,
@@ -35,6 +36,7 @@ from agent.refine.choice_labels import (
     DocumentLabel,
     ExportLabel,
     FieldValueLabel,
+    FirstDocumentsLabel,
     FlagLabel,
     GivenLabel,
     JustAnswerLabel,
@@ -90,6 +92,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return join_by_colon(_title_of(field), translate_message("yes") if is_set else translate_message("no"))
         case LikelyFieldLabel(field=field):
             return field.label
+        case FirstDocumentsLabel():
+            return _describe_first_documents(label, schemas)
         case RangeLabel(field=field, low=low, high=high):
             return _describe_range(field, low, high)
         case PeriodLabel(first_day=first_day, last_day=last_day):
@@ -170,6 +174,14 @@ def _describe_only(condition: Condition, schema: Schema, schemas: SchemasByBucke
         return translate_message("all {documents}", documents=document_noun_of(schema, [condition]).plural)
     described = describe_qualifier([condition], schema, schemas)
     return translate_message("only those {condition}", condition=described)
+
+
+def _describe_first_documents(label: FirstDocumentsLabel, schemas: SchemasByBucket) -> str:
+    """ "Stock: the highest price", "Jobs: the earliest start (site Oakfield)"."""
+    order = describe_order(label.field, descending=label.descending, is_single=True)
+    described = join_by_colon(schemas[label.clause.bucket].label, order)
+    conditions = _describe_clause(label.clause, schemas)
+    return f"{described} ({conditions})" if conditions else described
 
 
 def _describe_range(field: SchemaField, low: float, high: float | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.compose.composed_leg import ComposedLeg
-from agent.forms.clarifications import SeveralDocumentsFacts
+from agent.forms.clarifications import AskedBackFacts, SeveralDocumentsFacts
 from agent.forms.find_passages import NoAnswerFacts
 from agent.model.answering.citations import locate_cited_values
 from agent.model.answering.claim_checks import ClaimChecker
@@ -14,7 +14,6 @@ from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.reasoner import PlanReasoner
 from agent.refine import facets, refinements
 from agent.refine.candidates import RefinementCandidate
-from agent.review.asked_back import AskedBackFacts
 from agent.review.leg_review import Decision, Enough, LegClarification, LegFacts, LegReview, More, build_leg_result
 from agent.review.written_answer import SupportedClaim, UnansweredFacts, WrittenAnswerFacts, WrittenSentence
 from agent.tools.collected_evidence import CollectedItem, CollectedRecord
