@@ -6,7 +6,7 @@ from typing import TypeAlias
 from storage.search.conditions import ComparisonCondition, Condition
 from storage.search.documents import FieldValue, FieldValues
 from storage.search.ids import BucketId, DocId, FieldName
-from storage.search.plan import Clause
+from storage.search.plan import AnswerForm, Clause
 from storage.search.schema import SchemaField
 
 
@@ -50,12 +50,12 @@ class LikelyFieldLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FirstDocumentsLabel:
-    """The first documents of a set in the order of a field."""
+class PossibleFormLabel:
+    """The first documents of a set in the order of a field, or a number that is computed from the field."""
 
     clause: Clause
     field: SchemaField
-    descending: bool
+    answer_form: AnswerForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +224,7 @@ ChoiceLabel: TypeAlias = (
     | BucketLabel
     | FlagLabel
     | LikelyFieldLabel
-    | FirstDocumentsLabel
+    | PossibleFormLabel
     | RangeLabel
     | PeriodLabel
     | MissingFieldLabel

@@ -14,11 +14,11 @@ from agent.refine.choice_labels import (
     ConditionsLabel,
     DocumentLabel,
     ExportLabel,
-    FirstDocumentsLabel,
     JustAnswerLabel,
     LikelyFieldLabel,
     ListThemLabel,
     OtherDocumentLabel,
+    PossibleFormLabel,
     SearchByMeaningLabel,
 )
 from agent.refine.equal_sets import CountedSearch, find_repeated_sets
@@ -160,18 +160,17 @@ def form_candidates(leg_alternatives: LegAlternatives, schemas: SchemasByBucket)
 
 
 def possible_form_candidates(leg_alternatives: LegAlternatives, schemas: SchemasByBucket) -> list[RefinementCandidate]:
-    """Returns a choice for each list that a superlative may ask for: its first documents."""
+    """Returns a choice for each list or number that may be asked for."""
     return [
         RefinementCandidate(
-            label=FirstDocumentsLabel(
+            label=PossibleFormLabel(
                 clause=_without_known_value(form.search.clauses[0], form.field),
                 field=schemas[form.bucket].by_name[form.field],
-                descending=form.answer_form.list_order.descending,
+                answer_form=form.answer_form,
             ),
             refinement=UseForm(answer_form=form.answer_form, search=form.search),
         )
         for form in leg_alternatives.possible_forms
-        if form.answer_form.list_order is not None
     ]
 
 

@@ -13,7 +13,7 @@ from agent.compose.phrases.conditions import (
     describe_widening,
     list_conditions,
 )
-from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.figures import describe_functions, format_amount
 from agent.compose.phrases.nouns import document_noun_of, kind_required_by, label_noun_of
 from agent.compose.phrases.order_words import describe_order
 from agent.compose.phrases.values import (
@@ -36,7 +36,6 @@ from agent.refine.choice_labels import (
     DocumentLabel,
     ExportLabel,
     FieldValueLabel,
-    FirstDocumentsLabel,
     FlagLabel,
     GivenLabel,
     JustAnswerLabel,
@@ -52,6 +51,7 @@ from agent.refine.choice_labels import (
     OtherBucketLabel,
     OtherDocumentLabel,
     PeriodLabel,
+    PossibleFormLabel,
     RangeLabel,
     SearchByMeaningLabel,
     SpellingLabel,
@@ -92,8 +92,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return join_by_colon(_title_of(field), translate_message("yes") if is_set else translate_message("no"))
         case LikelyFieldLabel(field=field):
             return field.label
-        case FirstDocumentsLabel():
-            return _describe_first_documents(label, schemas)
+        case PossibleFormLabel():
+            return _describe_possible_form(label, schemas)
         case RangeLabel(field=field, low=low, high=high):
             return _describe_range(field, low, high)
         case PeriodLabel(first_day=first_day, last_day=last_day):
@@ -176,10 +176,15 @@ def _describe_only(condition: Condition, schema: Schema, schemas: SchemasByBucke
     return translate_message("only those {condition}", condition=described)
 
 
-def _describe_first_documents(label: FirstDocumentsLabel, schemas: SchemasByBucket) -> str:
-    """ "Stock: the highest price", "Jobs: the earliest start (site Oakfield)"."""
-    order = describe_order(label.field, descending=label.descending, is_single=True)
-    described = join_by_colon(schemas[label.clause.bucket].label, order)
+def _describe_possible_form(label: PossibleFormLabel, schemas: SchemasByBucket) -> str:
+    """ "Stock: the highest price", "Claims: sum of credit (problem: corked)"."""
+    order = label.answer_form.list_order
+    asked = (
+        describe_functions(label.answer_form.computed_functions, label.field, begins_sentence=False)
+        if order is None
+        else describe_order(label.field, descending=order.descending, is_single=True)
+    )
+    described = join_by_colon(schemas[label.clause.bucket].label, asked)
     conditions = _describe_clause(label.clause, schemas)
     return f"{described} ({conditions})" if conditions else described
 

@@ -14,7 +14,7 @@ from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_su
 from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
-from agent.rules.forms.possible_superlatives import find_possible_superlatives
+from agent.rules.forms.possible_forms import find_possible_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_words_of_form, recognise_form, text_form_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.left_over_words import telling_words
@@ -327,7 +327,7 @@ def _lookup_leg(
     alternatives = LegAlternatives(
         leg=leg_id,
         suggested_fields=best.similarities.rank_fields(words),
-        possible_forms=find_possible_superlatives(question, readings, lexicons),
+        possible_forms=find_possible_forms(question, readings, lexicons),
     )
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
 

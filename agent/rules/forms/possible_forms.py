@@ -1,0 +1,94 @@
+"""Finds what a question may ask of records that it does not name by any word which the buckets know.
+
+"The most expensive *medicine*" fits the stock list by its price alone, and "how much did we credit for corked
+*bottles*" the claims by an amount and a value. None of these is certain enough to be answered, so that they are offered
+where no text answers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from agent.decomposition import AlternativeForm
+from agent.english.gradable_adjectives import ScaleKind, scale_of_superlative
+from agent.rules.cues.function_phrases import FunctionPhrase
+from agent.rules.cues.question_cues import QuestionCues, find_cues
+from agent.rules.cues.ranked_fields import asks_for_length_of_service, find_joining_dates
+from agent.rules.forms.recognisers import recognise_form
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.conditions import (
+    TEXT_FIELD,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    conjunction_of,
+    fields_of,
+)
+from storage.search.ids import BucketId, FieldName
+from storage.search.plan import AggregateFunction, Clause, ComputeNumbers, ListDocuments, Search
+
+_MAX_FORMS = 4
+_TELLING_SCALES = (ScaleKind.MONEY, ScaleKind.MEASURE, ScaleKind.AGE)  # "biggest" and "best" may be about any number
+_NUMBERS_OF_FIELD = (AggregateFunction.SUM, AggregateFunction.AVERAGE)
+
+
+def find_possible_forms(
+    question: str, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> tuple[AlternativeForm, ...]:
+    """Returns a list of first documents or a number for each bucket that may be meant, the likeliest first."""
+    found = [
+        (reading, form)
+        for reading in readings
+        for form in _forms_of(question, find_cues(reading, lexicons[reading.bucket]))
+    ]
+    named = [form for reading, form in found if _is_named(reading, form)]
+    return tuple((named or [form for _, form in found])[:_MAX_FORMS])
+
+
+def _is_named(reading: BucketReading, form: AlternativeForm) -> bool:
+    """Whether the question names the documents, a value of theirs, or the field."""
+    return reading.has_noun or bool(reading.conditions) or _mentions_field(reading, form.field)
+
+
+def _mentions_field(reading: BucketReading, name: FieldName) -> bool:
+    return any(isinstance(link.meaning, FieldMention) and link.meaning.field == name for link in reading.links)
+
+
+def _forms_of(question: str, cues: QuestionCues) -> Iterator[AlternativeForm]:
+    reading, lexicon = cues.reading, cues.lexicon
+    if not lexicon.holds_records:
+        return
+    conditions = [condition for condition in reading.conditions if TEXT_FIELD not in fields_of(condition)]
+    match recognise_form(cues)[1]:
+        case ListDocuments(order=order, limit=limit) as form if order is not None and limit is not None:
+            if cues.superlative is not None and _may_order(cues.superlative, order.field, cues):
+                yield _form_with_known_field(question, lexicon, order.field, form, conditions)
+        case ComputeNumbers(field=field, group=None, functions=functions) as form if field is not None:
+            if conditions and set(functions) <= set(_NUMBERS_OF_FIELD) and _mentions_field(reading, field):
+                yield _form_with_known_field(question, lexicon, field, form, conditions)
+        case _:
+            return
+
+
+def _may_order(superlative: FunctionPhrase, name: FieldName, cues: QuestionCues) -> bool:
+    if asks_for_length_of_service(superlative, cues.words):
+        return name in find_joining_dates(cues.lexicon)
+    found = scale_of_superlative(superlative.words)
+    return found is not None and found[1].kind in _TELLING_SCALES
+
+
+def _form_with_known_field(
+    question: str,
+    lexicon: BucketLexicon,
+    name: FieldName,
+    form: ListDocuments | ComputeNumbers,
+    conditions: Sequence[Condition],
+) -> AlternativeForm:
+    known = NotCondition(MissingCondition(field=name))
+    clause = Clause(bucket=lexicon.bucket, condition=conjunction_of(*conditions, known))
+    return AlternativeForm(
+        bucket=lexicon.bucket,
+        field=name,
+        answer_form=form,
+        search=Search(clauses=(clause,), ranking_text=question),
+    )
