@@ -16,8 +16,8 @@ from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.sentence_evidence import find_sentence_evidence
 from storage.search.plan import SummariseDocuments
 
-_MAX_SENTENCES = 3
-_MIN_SHARE_OF_BEST = 0.75  # of the best score, for a further sentence
+_MAX_SENTENCES = 4
+_MIN_SHARE_OF_BEST = 0.6  # of the best score, for a further sentence
 _CELL_MARK = re.compile(r"\s*\|\s*")
 
 
@@ -45,9 +45,8 @@ async def show_nearest_sentences(
 
 
 def _nearest_of(ranked: Sequence[ScoredSentence]) -> Iterator[ScoredSentence]:
-    related = [sentence for sentence in ranked if sentence.section_share > 0]
-    for sentence in related[:_MAX_SENTENCES]:
-        if sentence.score >= _MIN_SHARE_OF_BEST * related[0].score:
+    for sentence in ranked[:_MAX_SENTENCES]:
+        if sentence.score >= _MIN_SHARE_OF_BEST * ranked[0].score:
             yield sentence
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
-from agent.outcome import OutcomeKind
+from agent.outcome import FoundPassage, OutcomeKind
 from agent.refine import refinements, relaxations
 from agent.refine.candidates import OfferedChoice, RefinementCandidate
 from agent.refine.choice_labels import (
@@ -25,6 +25,7 @@ _LABELS_OF_CONDITIONS = (
     OtherBucketLabel,
     WithoutConditionLabel,
 )
+_BOTH_COLLECTORS = frozenset({"text", "semantic"})
 _MAX_NEAREST_DOCUMENTS = 3  # offered where no text answers
 
 
@@ -95,17 +96,25 @@ async def _nearest_document_candidates(
 ) -> Sequence[RefinementCandidate]:
     """Returns the documents that come closest to an answer.
 
-    None where a quotation surely answers, nor if no text has to do with the question.
+    None where a quotation surely answers. Where no sentence comes near, documents that were found both by the words of
+    the question and by its meaning: a row of a table, or a text that says it in other words.
     """
     sentences = _doubtful_sentences(decision.facts)
-    if not sentences:
-        return ()
     quoted = [passage.hit for sentence in sentences for passage, _ in sentence.places]
-    hits = [*quoted, *(passage.hit for passage in decision.hits)]
+    found = decision.hits if sentences else _found_both_ways(decision)
+    hits = [*quoted, *(passage.hit for passage in found)]
+    if not hits:
+        return ()
     doc_ids = tuple(dict.fromkeys(hit.doc_id for hit in hits))[:_MAX_NEAREST_DOCUMENTS]
     request = DocumentRequest(doc_ids)
     documents = {document.doc_id: document for document in (await review.session.ask_index((request,)))[request]}
     return refinements.shown_document_candidates(review.leg, [hit for hit in hits if hit.doc_id in doc_ids], documents)
+
+
+def _found_both_ways(decision: Enough | LegClarification) -> Sequence[FoundPassage]:
+    if not isinstance(decision.facts, NoAnswerFacts):
+        return ()
+    return [passage for passage in decision.hits if _BOTH_COLLECTORS.issubset(passage.found_by)]
 
 
 def _doubtful_sentences(facts: LegFacts) -> tuple[QuotableSentence, ...]:
