@@ -220,6 +220,8 @@ class ChoiceChecker:
             return None
         if isinstance(chosen.effect, ExportAll):
             return len(self.members_of(leg.search))
+        if isinstance(chosen.effect, UseForm):
+            leg = replace(leg, answer_form=chosen.effect.answer_form)
         return self._shown_count_of(leg, apply_refinement(_refinement_of(chosen), leg.search))
 
     def members_of(self, search: Search) -> set[DocId]:
