@@ -170,7 +170,7 @@ async def test_every_kind_of_choice_is_offered_and_has_the_result_of_its_button(
 
     kinds = [await clicking.check_question(question) for question in _KINDS]
 
-    other_kinds = {ChoiceKind.WEB, ChoiceKind.PRIVATE}  # these kinds start no search
+    other_kinds = {ChoiceKind.WEB, ChoiceKind.PRIVATE, ChoiceKind.SAVE}  # these kinds start no search
     assert set[ChoiceKind]().union(*kinds) == set(ChoiceKind) - other_kinds
 
 
