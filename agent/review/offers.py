@@ -16,7 +16,8 @@ from agent.refine.choice_labels import (
 from agent.refine.unknown_words import field_candidates
 from agent.retrieval.quotations import QuotableSentence
 from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview
-from storage.search.index import DocumentRequest, IndexRequest
+from storage.search.ids import DocId
+from storage.search.index import DocumentRequest, IndexRequest, PassageHit
 
 _LABELS_OF_CONDITIONS = (
     AlsoMissingLabel,
@@ -97,8 +98,14 @@ async def _nearest_document_candidates(
     """Returns the documents that come closest to an answer.
 
     None where a quotation surely answers. Where no sentence comes near, documents that were found both by the words of
-    the question and by its meaning: a row of a table, or a text that says it in other words.
+    the question and by its meaning: a row of a table, or a text that says it in other words. Where the question names a
+    row, this row.
     """
+    if isinstance(decision.facts, NoMentionFacts) and decision.facts.is_row:
+        row_id = decision.facts.record.doc_id
+        return await _document_candidates(
+            review, [found.hit for found in decision.hits if found.hit.doc_id == row_id], (row_id,)
+        )
     sentences = _doubtful_sentences(decision.facts)
     quoted = [passage.hit for sentence in sentences for passage, _ in sentence.places]
     found = decision.hits if sentences else _found_both_ways(decision)
@@ -106,9 +113,15 @@ async def _nearest_document_candidates(
     if not hits:
         return ()
     doc_ids = tuple(dict.fromkeys(hit.doc_id for hit in hits))[:_MAX_NEAREST_DOCUMENTS]
+    return await _document_candidates(review, [hit for hit in hits if hit.doc_id in doc_ids], doc_ids)
+
+
+async def _document_candidates(
+    review: LegReview, hits: Sequence[PassageHit], doc_ids: tuple[DocId, ...]
+) -> Sequence[RefinementCandidate]:
     request = DocumentRequest(doc_ids)
     documents = {document.doc_id: document for document in (await review.session.ask_index((request,)))[request]}
-    return refinements.shown_document_candidates(review.leg, [hit for hit in hits if hit.doc_id in doc_ids], documents)
+    return refinements.shown_document_candidates(review.leg, hits, documents)
 
 
 def _found_both_ways(decision: Enough | LegClarification) -> Sequence[FoundPassage]:

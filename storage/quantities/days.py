@@ -63,7 +63,7 @@ _WORD_BEFORE = r"(?:[^\W\d_]{2,10}\.?,?\s+)?"  # a weekday in any language
 _NAMED_MONTH_DATES = (
     re.compile(
         _WORD_BEFORE + r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?[\s-]+(?:(?:of|de)\s+)?(?P<month>[^\W\d_]{3,10})\.?,?"
-        r"[\s-]+(?:de\s+)?(?P<year>\d{4})"
+        r"[\s-]+(?:de\s+)?(?P<year>\d{4}|'?\d{2})"
     ),
     re.compile(_WORD_BEFORE + r"(?P<month>[^\W\d_]{3,10})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})"),
 )
@@ -74,7 +74,7 @@ def parse_date(text: str, *, day_first: bool | None = None) -> date | None:
 
     `2031-05-09`, `2031-05-09T23:30:00-05:00` (the day in UTC), `9 May 2031`, `Friday, May 9, 2031`, `9 de mayo de
     2031`, `09.05.2031` (the day is first), `2031/05/09`, `03/04/2031`. A year has four digits, or two after slashes
-    (`9/5/31`) and between pairs of digits (`09.05.31`).
+    (`9/5/31`), between pairs of digits (`09.05.31`) and after a day and the name of a month (`09-May-31`).
     """
     text = text.strip()
     if len(text) < 6 or not any(c.isdigit() for c in text):
@@ -86,7 +86,7 @@ def parse_date(text: str, *, day_first: bool | None = None) -> date | None:
     for pattern in _NAMED_MONTH_DATES:
         if match := pattern.fullmatch(text):
             month = _month_of_word(match["month"])
-            return date_or_none(match["year"], month, match["day"]) if month else None
+            return date_or_none(full_year(match["year"]), month, match["day"]) if month else None
     return None
 
 

@@ -14,7 +14,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -40,13 +41,17 @@ from tests.rounds.scoring import (
 )
 
 ROUNDS = Path(__file__).parent
+_DAYS_LATER = {"r32_tours": timedelta(days=4), "r33_parts_maker": timedelta(days=4)}  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 MAX_CLICKS = 8  # of a reply: so many of its choices are tried
 
 
-def read_round_clock() -> datetime:
-    """The time at which the questions were written: "overdue" and "next month" mean the same in every run."""
-    return datetime(2026, 11, 22, 12, tzinfo=UTC)
+def read_round_clock(days: timedelta = timedelta()) -> datetime:
+    """The time at which the questions were written: "overdue" and "next month" mean the same in every run.
+
+    `days`: by which questions of a round were written later.
+    """
+    return datetime(2026, 11, 22, 12, tzinfo=UTC) + days
 
 
 def generate_round(name: str, folder: Path) -> Path:
@@ -150,7 +155,8 @@ async def measure_rounds(
     for number, group in enumerate(groups):
         settings = settings_for_home(home / f"home{number}").settings
         settings = settings.model_copy(update={"index_url": "embedded:", "database_url": None})
-        async with open_application(settings, clock=read_round_clock) as bot:
+        clock = partial(read_round_clock, max(_DAYS_LATER.get(name, timedelta()) for name in group))
+        async with open_application(settings, clock=clock) as bot:
             await load_round_documents(bot, [folders[name] for name in group], in_one_bucket=in_one_bucket)
             for name in group:
                 questions = read_round_questions(folders[name])

@@ -1,10 +1,18 @@
 """The comparison of a field with a literal that binds to it."""
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
+from agent.english.date_roles import END_VERBS
 from agent.rules.binding.date_conditions import build_age_condition, build_date_condition, period_of_year, resolve_year
-from agent.rules.binding.field_fit import holds_years, number_for_field, take_as_weight, unit_for_literal
+from agent.rules.binding.field_fit import (
+    holds_years,
+    number_for_field,
+    take_as_weight,
+    unit_for_literal,
+    words_of_field,
+)
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.span_selection import SpanSelection, literal_extent_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
@@ -20,6 +28,9 @@ from storage.search.conditions import (
 )
 from storage.search.ids import FieldName
 from storage.search.schema import BareValueMatch, FieldType, SchemaField
+
+_WORDS_OF_VALIDITY = frozenset("until till valid expiry expires expiration".split())
+_ENDING_WORDS = END_VERBS | frozenset("expiring expired ended due out up last lasts".split())
 
 
 def condition_for_literal(
@@ -40,6 +51,8 @@ def condition_for_literal(
     if isinstance(literal, DateLiteral):
         if literal.lacks_year:
             literal = resolve_year(literal, field, row_field, selection.lexicon, selection.today)
+        if _asks_what_is_valid(literal, field, selection):
+            literal = replace(literal, op=ComparisonOperator.GTE)
         condition = build_date_condition(literal, field, words)
     elif literal.may_be_year and field.type is FieldType.DATE:
         condition = build_date_condition(period_of_year(literal), field, words)
@@ -53,6 +66,13 @@ def condition_for_literal(
         if row_field is None
         else RowCondition(rows_field=row_field, condition=condition, words=words or field.name)
     )
+
+
+def _asks_what_is_valid(literal: DateLiteral, field: SchemaField, selection: SpanSelection) -> bool:
+    """ "Who is approved *today*", of an approval "until": whether the day is one on which the thing is still valid."""
+    is_today = literal.op is ComparisonOperator.EQ and literal.first_day == literal.last_day == selection.today
+    is_of_end = bool(words_of_field(field) & _WORDS_OF_VALIDITY)
+    return is_today and is_of_end and _ENDING_WORDS.isdisjoint(token.word for token in selection.tokens)
 
 
 def _is_year_of_age(

@@ -22,8 +22,22 @@ from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
 from storage.search.schema import FieldType, SchemaField
 
+_QUANTITY_WORDS = frozenset("quantity qty pieces pcs units".split())
 _SERVICE_NOUNS = frozenset("service office post employment use".split())
-_JOINING_DATE_NAMES = ("join date", "joined", "hire date", "hired", "start date", "starts", "valid from")
+_JOINING_DATE_NAMES = (
+    *(
+        "join date",
+        "joined",
+        "hire date",
+        "hired",
+        "start date",
+        "starts",
+        "in service from",
+        "in svc from",
+        "in service",
+    ),
+    *("member since", "customer since", "since", "acquired", "bought", "purchased", "valid from"),
+)
 _ENDS_OF_PHRASES = frozenset("in for with at on from of by last this during per since and".split())
 _OPENINGS_OF_MEASURES = (
     ("going", "by"), ("judging", "by"), ("judged", "by"), ("measured", "by"), ("counted", "by"), ("in", "terms", "of"),
@@ -52,6 +66,8 @@ def ordering_fields(
         if hinted is not None:
             return (hinted,)
     fields = _fields_of_superlative(adjective, phrase, words, lexicon) if scale is not None else ()
+    if is_any_extent(adjective):
+        fields = _with_amounts_of_quantities(fields, lexicon)
     if fields := select_fields_of_kind(fields, reading.conditions, lexicon.schema, words):
         return fields
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
@@ -66,6 +82,13 @@ def ordering_fields(
     if scale is not None and scale.kind is ScaleKind.MEASURE:  # nothing is "longest" by its price or its kilograms
         numbers = tuple(name for name in numbers if _may_be_any_measure(lexicon.get_field(name)))
     return select_fields_of_kind(numbers, reading.conditions, lexicon.schema)
+
+
+def _with_amounts_of_quantities(fields: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "The biggest order" may be the one of most pieces or of most money."""
+    are_quantities = any(_QUANTITY_WORDS & set(lexicon.get_field(name).label.casefold().split()) for name in fields)
+    added = lexicon.roles.amounts if are_quantities else ()
+    return tuple(dict.fromkeys((*fields, *added)))
 
 
 def _may_be_any_measure(field: SchemaField) -> bool:

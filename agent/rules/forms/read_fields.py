@@ -29,12 +29,14 @@ from agent.rules.cues.scale_fields import numbers_named_by
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.conditions import ComparisonCondition, ComparisonOperator
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ReadFields
 from storage.search.schema import FieldType
 from storage.text.identifiers import is_identifier
 
 _WORDS_FOR_HAVING = frozenset("have has had got there with know".split())
+_PERMITTING_VERBS = frozenset("can could may might".split())
 _QUANTITY_QUESTIONS = (("how", "much"), ("how", "many"))
 _WHO_IS_OPENINGS = {("who", "is"), ("who", "was"), ("who", "s"), ("who", "are"), ("what", "is"), ("what", "s")}
 _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
@@ -45,7 +47,9 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
         return None
     if _asks_for_verdict(cues.words):
         return None
-    fields = _fields_of_one_document(cues.words, cues.functions, cues.reading, cues.lexicon)
+    fields = _without_given_fields(
+        _fields_of_one_document(cues.words, cues.functions, cues.reading, cues.lexicon), cues.reading
+    )
     return ReadFields(fields=tuple((cues.reading.bucket, name) for name in fields)) if fields else None
 
 
@@ -62,10 +66,20 @@ def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
     is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
     fields = (asked.fields if asked.are_joint else asked.fields[:1]) if is_clear else ()
-    fields = fields or requested_fields(cues.words, reading, cues.lexicon)
+    fields = _without_given_fields(fields or requested_fields(cues.words, reading, cues.lexicon), reading)
     if not fields or not (reading.conditions or reading.unlinked_words):
         return None
     return ReadFields(fields=tuple((reading.bucket, name) for name in fields))
+
+
+def _without_given_fields(fields: tuple[FieldName, ...], reading: BucketReading) -> tuple[FieldName, ...]:
+    """ "Who checked lot 7": the lot is what the question says, so that it answers nothing."""
+    given = {
+        condition.field
+        for condition in reading.conditions
+        if isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.EQ
+    }
+    return tuple(name for name in fields if name not in given)
 
 
 def _fields_of_one_document(
@@ -128,9 +142,11 @@ def _asks_for_yes(words: Sequence[str]) -> bool:
 def _asks_for_verdict(words: Sequence[str]) -> bool:
     """Whether only yes or no answers: "did the film go over budget?"; its budget does not.
 
-    "Do you know what …", "is there a phone number of …" and "does it have an end date" are answered by the value.
+    "Did it get through", but "can I get the phone number". "Do you know what …", "is there a phone number of …" and
+    "does it have an end date" are answered by the value.
     """
-    asks_for_value = set(words[1:]) & (QUESTION_WORDS | LIST_VERBS | _WORDS_FOR_HAVING)
+    list_verbs = LIST_VERBS if words[:1] and words[0] in _PERMITTING_VERBS else LIST_VERBS - {"get"}
+    asks_for_value = set(words[1:]) & (QUESTION_WORDS | list_verbs | _WORDS_FOR_HAVING)
     return _asks_for_yes(words) and words[0] not in _WORDS_FOR_HAVING and not asks_for_value
 
 

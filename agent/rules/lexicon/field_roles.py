@@ -17,7 +17,9 @@ from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.noun_classes import PERSON_NOUNS, PLACE_NOUNS
 
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
-_COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
+_COORDINATE_NOUNS = frozenset(
+    "latitude longitude lat lon lng year yr yrs vintage vint postcode zip code number id".split()
+)
 _PERSON_ATTRIBUTES = BIRTH_WORDS | frozenset(
     "salary wage pay hired joined department employer gender nationality age position".split()
 )
