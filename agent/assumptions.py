@@ -154,6 +154,14 @@ class DateFieldTaken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SiblingsLeftOut:
+    """Tables of the same kind that fit the question as well were not used: last year's, the other site's."""
+
+    bucket: BucketId  # the one that was used
+    others: tuple[BucketId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MarginTaken:
     """A number that is about right was taken as 10 % more or less."""
 
@@ -217,6 +225,7 @@ Assumption: TypeAlias = (
     | ForeignLanguage
     | WordsTakenAsField
     | DateFieldTaken
+    | SiblingsLeftOut
     | MarginTaken
     | UnmatchedSuperlative
     | UnusedWords

@@ -21,6 +21,7 @@ from agent.assumptions import (
     ListTaken,
     MarginTaken,
     RequiredWords,
+    SiblingsLeftOut,
     TakenField,
     TakenInnerSet,
     TakenReading,
@@ -137,6 +138,12 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
                 words=words,
                 label=describe_label(label, FieldType.DATE),
                 other_labels=_quote_labels(others),
+            )
+        case SiblingsLeftOut(bucket=bucket, others=others):
+            return translate_message(
+                "I did not use {others}, only {bucket}",
+                others=join_words([f"“{schemas[other].label}”" for other in others]),
+                bucket=f"“{schemas[bucket].label}”",
             )
         case MarginTaken(words=words):
             return translate_message("I took “{words}” as 10 % more or less", words=words)

@@ -30,7 +30,7 @@ from storage.search.ids import FieldName
 from storage.search.schema import BareValueMatch, FieldType, SchemaField
 
 _WORDS_OF_VALIDITY = frozenset("until till valid expiry expires expiration".split())
-_ENDING_WORDS = END_VERBS | frozenset("expiring expired ended due out up last lasts".split())
+_ENDING_WORDS = END_VERBS | frozenset("expiring expired ended due overdue past out up last lasts".split())
 
 
 def condition_for_literal(

@@ -185,9 +185,10 @@ def _counted_field(
 
 
 def _is_count_field(name: FieldName, lexicon: BucketLexicon) -> bool:
-    """Whether the field holds a count: a number without a unit that is no rate."""
+    """Whether the field holds a count: a number without a unit that is no rate and no code."""
     field = lexicon.get_field(name)
-    return field.type is FieldType.NUMBER and not field.unit and not is_rate_field(field)
+    is_plain = field.type is FieldType.NUMBER and not field.unit
+    return is_plain and not is_rate_field(field) and name not in lexicon.roles.codes
 
 
 def _asks_for_one_value(

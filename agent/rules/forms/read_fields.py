@@ -66,7 +66,9 @@ def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
     is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
     fields = (asked.fields if asked.are_joint else asked.fields[:1]) if is_clear else ()
-    fields = _without_given_fields(fields or requested_fields(cues.words, reading, cues.lexicon), reading)
+    fields = fields or requested_fields(cues.words, reading, cues.lexicon)
+    if names_one_document(reading, cues.lexicon):
+        fields = _without_given_fields(fields, reading)
     if not fields or not (reading.conditions or reading.unlinked_words):
         return None
     return ReadFields(fields=tuple((reading.bucket, name) for name in fields))

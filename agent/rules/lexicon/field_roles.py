@@ -20,6 +20,7 @@ _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quali
 _COORDINATE_NOUNS = frozenset(
     "latitude longitude lat lon lng year yr yrs vintage vint postcode zip code number id".split()
 )
+_CODE_NOUNS = frozenset("inv invoice ref reference tel telephone phone mobile ext extension".split())
 _PERSON_ATTRIBUTES = BIRTH_WORDS | frozenset(
     "salary wage pay hired joined department employer gender nationality age position".split()
 )
@@ -141,7 +142,18 @@ class FieldRoles:
     def numbers(self) -> tuple[FieldName, ...]:
         """Numbers and amounts that can be compared; no codes, years or coordinates."""
         return self._names_where(
-            lambda field: field.type in _NUMERIC_TYPES and not _label_words_of(field) & _COORDINATE_NOUNS
+            lambda field: (
+                field.type in _NUMERIC_TYPES
+                and not _label_words_of(field) & _COORDINATE_NOUNS
+                and field.name not in self.codes
+            )
+        )
+
+    @cached_property
+    def codes(self) -> tuple[FieldName, ...]:
+        """Numbers that only name something, by the last word of their labels: "their inv", "phone ext"."""
+        return self._names_where(
+            lambda field: field.type is FieldType.NUMBER and not field.unit and _ends_in_code_noun(field)
         )
 
     @cached_property
@@ -236,6 +248,11 @@ def _looks_like_person(value: str) -> bool:
 
 def _words_of(field: SchemaField) -> set[str]:
     return _split_words(" ".join((field.label, field.name, *field.plain_synonyms)))
+
+
+def _ends_in_code_noun(field: SchemaField) -> bool:
+    words = field.label.casefold().split()
+    return bool(words) and words[-1] in _CODE_NOUNS
 
 
 def _label_words_of(field: SchemaField) -> set[str]:

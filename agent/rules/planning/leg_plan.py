@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from agent.assumptions import Assumption
+from agent.assumptions import Assumption, SiblingsLeftOut
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DIMENSION_UNITS, DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
 from agent.english.telling_words import select_telling_words
@@ -21,6 +21,7 @@ from agent.rules.planning.left_over_words import telling_words
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.planning.unused_mentions import words_of_unused_mentions
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
+from agent.rules.reading.part_names import find_sibling_readings
 from agent.rules.reading.title_words import find_title_words
 from storage.quantities.units import convert_unit
 from storage.search.conditions import (
@@ -92,6 +93,8 @@ def plan_leg(
         )
     unknown_words = _unknown_words_of_set(best, answer_form, lexicon)
     chosen_readings = _choose_readings(readings, answer_form)
+    if len(chosen_readings) == 1 and _may_join_siblings(answer_form):
+        chosen_readings += find_sibling_readings(best, readings, lexicons)
     clauses = tuple(
         add_implied_kind(_clause_of(reading), answer_form, lexicons[reading.bucket].schema)
         for reading in chosen_readings
@@ -263,6 +266,11 @@ def _choose_readings(readings: Sequence[BucketReading], answer_form: AnswerForm)
     ]
 
 
+def _may_join_siblings(answer_form: AnswerForm) -> bool:
+    """Whether documents are counted or listed, which no field of a single bucket is needed for."""
+    return answer_form.is_document_count or (answer_form.lists_documents and answer_form.list_order is None)
+
+
 def is_empty_reading(reading: BucketReading) -> bool:
     return not (reading.conditions or reading.unlinked_words or reading.unlinked_quotations or reading.has_noun)
 
@@ -408,7 +416,13 @@ def _known_condition_for(name: FieldName, lexicon: BucketLexicon) -> Condition:
 
 
 def assumptions_of_leg(
-    leg: Leg, reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]
+    leg: Leg, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> tuple[Assumption, ...]:
-    """Returns the assumptions of the reading, and those about terms that the plan does not handle."""
-    return (*reading.assumptions, *find_unhandled_terms(leg.answer_form, reading, lexicons[reading.bucket]))
+    """Returns the assumptions of the reading, those about terms that the plan does not handle, and unused siblings."""
+    reading, form = readings[0], leg.answer_form
+    unhandled = find_unhandled_terms(form, reading, lexicons[reading.bucket])
+    is_of_reading = form.computes and leg.search.buckets == (reading.bucket,)
+    siblings = find_sibling_readings(reading, readings, lexicons) if is_of_reading else ()
+    others = tuple(sibling.bucket for sibling in siblings)
+    left_out = (SiblingsLeftOut(bucket=reading.bucket, others=others),) if others else ()
+    return (*reading.assumptions, *unhandled, *left_out)

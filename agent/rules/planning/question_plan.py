@@ -196,7 +196,7 @@ def _plan_best_leg(
     nested = NestedPlanner(reader, plan_outer_leg).plan_nested(leg_id, question, leg, readings)
     if nested is not None:
         return nested.leg, nested.alternatives, nested.assumptions
-    return leg, alternatives, assumptions_of_leg(leg, readings[0], reader.lexicons)
+    return leg, alternatives, assumptions_of_leg(leg, readings, reader.lexicons)
 
 
 def _plan_leg_with_corrections(

@@ -34,6 +34,30 @@ def prefer_named_parts(
     return [named.get(reading.bucket, reading) for reading in readings]
 
 
+def find_sibling_readings(
+    best: BucketReading, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> list[BucketReading]:
+    """Returns the readings of other parts of the same kind that understand the question as well as the best one.
+
+    They are tables of another year or another site: `orders_2025` and `orders_2026`. None if the question names what
+    tells the best part from them.
+    """
+    if not is_part(best.bucket):
+        return []
+    own_stems, asked = _stems_of_name(lexicons[best.bucket]), {token.stem for token in best.tokens}
+    return [
+        reading
+        for reading in readings
+        if reading.bucket != best.bucket
+        and whole_bucket_of(reading.bucket) == whole_bucket_of(best.bucket)
+        and (other_stems := _stems_of_name(lexicons[reading.bucket])) & own_stems
+        and not (own_stems ^ other_stems) & asked
+        and reading.has_noun == best.has_noun
+        and len(reading.conditions) == len(best.conditions)
+        and len(reading.unlinked_words) <= len(best.unlinked_words)
+    ]
+
+
 def list_words_naming_part(
     tokens: Sequence[QuestionToken], bucket: BucketId, lexicons: Mapping[BucketId, BucketLexicon]
 ) -> Iterator[str]:
