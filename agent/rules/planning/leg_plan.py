@@ -94,7 +94,7 @@ def plan_leg(
     unknown_words = _unknown_words_of_set(best, answer_form, lexicon)
     chosen_readings = _choose_readings(readings, answer_form)
     if len(chosen_readings) == 1 and _may_join_siblings(answer_form):
-        chosen_readings += find_sibling_readings(best, readings, lexicons)
+        chosen_readings += find_sibling_readings(best, readings)
     clauses = tuple(
         add_implied_kind(_clause_of(reading), answer_form, lexicons[reading.bucket].schema)
         for reading in chosen_readings
@@ -422,7 +422,7 @@ def assumptions_of_leg(
     reading, form = readings[0], leg.answer_form
     unhandled = find_unhandled_terms(form, reading, lexicons[reading.bucket])
     is_of_reading = form.computes and leg.search.buckets == (reading.bucket,)
-    siblings = find_sibling_readings(reading, readings, lexicons) if is_of_reading else ()
+    siblings = find_sibling_readings(reading, readings) if is_of_reading else ()
     others = tuple(sibling.bucket for sibling in siblings)
     left_out = (SiblingsLeftOut(bucket=reading.bucket, others=others),) if others else ()
     return (*reading.assumptions, *unhandled, *left_out)

@@ -9,6 +9,7 @@ from agent.rules.lexicon.span_links import BucketNoun, SpanLink
 from agent.rules.linking.link_filter import content_coverage
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.analyser import fold_text
 from storage.search.bucket_parts import PART_SEPARATOR, is_part, parts_among, whole_bucket_of
 from storage.search.ids import BucketId
 
@@ -34,9 +35,7 @@ def prefer_named_parts(
     return [named.get(reading.bucket, reading) for reading in readings]
 
 
-def find_sibling_readings(
-    best: BucketReading, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
-) -> list[BucketReading]:
+def find_sibling_readings(best: BucketReading, readings: Sequence[BucketReading]) -> list[BucketReading]:
     """Returns the readings of other parts of the same kind that understand the question as well as the best one.
 
     They are tables of another year or another site: `orders_2025` and `orders_2026`. None if the question names what
@@ -44,14 +43,14 @@ def find_sibling_readings(
     """
     if not is_part(best.bucket):
         return []
-    own_stems, asked = _stems_of_name(lexicons[best.bucket]), {token.stem for token in best.tokens}
+    own_words, asked = _words_of_name(best.bucket), {token.word for token in best.tokens}
     return [
         reading
         for reading in readings
         if reading.bucket != best.bucket
         and whole_bucket_of(reading.bucket) == whole_bucket_of(best.bucket)
-        and (other_stems := _stems_of_name(lexicons[reading.bucket])) & own_stems
-        and not (own_stems ^ other_stems) & asked
+        and (other_words := _words_of_name(reading.bucket)) & own_words
+        and not (own_words ^ other_words) & asked
         and reading.has_noun == best.has_noun
         and len(reading.conditions) == len(best.conditions)
         and len(reading.unlinked_words) <= len(best.unlinked_words)
@@ -129,6 +128,12 @@ def _stems_of_name(lexicon: BucketLexicon) -> frozenset[str]:
     """Returns the stems of the words in the name of the part, without numbers."""
     words = lexicon.schema.bucket.rpartition(PART_SEPARATOR)[2].replace("_", " ").replace("-", " ")
     return frozenset(stem for stem in lexicon.stems_in(words) if stem.isalpha())
+
+
+def _words_of_name(part: BucketId) -> frozenset[str]:
+    """Returns the words in the name of the part, folded, without numbers."""
+    name = part.rpartition(PART_SEPARATOR)[2].replace("_", " ").replace("-", " ")
+    return frozenset(word for word in fold_text(name).split() if word.isalpha())
 
 
 def _tokens_with_meaning(reading: BucketReading) -> frozenset[int]:

@@ -30,6 +30,9 @@ from storage.quantities.periods import find_periods
         ("25/12/2031", "2031-12-25"),
         ("12/25/2031", "2031-12-25"),
         ("04/04/2031", "2031-04-04"),
+        ("09-May-31", "2031-05-09"),
+        ("9 May 31", "2031-05-09"),
+        ("02-Apr-99", "1999-04-02"),
     ],
 )
 def test_a_day_is_read_as_written(text: str, day: str) -> None:
