@@ -317,7 +317,7 @@ async def test_a_choice_in_the_overflow_menu_counts_like_a_button(office_with_ma
     answer = await office_with_many_vendors.answer_after(message_count)
 
     assert more_button["text"]["text"] == f"{len(menu['options'])} more choices"
-    assert [button["action_id"] for button in clarification.block_buttons()] == ["steps"]
+    assert [button["action_id"] for button in clarification.block_buttons()] == ["steps", "save"]
     assert f"{label.partition(' · ')[0]} — chosen by Bob" in clarification.visible_text()
     assert label.partition(" · ")[2] in answer.visible_text()
 
@@ -483,13 +483,13 @@ async def test_kept_conditions_are_shown_with_a_button_to_start_over(office: Sto
 
     assert "I have forgotten what we talked about here." in start_over_reply.visible_text()
     assert "Start over — chosen by Bob" in answer.visible_text()
-    assert [button["action_id"] for button in answer.block_buttons()] == ["steps"]
+    assert [button["action_id"] for button in answer.block_buttons()] == ["steps", "save"]
 
 
 async def test_without_kept_conditions_there_is_no_button_to_start_over(office: StoryOffice) -> None:
     answer = await post_answer(office)
 
-    assert [button["action_id"] for button in answer.block_buttons()] == ["steps"]
+    assert [button["action_id"] for button in answer.block_buttons()] == ["steps", "save"]
 
 
 # Saving the search
