@@ -96,7 +96,8 @@ if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
     from agent.reasoner import Reasoner
     from agent.rules.reasoner import RuleReasoner
-    from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
+    from bot.dialogue.conversation_dialogue import ConversationDialogue
+    from bot.dialogue.question_agent import QuestionAgent
     from bot.language_model.summary_polishing import SummaryPolisher
     from bot.programs.document_tools import DocumentTools
     from bot.tracing import TurnTracer
@@ -720,7 +721,7 @@ def _build_dialogue(
     given_reasoner: "Reasoner | None",
     load_rules: "Callable[[], RuleReasoner]",
 ) -> "ConversationDialogue":
-    from bot.conversation.dialogue import ConversationDialogue
+    from bot.dialogue.conversation_dialogue import ConversationDialogue
 
     settings, rules = backends.settings, load_rules()
     reasoner, model = given_reasoner, backends.models.model

@@ -63,7 +63,7 @@ async def ask_application(
     """Returns the result of a question, asked of an application that is open. Parameters as in `ask_question`."""
     from bot.cli.search_description import describe_search
     from bot.cli.speaker import new_conversation_id, speaker_for
-    from bot.conversation.dialogue import validate_question
+    from bot.dialogue.questions import validate_question
     from bot.surface.inbound import TextMessage
 
     body = TextMessage(validate_question(question))

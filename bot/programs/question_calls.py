@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from agent.limits import AnswerLimits
-from bot.conversation.dialogue import validate_question
+from bot.dialogue.questions import validate_question
 from bot.errors import InvalidCall, NothingToExport, UnknownChoice, UnknownConversation, UnknownTurn
 from bot.ids import ChoiceId, ConversationId, PersonId, TurnId
 from bot.programs.callers import ProgramCaller

@@ -67,7 +67,7 @@ from storage.sql.stores.inbox import ClaimedTurn, ClaimLost, TurnInbox
 from storage.sql.stores.turns import StoredAttempt, Turn
 
 if TYPE_CHECKING:
-    from bot.conversation.dialogue import ConversationDialogue
+    from bot.dialogue.conversation_dialogue import ConversationDialogue
     from bot.language_model.summary_polishing import SummaryPolisher
 
 TurnObserver = Callable[[TurnMeasurement], None]

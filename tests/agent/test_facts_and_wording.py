@@ -12,12 +12,11 @@ from storage.search.plan import ANSWER_FORMS
 
 ROOT = Path(__file__).parents[2]
 DECIDING = ("agent/*.py", "agent/forms", "agent/refine", "agent/retrieval", "agent/review")
-APPLICATION = ("bot/access", "bot/attachments", "bot/conversation", "bot/surface", "bot/turns")
+APPLICATION = ("bot/access", "bot/attachments", "bot/conversation", "bot/dialogue", "bot/surface", "bot/turns")
 WORDING = {
     "bot/access/limits.py": "how long to wait",
     "bot/attachments/attachment_indexes.py": "progress and reasons for a file",
     "bot/attachments/attachments.py": "progress and reasons for a file",
-    "bot/conversation/dialogue.py": "what is wrong with a question",
     "bot/conversation/exports.py": "progress",
     "bot/conversation/file_offers.py": "how far a file is saved",
     "bot/conversation/notices.py": "sentences of the application",
@@ -25,6 +24,7 @@ WORDING = {
     "bot/conversation/reasoning_record.py": "the steps of a turn",
     "bot/conversation/reply_builder.py": "replies from outcomes",
     "bot/conversation/summary.py": "the summary for the reasoner",
+    "bot/dialogue/conversation_dialogue.py": "the question of the warm-up",
     "bot/turns/turn_actions.py": "the steps of a turn",
     "bot/surface/attachments.py": "what was read of the files",
     "bot/surface/replies.py": "the rows of a file",

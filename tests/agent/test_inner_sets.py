@@ -12,7 +12,7 @@ from agent.context import AgentContext
 from agent.loop import answer, load_question_context, resume
 from agent.outcome import Clarify, OutcomeKind, Refused
 from agent.rules.reasoner import RuleReasoner
-from bot.conversation.dialogue import visible_plan
+from bot.dialogue.visible_plan import visible_plan
 from storage.search.ids import BucketId
 from tests.agent.rules.nested.mining import TABLES, MiningHome, open_mining_home
 

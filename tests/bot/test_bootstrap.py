@@ -28,8 +28,8 @@ from tests.stand_ins.labels import LabelExtractor
 
 # What answers, and what surfaces without settings need.
 SLOW_MODULES = frozenset(
-    "agent.loop agent.rules.reasoner agent.new_topic agent.compose.help bot.conversation.dialogue adapters.slack.app"
-    " adapters.teams.app matplotlib litellm botbuilder pint wordllama openpyxl".split()
+    "agent.loop agent.rules.reasoner agent.new_topic agent.compose.help bot.dialogue.conversation_dialogue"
+    " adapters.slack.app adapters.teams.app matplotlib litellm botbuilder pint wordllama openpyxl".split()
 )
 
 

@@ -48,7 +48,7 @@ _START_S: Final = 60.0
 class StreamingAgent:
     """The agent of every Parley. Only the slow question takes seconds: its answer is written in two steps.
 
-    Fulfils `bot.conversation.dialogue.QuestionAgent`.
+    Fulfils `bot.dialogue.question_agent.QuestionAgent`.
     """
 
     async def answer(self, question: str, context: AgentContext) -> Outcome:

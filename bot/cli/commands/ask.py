@@ -91,7 +91,7 @@ def _check_options(
 
 def _body_for(question: str | None, choose: str | None, conversation: str | None) -> "InboundBody":
     """Raises `InvalidQuestion`."""
-    from bot.conversation.dialogue import validate_question
+    from bot.dialogue.questions import validate_question
     from bot.ids import ChoiceId
     from bot.surface.inbound import ButtonClick, TextMessage
 
@@ -237,8 +237,8 @@ async def run_batch_lines(
 
 
 async def _run_batch_line(bot: "Application", options: AskOptions, line: BatchLine) -> dict[str, Any]:
-    from bot.conversation.dialogue import validate_question
     from bot.conversation.json_result import ResultRequest, failure_to_json
+    from bot.dialogue.questions import validate_question
     from bot.errors import BotError
     from bot.ids import TurnId
     from bot.surface.inbound import TextMessage

@@ -59,7 +59,7 @@ async def _run_export(
 
     Raises `CommandFailed`.
     """
-    from bot.conversation.dialogue import validate_question
+    from bot.dialogue.questions import validate_question
     from bot.ids import ChoiceId, ConversationId
     from bot.surface.inbound import ButtonClick, TextMessage
 

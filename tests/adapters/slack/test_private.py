@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.conversation.dialogue import private_question_of
 from bot.conversation.turn_result import failed_turn_result, turn_result_from_json, turn_result_to_json
+from bot.dialogue.questions import private_question_of
 from bot.ids import ConversationId, MessageId, PersonId, Subject, TurnId
 from bot.surface.inbound import ChannelAudience, Inbound, OutsiderPresence, TextMessage
 from bot.surface.json_codec import inbound_from_json

@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 from agent.reasoner import Reasoner
 from bot.application import Application
 from bot.bootstrap import utc_now
-from bot.conversation.dialogue import QuestionAgent
+from bot.dialogue.question_agent import QuestionAgent
 from bot.ids import BucketId, ConversationId, PersonId, Subject
 from storage.sql.stores.turns import turns
 from tests.scenarios.surfaces.abilities import SurfaceAbility
