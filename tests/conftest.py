@@ -29,7 +29,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next(
                 (
                     server
-                    for server in ("opensearch", "postgres", "dovecot", "playground", "test_wheel")
+                    for server in ("opensearch", "postgres", "dovecot", "real_searxng", "playground", "test_wheel")
                     if server in nodeid
                 ),
                 nodeid,

@@ -18,6 +18,9 @@ _MAX_BYTES: Final = 2 * 1024 * 1024
 _MAX_RESULTS: Final = 30
 _MAX_TITLE_CHARS, _MAX_SNIPPET_CHARS, _MAX_URL_CHARS = 300, 1000, 2000
 _CHUNK_BYTES: Final = 1 << 16
+_COMMAND_SIGNS: Final = (
+    "!:<"  # before a word: `!!g` redirects to another site, `!images`, `:de` and `<3` change settings
+)
 _REASON_BY_STATUS: Final = {
     400: "it does not accept the query",
     401: "it wants a password",
@@ -36,7 +39,12 @@ class SearxngClient:
 
         `language`: ISO 639-1; empty leaves it to the server.
         """
-        parameters = {"q": query, "format": "json", "safesearch": "1", **({"language": language} if language else {})}
+        parameters = {
+            "q": _without_commands(query),
+            "format": "json",
+            "safesearch": "1",
+            **({"language": language} if language else {}),
+        }
         try:
             timeout = aiohttp.ClientTimeout(total=self._timeout_s)
             async with self._session.get(
@@ -58,6 +66,11 @@ async def open_searxng_client(base_url: str, timeout_s: float = REQUEST_TIMEOUT_
     """Opens a client with its own connections. It keeps no cookies."""
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
         yield SearxngClient(session, base_url, timeout_s)
+
+
+def _without_commands(query: str) -> str:
+    """Returns the query with its words as words: SearXNG takes some of them for commands."""
+    return " ".join(filter(None, (word.lstrip(_COMMAND_SIGNS) for word in query.split())))
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:

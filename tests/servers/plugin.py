@@ -12,6 +12,7 @@ from tests.servers.missing import ServerMissing, skip_or_fail
 from tests.servers.opensearch import opensearch_server
 from tests.servers.postgres import fresh_database, postgres_server
 from tests.servers.samba import ShareServer, share_server
+from tests.servers.searxng import SearxngServer, searxng_server
 
 
 @pytest.fixture(scope="session")
@@ -90,6 +91,26 @@ def samba() -> Iterator[ShareServer]:
     """Samba, with a share that tests fill."""
     try:
         with share_server() as server:
+            yield server
+    except ServerMissing as exc:
+        skip_or_fail(exc)
+
+
+@pytest.fixture(scope="session")
+def real_searxng() -> Iterator[SearxngServer]:
+    """A SearXNG whose only engine finds the pages that tests list."""
+    try:
+        with searxng_server() as server:
+            yield server
+    except ServerMissing as exc:
+        skip_or_fail(exc)
+
+
+@pytest.fixture(scope="session")
+def real_searxng_without_json() -> Iterator[SearxngServer]:
+    """A SearXNG that allows only HTML, as it does without a setting."""
+    try:
+        with searxng_server(formats=["html"]) as server:
             yield server
     except ServerMissing as exc:
         skip_or_fail(exc)

@@ -5,13 +5,15 @@ are 400, and the limiter answers 429. Real servers list only `html` until an adm
 """
 
 import re
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
 
 _LANGUAGE = re.compile(r"^(all|auto|[a-z]{2,3}(-[a-zA-Z]{2,4})?)$")
+
+_COMMAND = re.compile(r"^(:[a-z]{2}|<\d+|!general)$")  # a language, a timeout, a category
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,11 @@ class ListedPage:
     title: str
     content: str
     for_words: tuple[str, ...] = ()
+
+
+def find_listed_pages(pages: Iterable[ListedPage], query: str) -> list[ListedPage]:
+    words = set(re.findall(r"\w+", query.casefold()))
+    return [page for page in pages if all(word.casefold() in words for word in page.for_words)]
 
 
 @dataclass(kw_only=True)
@@ -47,12 +54,15 @@ class SearxngStandIn:
         output_format = output_format if output_format in ("html", "csv", "json", "rss") else "html"
         if output_format not in self.formats:
             return web.Response(status=403, text="<h1>Forbidden</h1>", content_type="text/html")
-        query = request.query.get("q", "").strip()
-        if not query:
+        if not request.query.get("q"):
             return web.json_response({"error": "No query"}, status=400)
         language = request.query.get("language", "all")
         if not _LANGUAGE.match(language) or request.query.get("safesearch", "0") not in ("0", "1", "2"):
             return web.json_response({"error": "Invalid value for parameter"}, status=400)
+        parts = request.query["q"].split()
+        if any(part.startswith("!!") for part in parts):  # redirects to another search engine
+            return web.Response(status=302, headers={"Location": "https://elsewhere.example/"})
+        query = " ".join(part for part in parts if not _COMMAND.match(part))
         self.queries.append(query)
         self.languages.append(language)
         return self._answer_query(query)
@@ -64,11 +74,9 @@ class SearxngStandIn:
             return web.Response(status=self.status, text="Internal Server Error")
         if self.raw_answer is not None:
             return web.Response(body=self.raw_answer, content_type="application/json")
-        words = set(re.findall(r"\w+", query.casefold()))
         results = [
             {"url": page.url, "title": page.title, "content": page.content, "engine": "stand-in", "score": 1.0}
-            for page in self.pages
-            if all(word.casefold() in words for word in page.for_words)
+            for page in find_listed_pages(self.pages, query)
         ]
         return web.json_response(
             {

@@ -48,7 +48,7 @@ async def test_a_server_without_the_json_format_is_explained(server: SearxngStan
 
 
 async def test_refused_requests_have_a_reason(server: SearxngStandIn) -> None:
-    assert (await search_failure(server, " ")).status == 400
+    assert (await search_failure(server, "")).status == 400
     assert (await search_failure(server, language="no language")).status == 400
     server.max_requests = server.request_count
     assert (await search_failure(server)).status == 429
