@@ -25,6 +25,7 @@ from bot.health.index_rebuild import IndexRebuild
 from bot.health.readiness import ReadinessChecks
 from bot.ids import ConversationId, PersonId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
+from bot.metrics.job_runs import JobRuns
 from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
 from bot.programs.document_reading import DocumentReading
@@ -67,7 +68,8 @@ class Application:
     settings: Settings
     clock: Clock
     index: SearchIndex
-    operations: OperationObservers  # of the index, the chat products, exports and sources
+    operations: OperationObservers  # of the index, the chat products, exports, sources and background jobs
+    job_runs: JobRuns
     extractor: Extractor
     database: SqlDatabase
     grants: GrantStore
@@ -173,6 +175,7 @@ class Application:
             self.attachments,
             self.sources,
             self.log,
+            job_runs=self.job_runs,
             retention=self.retention,
             document_retention=self.document_retention,
             web_pages=self.web_pages,

@@ -50,6 +50,7 @@ from bot.health.readiness import ReadinessChecks
 from bot.ids import TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.spending import MonthlyBudget
+from bot.metrics.job_runs import JobRuns, job_measurer_for
 from bot.metrics.measured_index import MeasuredIndex
 from bot.metrics.operation_measurements import OperationObservers
 from bot.models.configured_models import ConfiguredModels
@@ -161,7 +162,8 @@ async def open_application(
             stack.push_async_callback(index.close)
         if reranker is None:
             reranker = stack.enter_context(open_reranker(settings, gateway))
-        operations = OperationObservers()
+        operations, job_runs = OperationObservers(), JobRuns()
+        job_runs.add_observer(job_measurer_for(operations.report_operation))
         extractor = extractor or _default_extractor()
         attachment_indexes = AttachmentIndexes(
             settings.home / "attached",
@@ -177,6 +179,7 @@ async def open_application(
             database=database,
             index=MeasuredIndex(index, operations.report_operation),
             operations=operations,
+            job_runs=job_runs,
             extractor=extractor,
             attachment_indexes=attachment_indexes,
             reranker=reranker,
@@ -439,6 +442,7 @@ class _OpenedBackends:
     database: SqlDatabase
     index: SearchIndex
     operations: OperationObservers
+    job_runs: JobRuns
     extractor: Extractor
     attachment_indexes: AttachmentIndexes
     reranker: Reranker | None
@@ -540,6 +544,7 @@ def _build_turn_processor(
         clock=backends.database.utc_now,
         log=backends.log,
         operation_observer=backends.operations.report_operation,
+        job_runs=backends.job_runs,
     )
 
 
@@ -625,6 +630,7 @@ def _build_application(
         clock=backends.clock,
         index=index,
         operations=backends.operations,
+        job_runs=backends.job_runs,
         extractor=backends.extractor,
         database=database,
         grants=services.grants,

@@ -20,7 +20,7 @@ from storage.search.index import CountRequest, RecordPageRequest, ScopedIndex, S
 from storage.search.plan import Clause, Search, unfiltered_search_of
 from storage.search.schema import FieldType
 
-_INTERVAL: Final = timedelta(hours=1)  # between two runs of a process
+EXPIRY_INTERVAL: Final = timedelta(hours=1)  # between two runs of a process
 _PAGE_DOCUMENTS: Final = 500
 _MAX_SHARE: Final = 5  # a fifth of the documents
 
@@ -60,7 +60,7 @@ class DocumentRetention:
         now = self._clock()
         if not self.rules or (self._due_at is not None and now < self._due_at):
             return 0
-        self._due_at = now + _INTERVAL
+        self._due_at = now + EXPIRY_INTERVAL
         deleted = 0
         for rule in self.rules:
             found = await self.count_expired(rule)

@@ -68,6 +68,15 @@ class SyncMeasurement(BaseModel):
     documents: dict[str, int] = {}
 
 
+class JobMeasurement(BaseModel):
+    """A run of a background job. `name`: a `JobName`."""
+
+    kind: Literal["job"] = "job"
+    name: str
+    outcome: Literal["ok", "failed"]
+    seconds: float
+
+
 class WebSearchMeasurement(BaseModel):
     """A search of the web for one question. `outcome`: the status of its report. `completeness`: from 0 to 1."""
 
@@ -80,7 +89,12 @@ class WebSearchMeasurement(BaseModel):
 
 
 OperationMeasurement: TypeAlias = Annotated[
-    IndexRequestMeasurement | DeliveryMeasurement | ExportMeasurement | SyncMeasurement | WebSearchMeasurement,
+    IndexRequestMeasurement
+    | DeliveryMeasurement
+    | ExportMeasurement
+    | SyncMeasurement
+    | JobMeasurement
+    | WebSearchMeasurement,
     Field(discriminator="kind"),
 ]
 OperationObserver: TypeAlias = Callable[[OperationMeasurement], None]

@@ -18,6 +18,7 @@ from bot.metrics.operation_measurements import (
     DeliveryMeasurement,
     ExportMeasurement,
     IndexRequestMeasurement,
+    JobMeasurement,
     OperationMeasurement,
     SyncMeasurement,
     WebSearchMeasurement,
@@ -176,6 +177,16 @@ class _OperationMetrics:
         self._document_counter = Counter(
             "parley_synced_documents", "Documents that sources brought.", ("result",), registry=registry
         )
+        self._job_counter = Counter(
+            "parley_job_runs", "Runs of background jobs.", ("name", "outcome"), registry=registry
+        )
+        self._job_seconds = Histogram(
+            "parley_job_seconds",
+            "From the beginning of a run of a background job to its end.",
+            ("name",),
+            buckets=_DURATION_BOUNDS_S,
+            registry=registry,
+        )
         self._web = _WebSearchMetrics(registry)
 
     def record_operation(self, measurement: OperationMeasurement) -> None:
@@ -194,6 +205,9 @@ class _OperationMetrics:
             case SyncMeasurement(outcome=outcome, documents=documents):
                 self._sync_counter.labels(outcome).inc()
                 self._count_documents(documents)
+            case JobMeasurement(name=name, outcome=outcome, seconds=seconds):
+                self._job_counter.labels(name, outcome).inc()
+                self._job_seconds.labels(name).observe(seconds)
             case WebSearchMeasurement():
                 self._web.record_search(measurement)
             case _:

@@ -45,6 +45,7 @@ from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.language_model.call_archive import ModelCallArchive
 from bot.language_model.measured_call import measure_call
+from bot.metrics.job_runs import JobName, JobRuns
 from bot.metrics.operation_measurements import OperationObserver
 from bot.progress import ProgressCallback, ignore_partial_answer, ignore_progress
 from bot.saved_searches.saved_searches import SavedSearches
@@ -113,9 +114,10 @@ class TurnProcessor:
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
         operation_observer: OperationObserver,
+        job_runs: JobRuns,
     ) -> None:
         """`load_dialogue` is called for each turn, and returns the same object."""
-        self._operation_observer = operation_observer
+        self._operation_observer, self._job_runs = operation_observer, job_runs
         self._inbox, self._load_dialogue, self._clarifications = inbox, load_dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stop_requests, self._revisions = question_limits, stop_requests, revisions
@@ -251,7 +253,8 @@ class TurnProcessor:
         if run.read_error is not None:
             raise run.read_error
         if isinstance(run.inbound.body, SavedSearchRun):
-            return await self._report_saved_search(run)
+            with self._job_runs.observed_run(JobName.REPORT_SAVED_SEARCH):
+                return await self._report_saved_search(run)
         await self._place_question(run)
         earlier_messages = await self._apply_revision(run)
         if isinstance(run.inbound.body, MessageDeletion):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bot.turns.worker_processes import WorkerProcessPool
 
 SurfaceT = TypeVar("SurfaceT", bound="Surface | ProgramEndpoint")
-_ANSWER_COMMAND: Final = (sys.executable, "-m", "bot.cli", "answer")
+ANSWER_COMMAND: Final = (sys.executable, "-m", "bot.cli", "answer")
 
 
 def serve(
@@ -52,7 +52,7 @@ def serve(
         address = {"host": host, "port": port}
         return settings.model_copy(update={name: value for name, value in address.items() if value is not None})
 
-    command = (*_ANSWER_COMMAND, *(["--debug"] if is_debug_on(debug) else []))
+    command = (*ANSWER_COMMAND, *(["--debug"] if is_debug_on(debug) else []))
     pause_garbage_collection()
     with exit_on_failure(debug=is_debug_on(debug)):
         asyncio.run(_serve_home(override_address(settings_for_home(home).settings), command))

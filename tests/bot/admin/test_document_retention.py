@@ -81,6 +81,7 @@ async def test_the_periodic_jobs_delete_old_documents_once_an_hour(
         bot.attachments,
         bot.sources,
         bot.log,
+        job_runs=bot.job_runs,
         document_retention=retention,
         interval=timedelta(milliseconds=20),
     ):

@@ -24,7 +24,14 @@ async def test_old_offers_and_old_files_expire_by_themselves(bot: Application, c
     file = Path(exported.result["files"][0]["path"])
 
     async with run_periodic_jobs(
-        bot.turn_processor, bot.exports, bot.file_offers, bot.attachments, bot.sources, bot.log, interval=OFTEN
+        bot.turn_processor,
+        bot.exports,
+        bot.file_offers,
+        bot.attachments,
+        bot.sources,
+        bot.log,
+        job_runs=bot.job_runs,
+        interval=OFTEN,
     ):
         offers = [chat.messages_of_turn(turn.turn)[0] for turn in (answered, unanswered)]
         await wait_until(lambda: not file.exists() and all(offer.chosen is not None for offer in offers))
@@ -41,7 +48,14 @@ async def test_the_text_of_an_old_file_offer_is_forgotten(bot: Application, cloc
     texts: list[str | None] = []
 
     async with run_periodic_jobs(
-        bot.turn_processor, bot.exports, bot.file_offers, bot.attachments, bot.sources, bot.log, interval=OFTEN
+        bot.turn_processor,
+        bot.exports,
+        bot.file_offers,
+        bot.attachments,
+        bot.sources,
+        bot.log,
+        job_runs=bot.job_runs,
+        interval=OFTEN,
     ):
         async with asyncio.timeout(30):
             while texts != [None]:

@@ -97,6 +97,7 @@ async def test_the_periodic_jobs_delete_old_turns(bot: Application, clock: Clock
         bot.attachments,
         bot.sources,
         bot.log,
+        job_runs=bot.job_runs,
         retention=a_retention(bot, KEPT),
         interval=timedelta(milliseconds=20),
     ):

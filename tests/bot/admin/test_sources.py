@@ -390,7 +390,14 @@ async def test_a_due_source_is_synced_by_the_periodic_jobs(
     await sources.add_source(source_request_for(folder))
 
     async with run_periodic_jobs(
-        bot.turn_processor, bot.exports, bot.file_offers, bot.attachments, sources, bot.log, interval=OFTEN
+        bot.turn_processor,
+        bot.exports,
+        bot.file_offers,
+        bot.attachments,
+        sources,
+        bot.log,
+        job_runs=bot.job_runs,
+        interval=OFTEN,
     ):
         await wait_until(lambda: bool(logged.entries))
 
@@ -406,7 +413,14 @@ async def test_a_running_sync_is_cancelled_and_releases_its_lease_when_the_proce
     await sources.add_source(source_request_for(folder))
 
     async with run_periodic_jobs(
-        bot.turn_processor, bot.exports, bot.file_offers, bot.attachments, sources, bot.log, interval=OFTEN
+        bot.turn_processor,
+        bot.exports,
+        bot.file_offers,
+        bot.attachments,
+        sources,
+        bot.log,
+        job_runs=bot.job_runs,
+        interval=OFTEN,
     ):
         await openers.gate_events[0].wait()
 

@@ -22,6 +22,7 @@ from bot.metrics.operation_measurements import (
     ExportMeasurement,
     IndexOperation,
     IndexRequestMeasurement,
+    JobMeasurement,
     SyncMeasurement,
 )
 from bot.metrics.service_metrics import ServiceMetrics
@@ -68,6 +69,7 @@ def labels_by_sample() -> Mapping[str, frozenset[str]]:
         DeliveryMeasurement(surface="slack", operation=DeliveryOperation.POST, outcome="ok", seconds=seconds),
         ExportMeasurement(outcome="done", rows=1, seconds=seconds),
         SyncMeasurement(outcome="done", documents={"added": 1}),
+        JobMeasurement(name="sync_sources", outcome="ok", seconds=seconds),
     ):
         metrics.record_operation(operation)
     metrics.record_request(route="/", status=200, seconds=seconds)

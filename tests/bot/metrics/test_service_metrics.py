@@ -4,12 +4,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agent.outcome import TraceStage
 from bot.language_model.measured_call import MeasuredCall
+from bot.metrics.job_runs import JobName
 from bot.metrics.operation_measurements import (
     DeliveryMeasurement,
     DeliveryOperation,
     ExportMeasurement,
     IndexOperation,
     IndexRequestMeasurement,
+    JobMeasurement,
     SyncMeasurement,
     WebSearchMeasurement,
 )
@@ -131,6 +133,20 @@ def test_deliveries_exports_and_syncs_are_counted() -> None:
         ("parley_source_syncs_total", "incomplete"): 1,
         ("parley_synced_documents_total", "added"): 7,
         ("parley_synced_documents_total", "failed"): 2,
+    }
+
+
+def test_runs_of_background_jobs_are_counted() -> None:
+    metrics = ServiceMetrics()
+
+    for outcome in ("ok", "failed", "ok"):
+        metrics.record_operation(JobMeasurement(name=JobName.EXPIRE_TURNS, outcome=outcome, seconds=0.5))
+
+    assert samples_of(metrics) == {
+        ("parley_job_runs_total", "expire_turns", "ok"): 2,
+        ("parley_job_runs_total", "expire_turns", "failed"): 1,
+        ("parley_job_seconds_count", "expire_turns"): 3,
+        ("parley_job_seconds_sum", "expire_turns"): 1.5,
     }
 
 

@@ -10,6 +10,7 @@ from bot.application import Application
 from bot.bootstrap import open_application
 from bot.errors import NotYourSavedSearch
 from bot.ids import EVERYONE, ConversationId, MessageId, PersonId, Subject
+from bot.metrics.operation_measurements import JobMeasurement, OperationMeasurement
 from bot.saved_searches.due_searches import DueSearches
 from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
 from bot.settings import Settings
@@ -117,6 +118,17 @@ async def test_what_is_new_changed_and_gone_is_reported_once(
     assert "r001" not in report
     assert await tick(bot, clock, minutes=6) == 0
     assert len(chat.messages) == 1
+
+
+async def test_a_run_is_observed_as_a_background_job(bot: Application, clock: Clock) -> None:
+    await ConversationDriver(bot).ask_question(EVERY_MONDAY)
+    reported = list[OperationMeasurement]()
+    bot.operations.add_observer(reported.append)
+
+    await tick(bot, clock, days=3)
+
+    runs = [(run.name, run.outcome) for run in reported if isinstance(run, JobMeasurement)]
+    assert runs == [("report_saved_search", "ok")]
 
 
 async def test_a_rewrite_without_a_difference_is_no_news(

@@ -22,13 +22,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
+from bot.metrics.job_runs import JobName
 from storage.opensearch.index import OpenSearchIndex
 from storage.search.documents import Document, Passage
 from storage.search.errors import SearchError
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.sql.backup import list_stored_tables
 from tests.cli.conftest import environment_for, run_parley
-from tests.faults.servers.hurried_serving import KILLS_FOLDER, RUN_OF_SAVED_SEARCH
+from tests.faults.servers.hurried_serving import KILLS_FOLDER
 from tests.faults.servers.kinds import ServerFault
 from tests.faults.servers.search_reports import PostedSearches
 from tests.faults.servers.storm_checks import FinishedRow, StormCheck
@@ -40,11 +41,11 @@ JOB_SETTINGS: Final = {
     "PARLEY_DOCUMENT_RETENTION": f"{NOTES}:date:{RETENTION_DAYS}",
 }
 JOB_NAMES: Final = {
-    ServerFault.KILLED_SEARCH_START: "DueSearches.start_due_runs",
-    ServerFault.KILLED_SEARCH_RUN: RUN_OF_SAVED_SEARCH,
-    ServerFault.KILLED_TURN_EXPIRY: "ConversationRetention.expire_turns",
-    ServerFault.KILLED_DOCUMENT_EXPIRY: "DocumentRetention.expire_documents",
-    ServerFault.KILLED_PAGE_EXPIRY: "WebPageStore.delete_expired_pages",
+    ServerFault.KILLED_SEARCH_START: JobName.START_SAVED_SEARCHES,
+    ServerFault.KILLED_SEARCH_RUN: JobName.REPORT_SAVED_SEARCH,
+    ServerFault.KILLED_TURN_EXPIRY: JobName.EXPIRE_TURNS,
+    ServerFault.KILLED_DOCUMENT_EXPIRY: JobName.EXPIRE_DOCUMENTS,
+    ServerFault.KILLED_PAGE_EXPIRY: JobName.EXPIRE_WEB_PAGES,
 }
 SAVING_TEXTS: Final = (
     "Tell me when a new ticket arrives",
@@ -57,7 +58,7 @@ _MAX_OLD_NOTES: Final = 40  # at a time: more than a fifth of the bucket would b
 _OLD_TURNS, _PAGES = 15, 5  # at a time
 _PREFIX: Final = "aged-"  # of the ids of old turns
 _PAUSE_S: Final = (0.5, 2.0)
-_LAST_STEPS: Final = (6, 15, 40)  # a job that finds nothing to do has few steps
+_LONGEST_DELAYS_S: Final = (0.005, 0.03, 0.2)  # a job that finds nothing to do ends soon
 _REPLAN_S, _KILL_TIMEOUT_S = 4.0, 120.0
 _SETTLING_S: Final = 240.0
 _QUIET_LOOKS, _LOOK_INTERVAL_S = 4, 2.5  # longer than a saved search waits before it looks again
@@ -180,11 +181,11 @@ class JobWatch:
         return self._plan_of(kind).exists()
 
     async def kill_in_job(self, kind: ServerFault) -> bool:
-        """Plans a kill, and other steps for it, until a process has carried it out; False if none does in time."""
+        """Plans a kill, and other delays for it, until a process has carried it out; False if none does in time."""
         plan, deadline = self._plan_of(kind), time.monotonic() + _KILL_TIMEOUT_S
         while time.monotonic() < deadline:
-            last_step = self.rng.choice(_LAST_STEPS)
-            plan.write_text(str(self.rng.randint(1, last_step)), encoding="ascii")
+            longest_delay_s = self.rng.choice(_LONGEST_DELAYS_S)
+            plan.write_text(f"{self.rng.uniform(0.0, longest_delay_s):.5f}", encoding="ascii")
             until = time.monotonic() + _REPLAN_S
             while time.monotonic() < until:
                 await asyncio.sleep(0.2)
