@@ -135,15 +135,15 @@ async def open_application(
     outboxes: Mapping[str, Outbox] | None = None,
     web_fetcher: "WebPageFetcher | None" = None,
     log: FilteringBoundLogger | None = None,
-    only_receives: bool = False,
+    defers_dialogue: bool = False,
     tolerates_outage: bool = False,
     report_outage: Callable[[str], None] = lambda _: None,
 ) -> AsyncGenerator[Application]:
     """The application, open for the length of the block. Given objects are used and stay open; missing ones are built
     and closed. Without a `model`, and without one in the settings, no language model is used.
 
-    `outboxes` by surface, for surfaces without a `register_surface` call. `only_receives`: other processes work on the
-    turns, so what answers them is not loaded before a first turn. `tolerates_outage`: also without an index
+    `outboxes` by surface, for surfaces without a `register_surface` call. `defers_dialogue`: what answers questions is
+    loaded with the first question, for processes that may never answer one. `tolerates_outage`: also without an index
     that may recover (a damaged file of the embedded index, an OpenSearch that does not answer); until it does, people
     are told so, and `report_outage` is called with the reason. Raises `SqlError`, `IndexUnavailable`.
     """
@@ -212,7 +212,7 @@ async def open_application(
             summary_polisher=polisher,
             load_model=_load_nothing if gateway is None else gateway.load,
         )
-        if not only_receives:
+        if not defers_dialogue:
             load_dialogue()
         if tracer is not None:
             application.turn_processor.add_observer(tracer.record_turn)

@@ -49,23 +49,33 @@ def run_with_bot(
     debug: bool,
     adjust_settings: "Callable[[Settings], Settings]" = lambda settings: settings,
     tolerates_outage: bool = False,
+    answers_questions: bool = False,
 ) -> None:
     """Run `work` with the bot of this home, also without an index that may recover if it `tolerates_outage`.
 
-    Raises `typer.Exit` when it fails.
+    What answers questions takes half of the start: it is loaded at the start if the command `answers_questions`, else
+    with the first question. Raises `typer.Exit` when `work` fails.
     """
     pause_garbage_collection()
     with exit_on_failure(debug=is_debug_on(debug)):
         settings = adjust_settings(settings_for_home(home).settings)
-        asyncio.run(_open_bot_and_run(settings, work, tolerates_outage=tolerates_outage))
+        asyncio.run(
+            _open_bot_and_run(settings, work, tolerates_outage=tolerates_outage, answers_questions=answers_questions)
+        )
 
 
 async def _open_bot_and_run(
-    settings: "Settings", work: "Callable[[Application], Awaitable[None]]", *, tolerates_outage: bool
+    settings: "Settings",
+    work: "Callable[[Application], Awaitable[None]]",
+    *,
+    tolerates_outage: bool,
+    answers_questions: bool,
 ) -> None:
     from bot.bootstrap import open_application
 
-    async with open_application(settings, tolerates_outage=tolerates_outage) as bot:
+    async with open_application(
+        settings, tolerates_outage=tolerates_outage, defers_dialogue=not answers_questions
+    ) as bot:
         freeze_startup_objects()
         await work(bot)
 

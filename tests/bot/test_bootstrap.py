@@ -56,7 +56,7 @@ from bot.settings import load_settings
 
 async def receive():
     settings = load_settings(Path(sys.argv[1]), {"PARLEY_EMBEDDER": "none"}).settings
-    async with open_application(settings, only_receives=True) as bot:
+    async with open_application(settings, defers_dialogue=True) as bot:
         build_surfaces(bot, exclude="terminal")
     print(*sys.modules)
 
@@ -78,7 +78,7 @@ async def test_a_process_that_only_receives_imports_nothing_that_answers_and_no_
 
 
 async def test_a_process_that_only_receives_can_answer(home: Settings) -> None:
-    async with open_application(home, only_receives=True) as bot:
+    async with open_application(home, defers_dialogue=True) as bot:
         await fill_index(bot)
 
         overload = await ConversationDriver(bot, surface="terminal").ask_question("List every receipt about tires")
@@ -88,7 +88,7 @@ async def test_a_process_that_only_receives_can_answer(home: Settings) -> None:
 
 async def test_it_is_not_ready_while_no_process_can_answer(home: Settings) -> None:
     can_answer = iter([False, True])
-    async with open_application(home, only_receives=True) as bot:
+    async with open_application(home, defers_dialogue=True) as bot:
         app = build_web_app(bot, [], ServiceMetrics(), can_answer=lambda: next(can_answer))
         async with TestClient(TestServer(app)) as client:
             answers = [await client.get("/readyz") for _ in range(2)]

@@ -197,6 +197,24 @@ def test_a_command_collects_garbage_only_of_what_it_makes_after_the_start(tmp_pa
     assert ended.stdout.split() == ["True", "True"]
 
 
+IMPORT_SCRIPT = """
+import sys
+from bot.cli.app import app
+
+app(sys.argv[1:], standalone_mode=False)
+print(*sys.modules)
+"""
+
+
+def test_a_command_that_answers_no_question_imports_nothing_that_answers(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", IMPORT_SCRIPT, "bucket", "list", "--home", str(tmp_path)]
+    ended = subprocess.run(command, env=environment_for(tmp_path), capture_output=True, text=True, check=True)
+
+    imported = set(ended.stdout.split())
+    assert "bot.bootstrap" in imported
+    assert imported.isdisjoint({"agent.loop", "agent.rules.reasoner", "bot.dialogue.conversation_dialogue"})
+
+
 def test_an_output_that_its_reader_closes_is_no_error(home: Path) -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)

@@ -45,7 +45,7 @@ def answer(
     os.nice(_NICENESS)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     process_turns = partial(_process_turns, is_background=background)
-    run_with_bot(process_turns, home=home, debug=debug, tolerates_outage=True)
+    run_with_bot(process_turns, home=home, debug=debug, answers_questions=True, tolerates_outage=True)
 
 
 async def _process_turns(bot: "Application", *, is_background: bool) -> None:

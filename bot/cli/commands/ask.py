@@ -72,7 +72,7 @@ def ask(
             await _ask_one_question(bot, options, _body_for(question, choose, conversation), conversation, json_=json_)
 
     _check_options(question, choose, conversation, batch, out)
-    run_with_bot(ask_with_bot, home=home, debug=debug)
+    run_with_bot(ask_with_bot, home=home, debug=debug, answers_questions=True)
 
 
 def _check_options(

@@ -35,7 +35,7 @@ def chat(
     async def run_chat(bot: "Application") -> None:
         await run_terminal_chat(bot, speaker_for(as_), tuple(bucket or ()), conversation)
 
-    run_with_bot(run_chat, home=home, debug=debug)
+    run_with_bot(run_chat, home=home, debug=debug, answers_questions=True)
 
 
 async def run_terminal_chat(

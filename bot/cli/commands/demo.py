@@ -38,7 +38,7 @@ def demo(
         if stay and is_on_terminal():
             await run_terminal_chat(bot, speaker_for(None))
 
-    run_with_bot(load_and_play_demo, home=home, debug=debug)
+    run_with_bot(load_and_play_demo, home=home, debug=debug, answers_questions=True)
 
 
 async def _load_corpus(bot: "Application", corpus: "DemoCorpus") -> None:

@@ -49,7 +49,7 @@ def export(
             file["path"] = str(out)
         print_line(json.dumps(result, ensure_ascii=False) if json_ else f"{file['path']}  {file['rows']:,} rows")
 
-    run_with_bot(write_export, home=home, debug=debug)
+    run_with_bot(write_export, home=home, debug=debug, answers_questions=True)
 
 
 async def _run_export(

@@ -73,7 +73,7 @@ async def _rebuild_index(settings: "Settings", buckets: list[str], *, yes: bool)
             raise CommandFailed("the whole index is loaded again, with every bucket: name none")
         _ask_to_go_on([plan.sentence for plan in plans], yes=yes)
         print_line(f"the old file is in {await move_index_away(settings)}")
-    async with open_application(settings) as bot:
+    async with open_application(settings, defers_dialogue=True) as bot:
         if plans is None:
             plans = await bot.index_rebuild.plan_buckets()
             if buckets:

@@ -83,7 +83,7 @@ async def _serve_home(settings: "Settings", worker_command: Sequence[str]) -> No
             open_application(
                 settings,
                 log=log,
-                only_receives=worker_pool is not None,
+                defers_dialogue=worker_pool is not None,
                 tolerates_outage=True,
                 report_outage=lambda reason: print_to_stderr(f"{reason}; what people write meanwhile is stored"),
             )

@@ -45,7 +45,7 @@ def serve_client(
         print_to_stderr(f"answering an MCP client as {speaker.person}; Ctrl-D ends")
         await _load_server()(bot, speaker.person, local_time_zone())
 
-    run_with_bot(serve_with_bot, home=home, debug=debug)
+    run_with_bot(serve_with_bot, home=home, debug=debug, answers_questions=True)
 
 
 @token_app.command("create")

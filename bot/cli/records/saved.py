@@ -55,7 +55,7 @@ def add(
         if await bot.saved_search_administration.find_search_of_turn(turn) is None:
             raise CommandFailed("nothing was saved")
 
-    run_with_bot(add_search, home=home, debug=debug)
+    run_with_bot(add_search, home=home, debug=debug, answers_questions=True)
 
 
 @app.command("list")
@@ -92,7 +92,7 @@ def run_now(id_: NumberArgument, home: HomeOption = None, debug: DebugOption = F
         else:
             print_line("nothing has changed since the last time, or the search is paused: parley saved list")
 
-    run_with_bot(run_search, home=home, debug=debug)
+    run_with_bot(run_search, home=home, debug=debug, answers_questions=True)
 
 
 @app.command()
