@@ -102,17 +102,23 @@ class BucketCatalogue:
         definitions = await self._load_definitions(self.names.version_pattern_for(bucket))
         return {index: set(definition["aliases"]) for index, definition in definitions.items()}
 
-    async def check_aliases_of(self, bucket_digests: Collection[str]) -> None:
-        """Raises `IndexUnavailable` if one of these buckets has lost its alias: it looks as if it had been dropped."""
-        known_digests = set(map(digest_of, self.layouts))
-        for bucket_digest in sorted(set(bucket_digests) - known_digests):
+    async def has_missed_bucket(self, layouts: Mapping[BucketId, IndexLayout], bucket_digests: Collection[str]) -> bool:
+        """Whether one of these buckets is there that `layouts` lack: it was just created, or had lost its alias for a
+        moment, and what is known of it has to be loaded again.
+
+        Raises `IndexUnavailable` if one of them has no alias now: it looks as if it had been dropped.
+        """
+        is_missed = False
+        for bucket_digest in sorted(set(bucket_digests) - set(map(digest_of, layouts))):
             definitions = await self._load_definitions(self.names.version_pattern_of(bucket_digest))
             aliases = [set(definition["aliases"]) for definition in definitions.values()]
-            is_used = any(self.names.bucket_alias_of(bucket_digest) in found for found in aliases)  # just created
+            is_used = any(self.names.bucket_alias_of(bucket_digest) in found for found in aliases)
+            is_missed |= is_used
             builds = [found for found in aliases if self.names.build_alias_of(bucket_digest) in found]
             if len(builds) < len(aliases) and not is_used:
                 reason = "a bucket has lost its alias; `parley doctor --index` says how to add it again"
                 raise IndexUnavailable(self.connection.location, reason)
+        return is_missed
 
     async def _load_definitions(self, *patterns: str) -> JsonObject:
         """Returns the definitions of the matching indexes by name; each has `aliases`, `mappings`, `settings`."""

@@ -387,8 +387,9 @@ class DocumentWriter:
     async def _delete_batch(self, doc_ids: Sequence[DocId], deleted_ids: set[DocId]) -> None:
         """Extends `deleted_ids` by the documents that existed."""
         owners = await self._load_owning_buckets(doc_ids)
-        await self.catalogue.check_aliases_of(owners.values())
         layouts = self.catalogue.layouts  # other calls replace it meanwhile, by later versions and with other buckets
+        if await self.catalogue.has_missed_bucket(layouts, owners.values()):
+            raise VersionSuperseded
         touched_layouts, actions = dict[BucketId, IndexLayout](), list[BulkAction]()
         owned_ids = dict[BucketId, list[DocId]]()
         for bucket, layout in layouts.items():

@@ -57,8 +57,8 @@ class IndexVersions:
         while True:
             await self.catalogue.reload_layouts()
             current = self.catalogue.layouts.get(schema.bucket)
-            if current is None:
-                await self.catalogue.check_aliases_of([digest_of(schema.bucket)])
+            if current is None and await self.catalogue.has_missed_bucket({}, [digest_of(schema.bucket)]):
+                continue
             target = await self._target_layout_for(schema, current)
             if current is not None and current.mapping_meta == target.mapping_meta:
                 await self.catalogue.repair_registry([current])

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import urllib.request
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from storage.opensearch.connection import ClusterConnection
 from storage.opensearch.mapping import IndexNames
 from storage.opensearch.writing import bulk
 from storage.search.documents import Document, Passage
@@ -241,6 +242,57 @@ async def test_a_bucket_without_its_alias_is_not_created_anew(
 
     await change_alias(opensearch_url, {"add": lost})
     await index.set_schema(a_receipt_schema())
+    assert set(await index.load_digests(RECEIPTS)) == {"d1"}
+
+
+def run_before_request(monkeypatch: pytest.MonkeyPatch, path_part: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Runs `work` right before the first request with this part in its path."""
+    send_request, waiting = ClusterConnection.send_request, [work]
+
+    async def work_and_send(connection: ClusterConnection, method: str, path: str, *more: Any, **options: Any) -> Any:
+        if waiting and path_part in path:
+            await waiting.pop()()
+        return await send_request(connection, method, path, *more, **options)
+
+    monkeypatch.setattr(ClusterConnection, "send_request", work_and_send)
+
+
+async def test_a_deletion_waits_for_a_bucket_whose_alias_comes_back_meanwhile(
+    open_index: IndexOpener, opensearch_url: str, installation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("d1"), a_document("d2")])
+    names = IndexNames(TENANT, installation)
+    lost = {"index": names.version_index_name(RECEIPTS, 1), "alias": names.bucket_alias_for(RECEIPTS)}
+    await change_alias(opensearch_url, {"remove": lost})
+    version_pattern = names.version_pattern_for(RECEIPTS)  # of the request after the one that loads the layouts
+    run_before_request(monkeypatch, version_pattern, lambda: change_alias(opensearch_url, {"add": lost}))
+
+    assert await index.delete([DocId("d1")]) == 1
+
+    assert set(await index.load_digests(RECEIPTS)) == {"d2"}
+
+
+async def test_a_bucket_whose_alias_comes_back_meanwhile_is_not_created_a_second_time(
+    open_index: IndexOpener, opensearch_url: str, installation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("d1")])
+    await index.rebuild_bucket(RECEIPTS, lambda _: None)
+    await index.clean_up_bucket(RECEIPTS)
+    names = IndexNames(TENANT, installation)
+    alias, second = names.bucket_alias_for(RECEIPTS), names.version_index_name(RECEIPTS, 2)
+    lost = {"index": second, "alias": alias}
+    await change_alias(opensearch_url, {"remove": lost})
+    version_pattern = names.version_pattern_for(RECEIPTS)
+    run_before_request(monkeypatch, version_pattern, lambda: change_alias(opensearch_url, {"add": lost}))
+
+    await index.set_schema(a_receipt_schema())
+
+    async with aiohttp.request("GET", f"{opensearch_url}/_alias/{alias}") as response:
+        assert set(await response.json()) == {second}
     assert set(await index.load_digests(RECEIPTS)) == {"d1"}
 
 
