@@ -25,6 +25,7 @@ from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver
 from bot.access.limits import QuestionLimits
 from bot.admin.administration import AdminOperations
+from bot.admin.corrected_index import CorrectedIndex
 from bot.admin.document_retention import DocumentRetention
 from bot.admin.retention import ConversationRetention
 from bot.admin.source_kinds.confluence_kind import ConfluenceKind
@@ -91,6 +92,7 @@ from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkSto
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
 from storage.sql.stores.sources import SourceStore
+from storage.sql.value_correction_store import ValueCorrectionStore
 from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:
@@ -177,7 +179,7 @@ async def open_application(
             settings=settings,
             clock=clock,
             database=database,
-            index=MeasuredIndex(index, operations.report_operation),
+            index=CorrectedIndex(MeasuredIndex(index, operations.report_operation), ValueCorrectionStore(database)),
             operations=operations,
             job_runs=job_runs,
             extractor=extractor,

@@ -48,6 +48,7 @@ BotError                        its text is one plain sentence for a person
 │   ├── BucketClosed            what is in a bucket, for an admin without a grant
 │   ├── UnknownListing          a page of a list that is not there
 │   ├── SchemaEditRefused       a change that a schema cannot take
+│   ├── CorrectionRefused       a value that a field of a document cannot take
 │   └── ConcurrentChange        another person changed it first
 ├── ProgramCallRefused          a call of another program that is not answered
 │   ├── InvalidCall             arguments that are wrong or contradict each other
@@ -419,6 +420,13 @@ class UnknownListing(AdminRefused):
 
 class SchemaEditRefused(AdminRefused):
     """A change that a schema cannot take. The message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason[:1].upper()}{reason[1:]}.")
+
+
+class CorrectionRefused(AdminRefused):
+    """A value that a field of a document cannot take. The message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"{reason[:1].upper()}{reason[1:]}.")

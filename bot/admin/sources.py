@@ -79,6 +79,21 @@ class SourceOperations:
         if not await self._store.replace_credential(claimed, self._seal.seal_secret(secret.get_secret_value())):
             raise SyncLost(source)
 
+    async def request_sync(self, source: str, *, by: str) -> None:
+        """`parley serve` syncs the source within a minute. Raises `UnknownSource`."""
+        if not await self._store.request_sync(source, by=by):
+            await self._load_source(source)
+
+    async def pause_source(self, source: str, *, by: str) -> bool:
+        """Syncs it by hand alone until it is resumed. False if it is paused already. Raises `UnknownSource`."""
+        await self._load_source(source)
+        return await self._store.pause_source(source, by=by)
+
+    async def resume_source(self, source: str, *, by: str) -> bool:
+        """False if it is not paused. Raises `UnknownSource`."""
+        await self._load_source(source)
+        return await self._store.resume_source(source, by=by)
+
     async def list_sources(self) -> list[StoredSource]:
         """In the order in which they were added."""
         return await self._store.list_sources()

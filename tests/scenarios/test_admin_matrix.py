@@ -50,6 +50,8 @@ READ_PATHS: Final = (
 )
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "/admin/synonym": {"b": SECRET, "field": "harrierfirm", "word": "hawk", "value": "lannerhaus"},
+    "/admin/value": {"b": SECRET, "id": "kvdoc-001", "f": "harrierfirm", "text": "x", "decision": "correct"},
+    "/admin/value/withdraw": {"b": SECRET, "id": "kvdoc-001", "f": "harrierfirm"},
     "/admin/schema/save": {"b": SECRET, "f": "harrierfirm", "title": "Known"},
 }
 OWN_WORDS: Final = ("goshawkclause", "merlinworks", "harrierfirm", "kvdoc-001", "kvdoc")
@@ -117,7 +119,7 @@ async def test_an_admin_without_a_grant_sees_what_home_shows_and_changes_nothing
                 told.append((await response.text()).replace("harrierfirm", ""))
 
     assert marks_in(told) <= SHOWN_IN_HOME
-    assert answers == [403, 403]
+    assert answers == [403] * len(FORMS)
 
 
 async def test_a_grant_opens_the_bucket_and_its_end_closes_it(matrix_bot: Application) -> None:

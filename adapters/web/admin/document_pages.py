@@ -1,7 +1,7 @@
-"""The pages about the documents of a bucket: the list, one document beside its values, and the values to review."""
+"""The pages about the documents of a bucket: the list, and one document beside its values."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,22 +11,23 @@ from adapters.web.admin.layout import (
     admin_page,
     count_text,
     link_html,
-    list_html,
     section_html,
     table_html,
 )
+from adapters.web.admin.value_forms import accept_form, correct_form, decision_html, withdraw_form
 from adapters.web.html import SafeHtml, html_element, join_html
 from bot.admin.admin_page.bucket_contents import (
     MAX_WORDS_CHARACTERS,
-    UNSURE_BELOW,
     DocumentLine,
     DocumentListing,
-    ReviewedBucket,
+    MissingField,
     ShownDocument,
     ShownValue,
 )
+from bot.admin.admin_page.value_decisions import DecidedValue
 
 TEXT_CHARACTERS: Final = 20_000  # of a text on one page
+_SETTLED: Final = ("sure", "given")  # what nobody has to accept
 _CERTAINTY_CLASSES: Final = {
     "sure": "sure",
     "likely": "likely",
@@ -57,13 +58,17 @@ def documents_page(context: PageContext, listing: DocumentListing, words: str, c
     )
 
 
-def document_page(context: PageContext, document: ShownDocument, part: int) -> str:
+def document_page(context: PageContext, document: ShownDocument, part: int, decisions: Sequence[DecidedValue]) -> str:
     """Returns the text with the evidence of each value marked, beside the values. `part`: of a long text, from 0."""
+    decided_by_field = {decided.field: decided for decided in decisions}
     pieces = list(_pieces_of(document, part))
     part_count = max(-(-len(document.text) // TEXT_CHARACTERS), 1)
     text = html_element("div", *pieces, class_="text", tabindex="0", role="region", aria_label="Text of the document")
-    values = [_value_html(document, number, value, part) for number, value in enumerate(document.values)]
-    missing = [html_element("p", f"Without a value: {', '.join(document.missing)}", class_="quiet")]
+    values, has_form = list[SafeHtml](), set[str]()
+    for number, value in enumerate(document.values):
+        decide = [] if value.name in has_form else _decide_html(context, document, value, decided_by_field, number)
+        has_form.add(value.name)
+        values.append(_value_html(document, number, value, part, decided_by_field.get(value.name), decide))
     return admin_page(
         context,
         document.title or document.doc_id,
@@ -75,7 +80,7 @@ def document_page(context: PageContext, document: ShownDocument, part: int) -> s
             section_html(
                 "Values",
                 html_element("ul", *values, class_="values") if values else html_element("p", "It has no values."),
-                *(missing if document.missing else []),
+                *_missing_html(context, document, decided_by_field),
             ),
             section_html(
                 "Text", *_part_links(document, part, part_count), text if document.text else "It has no text."
@@ -86,55 +91,6 @@ def document_page(context: PageContext, document: ShownDocument, part: int) -> s
             *_trail_to(document.bucket, document.bucket_title),
             (address_of("/admin/documents", b=document.bucket), "Documents"),
         ],
-    )
-
-
-def review_page(context: PageContext, reviewed: ReviewedBucket) -> str:
-    bucket, limit = reviewed.bucket, reviewed.document_limit
-    if not reviewed.field_rows:
-        content = [
-            html_element("p", "No value of this bucket was read from a text; its values are as they were given.")
-        ]
-    else:
-        columns = ("Field", "Read in", "Sure", "Likely", "Doubtful")
-        fields = table_html("How sure the values are", columns, reviewed.field_rows, numeric=frozenset({1, 2, 3, 4}))
-        rows = [
-            (
-                link_html(value.title or value.doc_id, "/admin/document", b=bucket, id=value.doc_id),
-                value.field,
-                value.text,
-                f"{value.confidence:.2f}",
-                html_element("q", value.evidence) if value.evidence else "no text",
-            )
-            for value in reviewed.values
-        ]
-        listed = table_html(
-            f"{count_text(len(rows), 'value')} less sure than {UNSURE_BELOW:g}, the least sure first",
-            ("Document", "Field", "Value", "Confidence", "Evidence"),
-            rows,
-            numeric=frozenset({3}),
-        )
-        none = html_element("p", f"No value is less sure than {UNSURE_BELOW:g}.", class_="fine")
-        content = [
-            *([list_html(reviewed.doubts, "problems")] if reviewed.doubts else []),
-            section_html("Unsure values", listed if rows else none),
-            section_html("Fields", fields),
-        ]
-    more = f"Of the first {limit:,} documents; parley bucket review {bucket} reads all." if reviewed.is_partial else ""
-    return admin_page(
-        context,
-        f"Review of {reviewed.title}",
-        html_element(
-            "p", more or count_text(reviewed.document_count, "document") + " with values from texts", class_="facts"
-        ),
-        *content,
-        html_element(
-            "p",
-            "A value is put right where it comes from: in the document, or by the labels and kinds of its field in the "
-            f"schema (parley bucket schema {bucket}); then the documents are loaded again.",
-            class_="hint",
-        ),
-        trail=_trail_to(bucket, reviewed.title),
     )
 
 
@@ -191,10 +147,18 @@ def _near_numbers(part: int, part_count: int) -> list[int]:
     return sorted({0, part_count - 1, *range(max(part - 2, 0), min(part + 3, part_count))})
 
 
-def _value_html(document: ShownDocument, number: int, value: ShownValue, part: int) -> SafeHtml:
+def _value_html(
+    document: ShownDocument,
+    number: int,
+    value: ShownValue,
+    part: int,
+    decided: DecidedValue | None,
+    decide: Sequence[SafeHtml],
+) -> SafeHtml:
     certainty = value.certainty
     confidence = "" if value.confidence is None else f" {value.confidence:.2f}"
-    details: list[str] = [html_element("span", certainty + confidence, class_=f"tag {_CERTAINTY_CLASSES[certainty]}")]
+    tag = html_element("span", certainty + confidence, class_=f"tag {_CERTAINTY_CLASSES[certainty]}")
+    details: list[str] = [tag if decided is None else decision_html(decided)]
     if value.start is not None:
         there = value.start // TEXT_CHARACTERS
         anchor = f"#e{number}"
@@ -206,6 +170,54 @@ def _value_html(document: ShownDocument, number: int, value: ShownValue, part: i
         html_element("span", value.field, class_="field-name"),
         html_element("span", value.text, class_="value"),
         html_element("span", *details, class_="details"),
+        *([html_element("div", *decide, class_="decide")] if decide else []),
+    )
+
+
+def _decide_html(
+    context: PageContext,
+    document: ShownDocument,
+    value: ShownValue,
+    decided_by_field: Mapping[str, DecidedValue],
+    number: int,
+) -> list[SafeHtml]:
+    """Returns the forms of a field, below the first of its values."""
+    bucket, doc_id, form = document.bucket, document.doc_id, value.form
+    if form is None:
+        return []
+    correct = correct_form(context, bucket, doc_id, form, number, "Correct…")
+    if value.name in decided_by_field:
+        return [withdraw_form(context, bucket, decided_by_field[value.name]), correct]
+    return [correct] if value.certainty in _SETTLED else [accept_form(context, bucket, doc_id, form), correct]
+
+
+def _missing_html(
+    context: PageContext, document: ShownDocument, decided_by_field: Mapping[str, DecidedValue]
+) -> list[SafeHtml]:
+    if not document.missing:
+        return []
+    items = [_missing_field_html(context, document, field, decided_by_field) for field in document.missing]
+    heading = html_element("p", "Without a value:", class_="quiet")
+    return [heading, html_element("ul", *items, class_="values missing")]
+
+
+def _missing_field_html(
+    context: PageContext, document: ShownDocument, field: MissingField, decided_by_field: Mapping[str, DecidedValue]
+) -> SafeHtml:
+    bucket, doc_id, decided = document.bucket, document.doc_id, decided_by_field.get(field.name)
+    decide = [
+        *([withdraw_form(context, bucket, decided)] if decided else []),
+        *(
+            [correct_form(context, bucket, doc_id, field.form, f"new-{field.name}", "Add…")]
+            if field.form is not None and field.name not in {value.name for value in document.values}
+            else []
+        ),
+    ]
+    return html_element(
+        "li",
+        html_element("span", field.label, class_="field-name"),
+        *([html_element("span", decision_html(decided), class_="details")] if decided else []),
+        *([html_element("div", *decide, class_="decide")] if decide else []),
     )
 
 

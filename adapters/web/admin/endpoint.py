@@ -15,10 +15,11 @@ from aiohttp import web
 
 from adapters.web.access_guard import AccessGuard
 from adapters.web.admin.bucket_pages import bucket_page, buckets_page
-from adapters.web.admin.document_pages import TEXT_CHARACTERS, document_page, documents_page, review_page
+from adapters.web.admin.document_pages import TEXT_CHARACTERS, document_page, documents_page
 from adapters.web.admin.grant_pages import grants_page
 from adapters.web.admin.layout import PageContext, address_of, plain_page
 from adapters.web.admin.report_pages import report_page, synonym_page
+from adapters.web.admin.review_pages import review_page
 from adapters.web.admin.schema_pages import entry_page, schema_page
 from adapters.web.admin.source_pages import sources_page
 from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_session_cookie, set_session_cookie
@@ -29,7 +30,9 @@ from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, GrantedCo
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
 from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema, SchemaEdits
+from bot.admin.admin_page.source_status import SourceAdministration
 from bot.admin.admin_page.usage import REPORT_DAYS, AdminReports, pictures_of_report
+from bot.admin.admin_page.value_decisions import ValueDecisions
 from bot.application import Application
 from bot.errors import (
     AdminLinkRefused,
@@ -37,6 +40,7 @@ from bot.errors import (
     BotError,
     BucketClosed,
     ConcurrentChange,
+    CorrectionRefused,
     InvalidSubject,
     MissingBucket,
     NotAdmin,
@@ -44,6 +48,7 @@ from bot.errors import (
     SchemaEditRefused,
     SynonymRefused,
     UnknownListing,
+    UnknownSource,
 )
 from bot.http.connections import protect_connection
 from bot.http.request_body import read_form
@@ -71,6 +76,15 @@ _DONE_SENTENCES: Final = {
     "synonym": "The synonym is added, and the next question uses it.",
     "saved": "The schema is saved, and the next question uses it.",
     "unchanged": "Nothing was different, so nothing was saved.",
+    "source-sync": "The sync begins within a minute.",
+    "source-pause": "The source is paused; it is synced by hand alone until it is resumed.",
+    "source-resume": "The source is synced again as before, and now.",
+    "value-accept": "The value is accepted, and holds also when the document is loaded again.",
+    "value-correct": "The value is corrected, and the next question counts it.",
+    "value-empty": "The document has no such value now, also when it is loaded again.",
+    "value-restored": "What was read before is there again.",
+    "value-read_again": "The document has changed since, so its field has no value until the next sync reads it again.",
+    "value-unread": "The document has changed since, so its field has no value until the document is loaded again.",
 }
 _CLOSED_SENTENCE: Final = (
     "The admin page is open on this machine, with the token of the web chat, or by a link that parley admin-link makes."
@@ -111,6 +125,15 @@ class AdminSite:
             access=bot.access,
             compares_words=settings.embedder != "none",
         )
+        self._decisions = ValueDecisions(
+            contents=self._contents,
+            index=bot.index,
+            database=bot.database,
+            sources=bot.sources,
+        )
+        self._sources = SourceAdministration(
+            administration=bot.administration, sources=bot.sources, database=bot.database
+        )
         self._schemas = SchemaEdits(contents=self._contents, index=bot.index, database=bot.database)
         token = settings.web_token.get_secret_value() if settings.web_token else None
         public_host = urlsplit(settings.link_base).netloc.lower()
@@ -133,6 +156,9 @@ class AdminSite:
             web.get("/admin/schema/entry", self._serve_page(self._show_entry)),
             web.post("/admin/synonym", self._take_form(self._add_synonym)),
             web.post("/admin/schema/save", self._take_form(self._save_entry)),
+            web.post("/admin/value", self._take_form(self._decide_value)),
+            web.post("/admin/value/withdraw", self._take_form(self._withdraw_decision)),
+            web.post("/admin/source/{action}", self._take_form(self._change_source)),
             web.post("/admin/grant", self._take_form(self._grant_bucket)),
             web.post("/admin/revoke", self._take_form(self._revoke_grant)),
             web.post("/admin/leave", self._take_form(self._leave_page)),
@@ -165,23 +191,34 @@ class AdminSite:
 
     async def _show_document(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         doc_id = request.query.get("id", "")
-        document = None
-        if len(doc_id) <= _MAX_DOC_ID_CHARACTERS:
-            document = await self._contents.load_document(bucket_named_in(request), doc_id, visitor.person)
-        if document is None:
-            return refusal_response("There is no such document here, or you may not see it.", 404)
-        return html_response(document_page(_context_of(request, visitor), document, _part_of(request, document)))
+        part = request.query.get("part", "")
+        return await self._render_document(_context_of(request, visitor), bucket_named_in(request), doc_id, part, 200)
 
     async def _show_review(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
-        reviewed = await self._contents.review_values(bucket_named_in(request), visitor.person)
-        return html_response(review_page(_context_of(request, visitor), reviewed))
+        return await self._render_review(_context_of(request, visitor), bucket_named_in(request), 200)
 
     async def _show_grants(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         return await self._render_grants(_context_of(request, visitor), 200)
 
     async def _show_sources(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
-        sources = await self._status.list_sources(visitor.person)
+        sources = await self._sources.list_sources(visitor.person)
         return html_response(sources_page(_context_of(request, visitor), sources))
+
+    async def _render_document(
+        self, context: PageContext, bucket: str, doc_id: str, part: str, status: int
+    ) -> web.Response:
+        person, document = context.visitor.person, None
+        if len(doc_id) <= _MAX_DOC_ID_CHARACTERS:
+            document = await self._contents.load_document(bucket, doc_id, person)
+        if document is None:
+            return refusal_response("There is no such document here, or you may not see it.", 404)
+        decisions = await self._decisions.list_of_document(bucket, doc_id, person)
+        return html_response(document_page(context, document, _part_of(part, document), decisions), status)
+
+    async def _render_review(self, context: PageContext, bucket: str, status: int) -> web.Response:
+        reviewed = await self._contents.review_values(bucket, context.visitor.person)
+        decisions = await self._decisions.list_newest(bucket, context.visitor.person)
+        return html_response(review_page(context, reviewed, decisions), status)
 
     async def _render_bucket(self, context: PageContext, bucket: str, status: int) -> web.Response:
         person = context.visitor.person
@@ -250,6 +287,62 @@ class AdminSite:
         entry = _entry_typed_in(fields, schema)
         preview = await self._schemas.preview_edit(bucket, entry, person)
         return html_response(entry_page(context, schema, entry, preview), status)
+
+    # -- values
+
+    async def _decide_value(
+        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
+    ) -> web.Response:
+        bucket, doc_id, field = _value_named_in(fields)
+        text, version, decision = fields.get("text", ""), fields.get("version", ""), fields.get("decision", "")
+        try:
+            match decision:
+                case "accept":
+                    await self._decisions.accept_value(bucket, doc_id, field, text, version, visitor.person)
+                case "correct":
+                    await self._decisions.correct_value(bucket, doc_id, field, text, version, visitor.person)
+                case "empty":
+                    await self._decisions.empty_value(bucket, doc_id, field, version, visitor.person)
+                case _:
+                    raise CorrectionRefused("choose whether the value is right, another, or none")
+        except (ConcurrentChange, CorrectionRefused) as exc:
+            return await self._refuse_decision(visitor, fields, exc)
+        return redirect_to(_address_after_decision(fields, f"value-{decision}"))
+
+    async def _withdraw_decision(
+        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
+    ) -> web.Response:
+        try:
+            withdrawal = await self._decisions.withdraw_decision(*_value_named_in(fields), visitor.person)
+        except (ConcurrentChange, CorrectionRefused) as exc:
+            return await self._refuse_decision(visitor, fields, exc)
+        return redirect_to(_address_after_decision(fields, f"value-{withdrawal}"))
+
+    async def _refuse_decision(self, visitor: AdminVisitor, fields: Mapping[str, str], exc: BotError) -> web.Response:
+        """The page of the form, with the reason."""
+        bucket, doc_id, _ = _value_named_in(fields)
+        if fields.get("back") == "/admin/document":
+            context = PageContext(visitor=visitor, path="/admin/document", problem=str(exc))
+            return await self._render_document(context, bucket, doc_id, "", 422)
+        context = PageContext(visitor=visitor, path="/admin/review", problem=str(exc))
+        return await self._render_review(context, bucket, 422)
+
+    # -- sources
+
+    async def _change_source(
+        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
+    ) -> web.Response:
+        source, action = fields.get("source", "")[:_MAX_BUCKET_CHARACTERS], request.match_info["action"]
+        match action:
+            case "sync":
+                await self._sources.request_sync(source, visitor.person)
+            case "pause":
+                await self._sources.pause_source(source, visitor.person)
+            case "resume":
+                await self._sources.resume_source(source, visitor.person)
+            case _:
+                return refusal_response("There is no such page.", 404)
+        return redirect_to(address_of("/admin/sources", done=f"source-{action}"))
 
     # -- changes
 
@@ -371,7 +464,7 @@ async def _answer_or_refuse(answer: Awaitable[web.Response]) -> web.Response:
         return refusal_response(_NO_ADMIN_SENTENCE, 403)
     except BucketClosed as exc:
         return refusal_response(str(exc), 403)
-    except (MissingBucket, UnknownListing) as exc:
+    except (MissingBucket, UnknownListing, UnknownSource) as exc:
         return refusal_response(str(exc), 404)
     except (SchemaEditRefused, SynonymRefused) as exc:
         return refusal_response(str(exc), 422)
@@ -406,9 +499,22 @@ def _entry_typed_in(fields: Mapping[str, str], schema: EditableSchema) -> Editab
     )
 
 
-def _part_of(request: web.Request, document: ShownDocument) -> int:
+def _value_named_in(fields: Mapping[str, str]) -> tuple[str, str, str]:
+    """The bucket, the document and the field."""
+    bucket, field = (fields.get(name, "")[:_MAX_BUCKET_CHARACTERS] for name in ("b", "f"))
+    return bucket, fields.get("id", "")[:_MAX_DOC_ID_CHARACTERS], field
+
+
+def _address_after_decision(fields: Mapping[str, str], done: str) -> str:
+    """Where the visitor is sent after a decision: to the page of the form."""
+    bucket, doc_id, _ = _value_named_in(fields)
+    if fields.get("back") == "/admin/document":
+        return address_of("/admin/document", b=bucket, id=doc_id, done=done)
+    return address_of("/admin/review", b=bucket, done=done)
+
+
+def _part_of(text: str, document: ShownDocument) -> int:
     """The part of the text that is asked for; the first one if there is no such part."""
-    text = request.query.get("part", "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
     return number if number * TEXT_CHARACTERS < len(document.text) else 0
 

@@ -1,38 +1,83 @@
-"""The page about sources: where documents come from, and how the last sync of each ended."""
+"""The page about sources: where documents come from, how the last sync of each ended, and when the next one is due."""
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Final
 
-from adapters.web.admin.layout import PageContext, admin_page, count_text, link_html, table_html, time_html
-from adapters.web.html import html_element, join_html
-from bot.admin.admin_page.bucket_status import StoredSource
+from adapters.web.admin.layout import (
+    PageContext,
+    admin_page,
+    count_text,
+    link_html,
+    list_html,
+    post_form,
+    table_html,
+    time_html,
+)
+from adapters.web.html import SafeHtml, html_element, join_html
+from bot.admin.admin_page.source_status import SourceStatus
+
+_HINT: Final = (
+    "Sync now is done by this server, within a minute. Adding a source, its passwords and its removal are commands of "
+    "the operator: parley source --help."
+)
+_OUTCOME_WORDS: Final = {"done": "complete", "incomplete": "not complete", "refused": "not swept", "failed": "failed"}
 
 
-def sources_page(context: PageContext, sources: Sequence[StoredSource]) -> str:
-    rows = [_row_of_source(source) for source in sources]
-    columns = ("Source", "Place", "Bucket", "Documents", "Last sync", "Next sync")
+def sources_page(context: PageContext, sources: Sequence[SourceStatus]) -> str:
+    rows = [_row_of_source(context, source) for source in sources]
+    columns = ("Source", "Place", "Bucket", "Documents", "Last sync", "Next sync", "")
     table = table_html(count_text(len(rows), "source"), columns, rows, numeric=frozenset({3}))
     none = html_element("p", "There are no sources yet; parley source add folder PATH --bucket NAME adds one.")
+    failures = [f"{source.id}: {source.failure.removeprefix(source.id + ': ')}" for source in sources if source.failure]
     return admin_page(
         context,
         "Sources",
+        *([list_html(failures, "problems")] if failures else []),
         table if rows else none,
-        html_element("p", "parley source sync ID syncs one now; parley source remove ID removes it.", class_="hint"),
+        html_element("p", _HINT, class_="hint"),
     )
 
 
-def _row_of_source(source: StoredSource) -> Sequence[str]:
-    outcome = [html_element("small", source.outcome)] if source.outcome else []
-    failure = [html_element("p", source.failure, class_="problem")] if source.failure else []
-    interval = [] if source.every is None else [html_element("small", f"every {describe_interval(source.every)}")]
+def _row_of_source(context: PageContext, source: SourceStatus) -> Sequence[str]:
+    details = [*source.details, *(["its password is sealed"] if source.has_secret else [])]
+    outcome = _OUTCOME_WORDS.get(source.outcome, source.outcome)
+    notes = [note for note in (outcome, source.changes) if note]
     return (
-        source.id,
-        join_html(source.location, html_element("small", source.kind)),
+        join_html(source.id, html_element("small", source.kind)),
+        join_html(
+            html_element("span", source.place, class_="place"),
+            *(html_element("small", detail, class_="place") for detail in details),
+        ),
         link_html(source.bucket, "/admin/bucket", b=source.bucket),
         f"{source.documents:,}",
-        join_html(time_html(source.synced_at, "not yet"), *outcome, *failure),
-        join_html(time_html(source.due_at, "only by hand"), *interval),
+        join_html(time_html(source.synced_at, "not yet"), *(html_element("small", note) for note in notes)),
+        _next_sync_html(source),
+        html_element("div", *_buttons_of(context, source), class_="buttons"),
     )
+
+
+def _next_sync_html(source: SourceStatus) -> SafeHtml:
+    interval = "" if source.every is None else f"every {describe_interval(source.every)}"
+    if source.is_syncing:
+        return join_html("syncing now", html_element("small", "load this page again for the outcome"))
+    if source.is_due:
+        return join_html("at once", html_element("small", interval))
+    if source.is_paused:
+        return join_html(html_element("span", "paused", class_="tag doubtful"), html_element("small", interval))
+    return join_html(time_html(source.due_at, "only by hand"), html_element("small", interval))
+
+
+def _buttons_of(context: PageContext, source: SourceStatus) -> list[SafeHtml]:
+    buttons = [] if source.is_syncing or source.is_due else [_button_html(context, source, "sync", "Sync now")]
+    if source.is_paused:
+        return [*buttons, _button_html(context, source, "resume", "Resume")]
+    return [*buttons, _button_html(context, source, "pause", "Pause")] if source.every is not None else buttons
+
+
+def _button_html(context: PageContext, source: SourceStatus, action: str, label: str) -> SafeHtml:
+    button = html_element("button", label, type="submit", aria_label=f"{label}: {source.id}")
+    return post_form(context.visitor, f"/admin/source/{action}", button, source=source.id)
 
 
 def describe_interval(interval: timedelta) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from bot.access.audience_scope import AccessResolver
 from bot.admin.admin_page.bucket_status import scope_for_admin
+from bot.admin.admin_page.value_forms import ValueForm, form_for_value
 from bot.admin.administration import AdminOperations
 from bot.errors import BucketClosed, MissingBucket, NotAdmin, UnknownListing
 from bot.ids import BucketId, DocId, PersonId
@@ -68,9 +69,10 @@ class DocumentListing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownValue:
     """A value of a document. `confidence` None: it was given, and read from no text. `start`, `end`: its evidence in
-    the text, if it has any. `is_stored` False: it is too unsure to count.
+    the text, if it has any. `is_stored` False: it is too unsure to count. `form` None: it is not changed by hand.
     """
 
+    name: str
     field: str
     text: str
     confidence: float | None = None
@@ -78,6 +80,7 @@ class ShownValue:
     start: int | None = None
     end: int | None = None
     page: int | None = None
+    form: ValueForm | None = None
 
     @property
     def certainty(self) -> str:
@@ -96,6 +99,15 @@ class ShownValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissingField:
+    """A field without a value."""
+
+    name: str
+    label: str
+    form: ValueForm | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownDocument:
     bucket: BucketId
     bucket_title: str
@@ -104,17 +116,25 @@ class ShownDocument:
     source: str
     text: str
     values: tuple[ShownValue, ...]
-    missing: tuple[str, ...]  # labels of fields without a value
+    missing: tuple[MissingField, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsureValue:
+    """`before` and `after`: the text around the evidence. `form` begins with what the whole field would have if the
+    value were right; None: it is not changed by hand.
+    """
+
     doc_id: DocId
     title: str
     field: str
     text: str
     confidence: float
     evidence: str
+    before: str
+    after: str
+    page: int | None
+    form: ValueForm | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,15 +190,25 @@ class GrantedContents:
 
     async def load_document(self, bucket: str, doc_id: str, by: PersonId) -> ShownDocument | None:
         """None where there is no such document, or the admin may not see it."""
+        found = await self.find_document(bucket, doc_id, by)
+        return None if found is None else _shown_document_of(*found)
+
+    async def find_document(self, bucket: str, doc_id: str, by: PersonId) -> tuple[Document, Schema] | None:
+        """The document as it is stored, with the bucket's schema; None as for `load_document`."""
         index, schema = await self.open_bucket(bucket, by)
         request = DocumentRequest((DocId(doc_id),))
         has_id = ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.EQ, value=doc_id)
         in_bucket = CountRequest(Search(clauses=(Clause(bucket=schema.bucket, condition=has_id),)))
         answers = await index.answer_requests(request, in_bucket)
         documents = answers[request]
-        if not documents or not answers[in_bucket]:
-            return None
-        return _shown_document_of(documents[0], schema)
+        return (documents[0], schema) if documents and answers[in_bucket] else None
+
+    async def find_documents(self, bucket: str, doc_ids: Sequence[str], by: PersonId) -> Mapping[DocId, Document]:
+        """Those of the documents that are there and that the admin may see, by id."""
+        index, _ = await self.open_bucket(bucket, by)
+        request = DocumentRequest(tuple(dict.fromkeys(map(DocId, doc_ids))))
+        documents = (await index.answer_requests(request))[request] if doc_ids else ()
+        return {document.doc_id: document for document in documents}
 
     async def review_values(self, bucket: str, by: PersonId) -> ReviewedBucket:
         """The values that are less sure than `UNSURE_BELOW`, of at most `REVIEWED_DOCUMENTS` documents."""
@@ -255,6 +285,10 @@ def _unsure_value_of(value: "UncertainValue", schema: Schema) -> UnsureValue:
         text=text_of_value(value.value, field),
         confidence=value.confidence,
         evidence=value.evidence,
+        before=value.before,
+        after=value.after,
+        page=value.page,
+        form=form_for_value(field, value.whole_value, value.version),
     )
 
 
@@ -281,7 +315,7 @@ def _document_line_of(record: DocumentRecord, fields: Sequence[SchemaField]) -> 
 def _shown_document_of(document: Document, schema: Schema) -> ShownDocument:
     all_values = (value for field in schema.fields for value in _shown_values_of(document, field))
     values = [*itertools.islice(all_values, _MAX_SHOWN_VALUES)]
-    shown = {value.field for value in values if value.is_stored}
+    shown = {value.name for value in values if value.is_stored}
     return ShownDocument(
         bucket=schema.bucket,
         bucket_title=schema.label,
@@ -291,7 +325,9 @@ def _shown_document_of(document: Document, schema: Schema) -> ShownDocument:
         text=document.text,
         values=tuple(values),
         missing=tuple(
-            field.label for field in schema.fields if field.label not in shown and not field.absent_means_none
+            MissingField(name=field.name, label=field.label, form=_form_of_field(document, field))
+            for field in schema.fields
+            if field.name not in shown and not field.absent_means_none
         ),
     )
 
@@ -302,10 +338,12 @@ def _shown_values_of(document: Document, field: SchemaField) -> Iterator[ShownVa
 
     stored = document.values.get(field.name)
     annotations = [annotation for annotation in document.annotations if annotation.field == field.name]
+    form = _form_of_field(document, field)
     if stored is not None and not any(annotation.confidence >= MIN_VALUE_CONFIDENCE for annotation in annotations):
-        yield ShownValue(field=field.label, text=text_of_value(stored, field))
+        yield ShownValue(name=field.name, field=field.label, text=text_of_value(stored, field), form=form)
     for annotation in annotations:
         yield ShownValue(
+            name=field.name,
             field=field.label,
             text=text_of_value(annotation.value, field),
             confidence=annotation.confidence,
@@ -313,7 +351,17 @@ def _shown_values_of(document: Document, field: SchemaField) -> Iterator[ShownVa
             start=annotation.start,
             end=annotation.end,
             page=_page_of(document, annotation),
+            form=form,
         )
+
+
+def _form_of_field(document: Document, field: SchemaField) -> ValueForm | None:
+    """The form begins with the value that counts, else with the surest one that was read."""
+    from storage.ingest.extract.value_corrections import annotations_of_field, reading_version_of
+
+    readings = [annotation.value for annotation in annotations_of_field(document, field.name)]
+    value = document.values.get(field.name, readings[0] if readings else None)
+    return form_for_value(field, value, reading_version_of(document, field.name))
 
 
 def _page_of(document: Document, annotation: FieldAnnotation) -> int | None:

@@ -18,7 +18,7 @@ from storage.search.index import BucketState, SearchIndex, VectorState
 from storage.search.scope import Scope
 from storage.sql.stores.sources import StoredSource
 
-__all__ = ["BucketStatus", "FieldStatus", "InstallationStatus", "PartStatus", "ReadinessProblem", "StoredSource"]
+__all__ = ["BucketStatus", "FieldStatus", "InstallationStatus", "PartStatus", "ReadinessProblem"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +119,6 @@ class InstallationStatus:
         if by == OPERATOR:
             return problems
         return [ReadinessProblem(summary=summary, detail="") for summary in dict.fromkeys(p.summary for p in problems)]
-
-    async def list_sources(self, by: PersonId) -> list[StoredSource]:
-        """Raises `NotAdmin`, and what the database raises."""
-        if not await self._administration.is_admin(by):
-            raise NotAdmin()
-        return await self._sources.list_sources()
 
 
 async def scope_for_admin(access: AccessResolver, person: PersonId) -> Scope:

@@ -121,9 +121,32 @@ def remove(
     run_with_bot(remove_source, home=home, debug=debug)
 
 
+@app.command()
+def pause(id_: SourceIdArgument, home: HomeOption = None, debug: DebugOption = False) -> None:
+    """End the schedule of a source until it is resumed; it can still be synced by hand."""
+
+    async def pause_source(bot: "Application") -> None:
+        is_new = await bot.sources.pause_source(id_, by="operator")
+        print_line(f"{id_} is paused; parley source resume {id_}" if is_new else f"{id_} was paused already")
+
+    run_with_bot(pause_source, home=home, debug=debug)
+
+
+@app.command()
+def resume(id_: SourceIdArgument, home: HomeOption = None, debug: DebugOption = False) -> None:
+    """Continue the schedule of a source."""
+
+    async def resume_source(bot: "Application") -> None:
+        is_new = await bot.sources.resume_source(id_, by="operator")
+        print_line(f"{id_} is synced again as before" if is_new else f"{id_} was not paused")
+
+    run_with_bot(resume_source, home=home, debug=debug)
+
+
 def _print_source(source: "StoredSource") -> None:
     documents = count_phrase_for(source.documents, "document")
     schedule = f", every {format_interval(source.every)}" if source.every else ""
+    schedule += ", paused" if source.paused_at else ""
     last_sync = f"{source.outcome} at {source.synced_at:%Y-%m-%d %H:%M} UTC" if source.synced_at else "not synced yet"
     print_line(f"{source.id}  {source.kind} {source.location} → {source.bucket}{schedule}; {documents}; {last_sync}")
     if source.failure:
@@ -135,6 +158,7 @@ def _source_to_json(source: "StoredSource") -> dict[str, object]:
     values: dict[str, object] = {name: getattr(source, name) for name in names}
     values["every_s"] = int(source.every.total_seconds()) if source.every else None
     times = {"created_at": source.created_at, "due_at": source.due_at, "synced_at": source.synced_at}
+    times["paused_at"] = source.paused_at
     return values | {name: time.isoformat() if time else None for name, time in times.items()}
 
 

@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import cast
 
 from storage.ingest.extract.annotation import MIN_VALUE_CONFIDENCE, has_joined_spellings
 from storage.ingest.extract.field_review import FieldReview, FieldReviewCollector
+from storage.ingest.extract.value_corrections import reading_version_of
 from storage.search.conditions import MATCH_ALL
 from storage.search.documents import Document, FieldAnnotation, FieldValue
 from storage.search.ids import BucketId, DocId, FieldName
@@ -18,12 +20,15 @@ from storage.search.scope import Scope
 
 _PAGE_DOCUMENTS = 100  # fetched at once, with their texts
 _MAX_EVIDENCE_CHARACTERS = 160  # shown
+_CONTEXT_CHARACTERS = 120  # shown on each side of the evidence
 _MAX_JOINED_NAMES = 1_000  # shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncertainValue:
-    """An extracted value and its confidence. `evidence` is empty where the value comes from no text."""
+    """An extracted value and its confidence. `evidence` is empty where the value comes from no text; `before` and
+    `after` are the text around it. `whole_value`: what the field would have if the value were right.
+    """
 
     doc_id: DocId
     title: str
@@ -32,6 +37,10 @@ class UncertainValue:
     confidence: float
     evidence: str
     page: int | None
+    before: str = ""
+    after: str = ""
+    whole_value: FieldValue | None = None
+    version: str = ""  # `reading_version_of` the field
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,6 +182,7 @@ async def _fetch_documents(scoped: ScopedIndex, doc_ids: Sequence[DocId]) -> Seq
 def _uncertain_value_of(document: Document, annotation: FieldAnnotation) -> UncertainValue:
     start, end = annotation.start or 0, annotation.end or 0
     passages = [passage for passage in document.passages if passage.start <= start]
+    has_evidence = annotation.start is not None
     return UncertainValue(
         doc_id=document.doc_id,
         title=document.title,
@@ -180,8 +190,23 @@ def _uncertain_value_of(document: Document, annotation: FieldAnnotation) -> Unce
         value=annotation.value,
         confidence=annotation.confidence,
         evidence=" ".join(document.text[start : min(end, start + _MAX_EVIDENCE_CHARACTERS)].split()),
-        page=passages[-1].page if passages and annotation.start is not None else None,
+        page=passages[-1].page if passages and has_evidence else None,
+        before=document.text[max(start - _CONTEXT_CHARACTERS, 0) : start] if has_evidence else "",
+        after=document.text[end : end + _CONTEXT_CHARACTERS] if has_evidence else "",
+        whole_value=_whole_value_of(document, annotation),
+        version=reading_version_of(document, annotation.field),
     )
+
+
+def _whole_value_of(document: Document, annotation: FieldAnnotation) -> FieldValue:
+    """Returns the value that the document has, in its standard spelling; one that was too unsure is added to a list."""
+    stored = document.values.get(annotation.field)
+    is_stored = annotation.confidence >= MIN_VALUE_CONFIDENCE
+    if stored is not None and is_stored:
+        return stored
+    if isinstance(stored, tuple) and isinstance(annotation.value, tuple):
+        return cast(FieldValue, tuple(dict.fromkeys(cast(tuple[str, ...], (*stored, *annotation.value)))))
+    return annotation.value
 
 
 def _text_of_value(value: FieldValue) -> str:

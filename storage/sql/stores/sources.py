@@ -11,7 +11,22 @@ from datetime import timedelta
 from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Index, Update, and_, delete, func, insert, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Index,
+    Update,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.engine import Row
 from sqlmodel import AutoString, Field
 
@@ -52,6 +67,8 @@ class StoredSourceColumns(SourceDefinition):
     outcome: str | None  # of the last run
     counts: tables.OptionalJsonColumn
     failure: tables.OptionalPeopleText
+    leased_until: tables.OptionalUtcColumn = None  # while it is synced
+    paused_at: tables.OptionalUtcColumn = None  # since when it is synced by hand alone
 
 
 class SourceRow(tables.TableRow, StoredSourceColumns, frozen=True, table=True):
@@ -66,7 +83,6 @@ class SourceRow(tables.TableRow, StoredSourceColumns, frozen=True, table=True):
     every_s: int | None
     fence: int  # the number of the last run
     worker: str | None
-    leased_until: tables.OptionalUtcColumn
 
 
 class SourceItemRow(tables.TableRow, frozen=True, table=True):
@@ -175,10 +191,41 @@ class SourceStore:
         """End a run, successful or not, and schedule the next one. False if the lease was lost."""
         now, every = self._database.utc_now(), claimed.source.every
         values = {"synced_at": now, "outcome": outcome, "counts": counts, "failure": failure}
-        statement = _update_while_leased(claimed).values(
-            values | _RELEASED_VALUES | {"due_at": now + every if every else None}
-        )
+        next_run = case((sources.c.paused_at.is_(None), literal(now + every, tables.UtcTime()))) if every else None
+        statement = _update_while_leased(claimed).values(values | _RELEASED_VALUES | {"due_at": next_run})
         return await self._update_single_row(statement)
+
+    async def request_sync(self, source_id: str, *, by: str) -> bool:
+        """Make the source due at once, also one that is paused or has no schedule. False if there is no such source."""
+        values = {"due_at": self._database.utc_now()}
+        return await self._change_schedule(source_id, "source.sync", true(), values, by)
+
+    async def pause_source(self, source_id: str, *, by: str) -> bool:
+        """End the schedule of a source until it is resumed; a run that has begun goes on. False if there is no such
+        source, or if it is paused already.
+        """
+        values = {"paused_at": self._database.utc_now(), "due_at": None}
+        return await self._change_schedule(source_id, "source.pause", sources.c.paused_at.is_(None), values, by)
+
+    async def resume_source(self, source_id: str, *, by: str) -> bool:
+        """Continue the schedule of a paused source, which is due at once. False if it is not paused."""
+        now = self._database.utc_now()
+        next_run = case((sources.c.every_s.is_not(None), literal(now, tables.UtcTime())))
+        values = {"paused_at": None, "due_at": next_run}
+        return await self._change_schedule(source_id, "source.resume", sources.c.paused_at.is_not(None), values, by)
+
+    async def _change_schedule(
+        self, source_id: str, action: str, condition: ColumnElement[bool], values: Mapping[str, object], by: str
+    ) -> bool:
+        statement = update(sources).where(sources.c.id == source_id, condition).values(values)
+
+        def change_and_audit(connection: Connection) -> bool:
+            if connection.execute(statement).rowcount != 1:
+                return False
+            write_audit_entry(self._database, connection, action, source_id, by=by)
+            return True
+
+        return await self._database.run_write(change_and_audit)
 
     async def replace_credential(self, claimed: ClaimedSource, credential: str) -> bool:
         """Store another sealed credential, and return the source. False if the lease was lost."""

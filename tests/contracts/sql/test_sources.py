@@ -273,3 +273,50 @@ async def test_removing_a_source_removes_only_its_own_ledger(sources: SourceStor
     assert [source.id for source in await sources.list_sources()] == ["other"]
     assert await other_ledger.list_document_ids() == ["h:a"]
     assert await ledger.list_document_ids() == []
+
+
+async def test_a_paused_source_is_due_only_when_asked_for_and_stays_paused(
+    sources: SourceStore, clock: SetClock
+) -> None:
+    await sources.add_source(a_source())
+    paused = [await sources.pause_source("handbook", by="local:ann") for _ in range(2)]
+    clock.forward(hours=2)
+    not_due = await sources.claim_due_source("w1", LEASE)
+
+    asked = await sources.request_sync("handbook", by="local:ann")
+    await sources.finish_source_run(await claim_source(sources), "done", {})
+    after_run = await sources.find_source("handbook")
+    resumed = [await sources.resume_source("handbook", by="local:bob") for _ in range(2)]
+    again = await sources.find_source("handbook")
+
+    assert (paused, not_due, asked, resumed) == ([True, False], None, True, [True, False])
+    assert after_run is not None
+    assert again is not None
+    assert (after_run.due_at, after_run.paused_at is None) == (None, False)
+    assert (again.due_at, again.paused_at) == (clock.now, None)
+
+
+async def test_a_pause_during_a_run_holds_after_it(sources: SourceStore) -> None:
+    await sources.add_source(a_source())
+    claimed = await claim_source(sources)
+
+    await sources.pause_source("handbook", by="local:ann")
+    await sources.finish_source_run(claimed, "done", {})
+
+    stored = await sources.find_source("handbook")
+    assert stored is not None
+    assert (stored.due_at, stored.outcome) == (None, "done")
+
+
+async def test_a_source_without_a_schedule_is_synced_once_when_asked_for(
+    sources: SourceStore, clock: SetClock, database: SqlDatabase
+) -> None:
+    await sources.add_source(a_source(every=None))
+    await sources.request_sync("handbook", by="local:ann")
+    await sources.finish_source_run(await claim_source(sources), "done", {})
+    clock.forward(hours=2)
+
+    assert await sources.claim_due_source("w1", LEASE) is None
+    assert not await sources.request_sync("nowhere", by="local:ann")
+    entries = await list_audit_entries(database)
+    assert [(entry.action, entry.matter, entry.by) for entry in entries] == [("source.sync", "handbook", "local:ann")]

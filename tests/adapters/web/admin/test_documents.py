@@ -90,7 +90,8 @@ async def test_the_text_is_shown_beside_its_values_with_their_evidence_marked(si
     assert "sure 0.95" in markup
     assert "doubtful 0.55" in markup
     assert 'href="#e' in markup
-    assert "Without a value: length" in markup
+    assert '<p class="quiet">Without a value:</p>' in markup
+    assert '<span class="field-name">length</span>' in markup
 
 
 async def test_the_text_of_a_document_is_data(site: OpenedSite) -> None:
@@ -146,10 +147,11 @@ async def test_an_unknown_document_is_not_found(site: OpenedSite, doc_id: str) -
 
 async def test_unsure_values_are_listed_with_their_evidence(site: OpenedSite) -> None:
     _, page = await site.get("/admin/review?b=letters")
+    shown_evidence = 'Paid by <mark class="doubtful">Ada</mark>.'
     given = await site.get("/admin/review?b=secret")
 
     assert "1 value less sure than 0.7" in page
-    assert ("<q>Ada</q>" in page, "0.55" in page, "/admin/document?b=letters&id=l-000" in page) == (True, True, True)
+    assert (shown_evidence in page, "0.55" in page, "/admin/document?b=letters&id=l-000" in page) == (True, True, True)
     assert "No value of this bucket was read from a text" in given[1]
 
 
