@@ -84,6 +84,7 @@ from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import IndexDamaged, SearchError
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
+from storage.sql.administration.value_correction_store import ValueCorrectionStore
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import SqlError
 from storage.sql.health_store import HealthStore
@@ -92,7 +93,6 @@ from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkSto
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
 from storage.sql.stores.sources import SourceStore
-from storage.sql.value_correction_store import ValueCorrectionStore
 from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:

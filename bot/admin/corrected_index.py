@@ -13,8 +13,8 @@ from storage.search.forwarding_index import ForwardingIndex, IndexMethod
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import PutResult, ScopedIndex, SearchIndex
 from storage.search.scope import Scope
+from storage.sql.administration.value_correction_store import StoredCorrection, ValueCorrectionStore
 from storage.sql.database import JsonMapping
-from storage.sql.value_correction_store import StoredCorrection, ValueCorrectionStore
 
 if TYPE_CHECKING:
     from storage.ingest.extract.value_corrections import ValueCorrection

@@ -14,8 +14,8 @@ from bot.access.subjects import parse_person
 from bot.errors import InvalidSubject
 from bot.http.secret_check import hash_secret
 from bot.ids import PersonId
+from storage.sql.administration.program_tokens import ProgramToken, ProgramTokenStore
 from storage.sql.database import SqlDatabase
-from storage.sql.program_tokens import ProgramToken, ProgramTokenStore
 
 _TOKEN_PATTERN: Final = re.compile(r"parley_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NO_HASH: Final = "0" * 64  # compared with where there is no such token, which then takes as long

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, LargeBinary, MetaData, Table, func, insert, inspect, select, text
 
-from storage.sql import stores
+from storage.sql import administration, stores
 from storage.sql.backup_format import (
     BackupHeader,
     BackupReader,
@@ -51,9 +51,10 @@ class BackupSummary:
 
 def list_stored_tables() -> list[Table]:
     """Returns all tables that a backup holds, each after the tables to which its rows refer."""
-    for module in pkgutil.iter_modules(stores.__path__):  # each store declares its tables
-        importlib.import_module(f"{stores.__name__}.{module.name}")
-    for name in ("health_store", "program_tokens", "saved_search_store", "value_correction_store", "web_page_store"):
+    for folder in (stores, administration):
+        for module in pkgutil.iter_modules(folder.__path__):  # each store declares its tables
+            importlib.import_module(f"{folder.__name__}.{module.name}")
+    for name in ("health_store", "saved_search_store", "web_page_store"):
         importlib.import_module(f"storage.sql.{name}")
     return [table for table in TableRow.metadata.sorted_tables if table.name not in _EXCLUDED_TABLES]
 

@@ -22,8 +22,8 @@ from storage.search.errors import UnreadableJson
 from storage.search.ids import FieldName
 from storage.search.index import SearchIndex
 from storage.search.schema import Schema, SchemaField
+from storage.sql.administration.value_correction_store import StoredCorrection, ValueCorrectionStore
 from storage.sql.database import SqlDatabase
-from storage.sql.value_correction_store import StoredCorrection, ValueCorrectionStore
 
 if TYPE_CHECKING:
     from storage.ingest.extract.value_corrections import ValueCorrection
@@ -37,7 +37,7 @@ class Decision(StrEnum):
     EMPTIED = "emptied"  # the document has no such value
 
 
-class Withdrawal(StrEnum):
+class WithdrawnState(StrEnum):
     """What is there after a decision was withdrawn."""
 
     RESTORED = "restored"  # what was read before
@@ -122,7 +122,7 @@ class ValueDecisions:
         document, schema, schema_field = await self._find_field(bucket, doc_id, field, version, by)
         await self._save(document, schema, schema_field, Decision.EMPTIED, ValueCorrection(value=None), by)
 
-    async def withdraw_decision(self, bucket: str, doc_id: str, field: str, by: PersonId) -> Withdrawal:
+    async def withdraw_decision(self, bucket: str, doc_id: str, field: str, by: PersonId) -> WithdrawnState:
         """What was read before is there again, if the text is still the same. Raises `ConcurrentChange`."""
         from storage.ingest.extract.value_corrections import restore_reading, text_digest_of
 
@@ -138,8 +138,10 @@ class ValueDecisions:
         restored = restore_reading(document, FieldName(field), value, annotations, schema)
         await self._index.put(schema.bucket, [restored])
         if is_same_text:
-            return Withdrawal.RESTORED
-        return Withdrawal.READ_AGAIN if await self._sources.mark_for_reload(schema.bucket) else Withdrawal.UNREAD
+            return WithdrawnState.RESTORED
+        return (
+            WithdrawnState.READ_AGAIN if await self._sources.mark_for_reload(schema.bucket) else WithdrawnState.UNREAD
+        )
 
     async def _find_field(
         self, bucket: str, doc_id: str, field: str, version: str, by: PersonId

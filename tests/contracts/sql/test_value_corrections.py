@@ -1,12 +1,17 @@
 """The contract of the values that people have accepted or corrected."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from storage.sql.administration.value_correction_store import (
+    KEPT_AFTER_DELETION,
+    StoredCorrection,
+    ValueCorrectionStore,
+)
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.audit import AuditLog
-from storage.sql.value_correction_store import KEPT_AFTER_DELETION, StoredCorrection, ValueCorrectionStore
 from tests.contracts.sql.databases import SetClock
 
 NOW = datetime(2031, 5, 9, 12, tzinfo=UTC)
@@ -43,9 +48,7 @@ async def test_a_correction_is_found_by_its_document(store: ValueCorrectionStore
 async def test_a_later_correction_replaces_the_value_and_keeps_what_was_read(store: ValueCorrectionStore) -> None:
     first = a_correction("d-1")
     await store.save_correction(first)
-    second = StoredCorrection(
-        **{**vars(first), "content": {"value": None, "wordings": []}, "reading": {"value": "x", "annotations": []}}
-    )
+    second = replace(first, content={"value": None, "wordings": []}, reading={"value": "x", "annotations": []})
 
     await store.save_correction(second)
 
@@ -103,7 +106,6 @@ async def test_a_bucket_goes_with_its_corrections(store: ValueCorrectionStore) -
 
 async def test_the_newest_corrections_come_first(store: ValueCorrectionStore) -> None:
     for day in range(4):
-        moved = {"decided_at": NOW + timedelta(days=day)}
-        await store.save_correction(StoredCorrection(**{**vars(a_correction(f"d-{day}")), **moved}))
+        await store.save_correction(replace(a_correction(f"d-{day}"), decided_at=NOW + timedelta(days=day)))
 
     assert [correction.doc_id for correction in await store.list_newest("letters", 2)] == ["d-3", "d-2"]

@@ -1,5 +1,6 @@
 """The page about sources: what it shows of each kind, and the buttons to sync, pause and resume."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -67,7 +68,7 @@ async def test_why_a_sync_failed_is_said_at_the_top(site: OpenedSite, tmp_path: 
 
 async def test_no_secret_is_on_the_page(site: OpenedSite) -> None:
     rest = {"items": "$.items", "id": "$.id", "text": "$.text"}
-    requests = [
+    requests: list[tuple[str, str, Mapping[str, object]]] = [
         ("rest", f"https://198.51.100.7/list?api_key={TOKEN}", rest),
         ("sql", "postgresql://198.51.100.7/shop", {"query": "SELECT id FROM products", "key": "id", "user": "reader"}),
         ("confluence", "https://198.51.100.7/wiki", {"spaces": ["HR"]}),

@@ -50,7 +50,7 @@ def test_a_corrected_value_has_evidence_only_where_the_text_has_it() -> None:
 
     assert annotations_of_field(found, VENDOR)[0].start == TEXT.index("Total")
     assert annotations_of_field(missing, VENDOR)[0].start is None
-    assert missing.values["vendor"] == "Merlin"
+    assert missing.values[VENDOR] == "Merlin"
 
 
 def test_a_list_is_corrected_as_a_whole() -> None:
@@ -58,7 +58,7 @@ def test_a_list_is_corrected_as_a_whole() -> None:
         a_reading(), {TAGS: ValueCorrection(value=("oak", "elm"), wordings=("oak", "elm"))}, SCHEMA
     )
 
-    assert corrected.values["tags"] == ("oak", "elm")
+    assert corrected.values[TAGS] == ("oak", "elm")
     assert [(a.value, a.start) for a in annotations_of_field(corrected, TAGS)] == [
         (("oak",), TEXT.index("oak")),
         (("elm",), None),
