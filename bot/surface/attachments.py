@@ -17,10 +17,11 @@ ATTACHMENTS_BUCKET: Final = BucketId("attached/files")  # reserved: no other buc
 MAX_FILES: Final = 10  # in one conversation
 MAX_FILE_BYTES: Final = 20 * 1024 * 1024  # of one file
 MAX_TOTAL_BYTES: Final = 50 * 1024 * 1024  # of all files in one conversation
-FILE_KINDS: Final = ("pdf", "docx", "pptx", "xlsx", "csv", "html", "md", "txt")
+FILE_KINDS: Final = ("pdf", "docx", "pptx", "xlsx", "csv", "html", "md", "txt", "eml")
 
 _KIND_BY_MEDIA_TYPE: Final = {
     "application/pdf": "pdf",
+    "message/rfc822": "eml",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
@@ -30,7 +31,7 @@ _KIND_BY_MEDIA_TYPE: Final = {
     "text/plain": "txt",
 }
 _EXTENSION_ALIASES: Final = {"htm": "html", "markdown": "md", "text": "txt", "log": "txt"}
-_KIND_PATTERN: Final = r"(?:file|document|pdf|docx|csv|xlsx|pptx|spreadsheet|sheet|table|presentation)s?"
+_KIND_PATTERN: Final = r"(?:file|document|pdf|docx|csv|xlsx|pptx|spreadsheet|sheet|table|presentation|e-?mail|mail)s?"
 _DEMONSTRATIVE_PATTERN: Final = re.compile(rf"\bth(?:is|ese) ({_KIND_PATTERN})\b", re.IGNORECASE)
 _ATTACHMENT_PATTERN: Final = re.compile(rf"\b(?:(?:attached|uploaded) {_KIND_PATTERN}|attachments?)\b", re.IGNORECASE)
 _MAX_NAMES_LISTED: Final = 5
@@ -142,7 +143,7 @@ def origin_message_of(inbound: Inbound) -> MessageId:
 def format_unfetched_notice(names: Sequence[str]) -> str:
     """The sentence about files that are not fetched at all, as Markdown."""
     supported_files = translate_message(
-        "I read PDF, Word, PowerPoint, Excel, CSV, HTML, Markdown and text files of {size} MB at most, "
+        "I read PDF, Word, PowerPoint, Excel, CSV, HTML, Markdown, text and mail (.eml) files of {size} MB at most, "
         "{count} in a conversation.",
         size=MAX_FILE_BYTES // 1024**2,
         count=MAX_FILES,

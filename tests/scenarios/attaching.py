@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from email.message import EmailMessage
 from pathlib import Path
 
 import docx
@@ -27,6 +28,7 @@ from tests.scenarios.surfaces.office import (
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 CSV = "text/csv"
+MAIL = "message/rfc822"
 SALES_COUNT = 60  # rows of the table
 
 
@@ -40,6 +42,17 @@ def a_pdf(*pages: str) -> bytes:
         canvas.showPage()  # pyright: ignore[reportUnknownMemberType]
     canvas.save()  # pyright: ignore[reportUnknownMemberType]
     return buffer.getvalue()
+
+
+def a_mail(*, sender: str, subject: str, text: str, attached: tuple[str, bytes] | None = None) -> bytes:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = sender, "office@mills.example", subject
+    message["Date"] = "Tue, 06 May 2031 09:30:00 +0200"
+    message.set_content(text)
+    if attached is not None:
+        name, content = attached
+        message.add_attachment(content, maintype="application", subtype="pdf", filename=name)
+    return message.as_bytes()
 
 
 def a_docx(*paragraphs: str) -> bytes:

@@ -28,11 +28,13 @@ from tests.bot.fakes import Clock
 from tests.scenarios.attaching import (
     CSV,
     DOCX,
+    MAIL,
     PDF,
     SALES_COUNT,
     FileDesk,
     a_csv,
     a_docx,
+    a_mail,
     a_pdf,
     open_desk,
     sales_rows,
@@ -66,6 +68,19 @@ def rows_of(file: ReceivedFile) -> list[dict[str, str]]:
 
 
 # -- read
+
+
+async def test_a_mail_is_read_with_its_head_and_the_text_of_its_attachments(desk: FileDesk) -> None:
+    lease = ("lease.pdf", a_pdf("The notice period of the boathouse is nine weeks."))
+    text = "The Heron will be repainted in blue at Whitsun."
+    mail = a_mail(sender="Mara Quill <mara@mills.example>", subject="Boathouse", text=text, attached=lease)
+    offer = await desk.upload("offer.eml", mail, MAIL)
+
+    repainted = await desk.ask("Which colour will the Heron be repainted in?", offer)
+    notice = await desk.ask("What is the notice period of the boathouse?", in_thread_of=repainted)
+
+    assert "repainted in blue at Whitsun" in repainted.text
+    assert "nine weeks" in notice.text
 
 
 async def test_a_pdf_is_quoted_with_its_name_its_page_and_its_link(desk: FileDesk) -> None:

@@ -201,6 +201,8 @@ def a_file(
         ("page.htm", "application/octet-stream", "html"),
         ("notes", "text/plain; charset=utf-8", "txt"),
         ("main.py", "text/x-python", "py"),
+        ("Offer.EML", "application/octet-stream", "eml"),
+        ("forwarded", "message/rfc822", "eml"),
         ("all.zip", "application/zip", "zip"),
         ("nothing", "", ""),
     ],
@@ -230,6 +232,7 @@ def test_readable_files_are_selected_by_kind_size_and_number() -> None:
     [
         ("Summarize this document", True, "Summarize the attached document"),
         ("Summarize this document", False, None),
+        ("Who wrote this email?", True, "Who wrote the attached email?"),
         ("What do these files say?", True, "What do the attached files say?"),
         ("How many rows has the attached table?", False, "How many rows has the attached table?"),
         ("How many receipts are there?", True, None),
