@@ -88,7 +88,13 @@ class LoopReasoner:
             options=self._options,
             log=question_context.reasoning_log,
         )
-        prompt = self._render_prompt(question, question_context, lexicons, searched_buckets_of(by_rules))
+        prompt = self._render_prompt(
+            question,
+            question_context,
+            lexicons,
+            searched_buckets_of(by_rules),
+            may_search_web=session.context.web_search is not None,
+        )
         try:
             answer = await conversation.run_conversation(prompt)
         except (ModelUnavailable, UnusableReply) as exc:
@@ -114,10 +120,13 @@ class LoopReasoner:
         question_context: QuestionContext,
         lexicons: Mapping[BucketId, BucketLexicon],
         ranked_buckets: Sequence[BucketId],
+        *,
+        may_search_web: bool,
     ) -> RenderedPrompt:
         return load_prompt(LOOP_PROMPT).render(
             max_tool_calls=self._options.max_tool_calls,
             max_replies=self._options.max_calls,
+            may_search_web=may_search_web,
             today=describe_day(question_context.now.date()),
             schemas=_describe_schemas(question, lexicons, question_context, ranked_buckets),
             closest_values=remaining_lines(describe_closest_values(question, lexicons), MAX_VALUE_LINE_CHARS),

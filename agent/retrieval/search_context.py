@@ -9,6 +9,7 @@ from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
+from agent.web_search.web_passages import WebPassageSearch
 from storage.search.ids import BucketId, DocId, LegId
 from storage.search.index import ScopedIndex
 from storage.search.plan import Plan
@@ -35,6 +36,7 @@ class SearchContext:
     reranker: Reranker | None = None  # changes the order of passages
     embedder: TextEmbedder | None = None  # validates passages; None: they are not validated
     uses_index_cosines: bool = True  # the embedder is also the index's, so its cosines need not be computed again
+    web_search: WebPassageSearch | None = None  # a model may search the web after the documents; None: it may not
     locale: str = "en"
     limits: AnswerLimits = field(default_factory=AnswerLimits)
     buckets: frozenset[BucketId] | None = None  # the buckets to search; None: all in scope

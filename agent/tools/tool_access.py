@@ -36,6 +36,7 @@ class ToolAccess:
     question_context: QuestionContext
     linker: FilterLinker
     evidence: CollectedEvidence
+    has_searched_documents: bool = False  # an earlier call has
     notes: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
 

@@ -34,14 +34,18 @@ OptionalName = Annotated[str, BeforeValidator(_none_as_absent)]
 
 
 class ToolArguments(BaseModel):
-    """What every tool takes."""
+    """The arguments of any tool."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class BucketArguments(ToolArguments):
+    """What every tool for documents takes."""
 
     bucket: str = Field(description=_BUCKET_TEXT)
 
 
-class PassageSearchArguments(ToolArguments):
+class PassageSearchArguments(BucketArguments):
     """The arguments of both searches for passages."""
 
     query: str = Field(description="What the passages are about, in a few words of the documents' language.")
@@ -71,7 +75,7 @@ class TextSearchArguments(PassageSearchArguments):
     )
 
 
-class RecordSearchArguments(ToolArguments):
+class RecordSearchArguments(BucketArguments):
     """The arguments of `annotations_search`."""
 
     filters: list[ToolFilter] = Field(default_factory=list[ToolFilter], description=_FILTERS_TEXT)
@@ -88,7 +92,7 @@ class RecordSearchArguments(ToolArguments):
         return bound_number(self.limit, 1, MAX_TOP_K)
 
 
-class AggregateArguments(ToolArguments):
+class AggregateArguments(BucketArguments):
     """The arguments of `annotations_aggregate`."""
 
     function: ToolFunction = Field(description="For a share count both sets.")
@@ -104,7 +108,7 @@ class AggregateArguments(ToolArguments):
     descending: bool = Field(default=True, description="Whether the largest numbers come first.")
 
 
-class MetadataArguments(ToolArguments):
+class MetadataArguments(BucketArguments):
     """The arguments of `get_document_metadata`."""
 
     doc_id: str = Field(description="The doc_id of a document of the bucket, or an id of evidence such as d3 or p1.")
@@ -116,6 +120,12 @@ class MetadataArguments(ToolArguments):
     @property
     def context_characters(self) -> int:
         return bound_number(self.context_chars, _MIN_CONTEXT_CHARACTERS, MAX_CONTEXT_CHARACTERS)
+
+
+class WebSearchArguments(ToolArguments):
+    """The arguments of `search_web`."""
+
+    query: str = Field(description="A few words of the question, as the person wrote them; all others are left out.")
 
 
 def bound_number(number: int, low: int, high: int) -> int:

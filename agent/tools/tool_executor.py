@@ -26,6 +26,7 @@ from agent.tools.tool_budget import ToolBudget
 from agent.tools.tool_definitions import define_open_tool, define_tool
 from agent.tools.tool_filters import FilterLinker
 from agent.tools.tool_protocol import DocumentTool, ToolFindings, ToolResult
+from agent.web_search.search_tool import SEARCH_WEB
 from storage.search.codec import search_to_json
 from storage.search.errors import InvalidCondition, NotInScope
 
@@ -36,6 +37,7 @@ _TOOLS: Mapping[str, DocumentTool[ToolArguments]] = {
     tool.name: cast(DocumentTool[ToolArguments], tool)
     for tool in (SEARCH_TEXT, SEARCH_SEMANTIC, ANNOTATIONS_SEARCH, ANNOTATIONS_AGGREGATE, GET_DOCUMENT_METADATA)
 }
+_WEB_TOOL = cast(DocumentTool[ToolArguments], SEARCH_WEB)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +58,8 @@ class ToolOutcome:
     executed: ExecutedCall | None
 
 
-def tool_definitions() -> tuple[ToolDefinition, ...]:
-    """Returns the definitions of all tools, for a request to a model."""
-    return tuple(define_tool(tool.name, tool.description, tool.arguments_type) for tool in _TOOLS.values())
-
-
 def open_tool_definitions() -> tuple[ToolDefinition, ...]:
-    """Returns the definitions for programs: arguments with a default may be left out."""
+    """Returns the definitions for programs, without the web: arguments with a default may be left out."""
     return tuple(define_open_tool(tool.name, tool.description, tool.arguments_type) for tool in _TOOLS.values())
 
 
@@ -76,6 +73,15 @@ class ToolExecutor:
     budget: ToolBudget = field(default_factory=ToolBudget)
     evidence: CollectedEvidence = field(default_factory=CollectedEvidence)
     executed_calls: dict[str, ExecutedCall] = field(default_factory=dict[str, ExecutedCall])
+
+    @property
+    def tools(self) -> Mapping[str, DocumentTool[ToolArguments]]:
+        """The tools by name. The web is searched only where the context allows it."""
+        return _TOOLS if self.session.context.web_search is None else {**_TOOLS, _WEB_TOOL.name: _WEB_TOOL}
+
+    def define_tools(self) -> tuple[ToolDefinition, ...]:
+        """Returns the definitions of the tools, for a request to a model."""
+        return tuple(define_tool(tool.name, tool.description, tool.arguments_type) for tool in self.tools.values())
 
     async def run_call(self, call: ToolCall) -> ToolOutcome:
         """Executes a call, or says why not. Every call counts, whatever becomes of it."""
@@ -94,7 +100,7 @@ class ToolExecutor:
 
     async def execute_call(self, call: ToolCall) -> tuple[ExecutedCall, ToolResult]:
         """Executes a call beside the budget. Raises `UnusableToolCall` with the reason, and what `run_call` raises."""
-        tool = _find_tool(call.name)
+        tool = _find_tool(call.name, self.tools)
         arguments = _parse_arguments(call.arguments, tool)
         asked = arguments.model_dump(mode="json")
         earlier = self.budget.find_earlier_call(tool.name, asked)
@@ -105,12 +111,13 @@ class ToolExecutor:
             question_context=self.question_context,
             linker=self.linker,
             evidence=self.evidence,
+            has_searched_documents=any(executed.tool in _TOOLS for executed in self.executed_calls.values()),
         )
         started = time.perf_counter()
         try:
             result = await tool.run(arguments, access)
         except NotInScope as exc:
-            raise UnusableToolCall(f"There is no bucket {shorten_name(arguments.bucket)}.") from exc
+            raise UnusableToolCall("That bucket is not there any more.") from exc
         except InvalidCondition as exc:
             raise UnusableToolCall(f"{str(exc)[:_MAX_ERROR_CHARACTERS]}.") from exc
         executed = ExecutedCall(
@@ -138,10 +145,10 @@ def _refuse(text: str) -> ToolOutcome:
     return ToolOutcome(text=text, executed=None)
 
 
-def _find_tool(name: str) -> DocumentTool[ToolArguments]:
-    tool = _TOOLS.get(name.strip())
+def _find_tool(name: str, tools: Mapping[str, DocumentTool[ToolArguments]]) -> DocumentTool[ToolArguments]:
+    tool = tools.get(name.strip())
     if tool is None:
-        raise UnusableToolCall(f"There is no tool {shorten_name(name)}. The tools are: {', '.join(_TOOLS)}.")
+        raise UnusableToolCall(f"There is no tool {shorten_name(name)}. The tools are: {', '.join(tools)}.")
     return tool
 
 

@@ -40,6 +40,23 @@ def refine_queries(
     return _cut_queries(candidates, asked_queries)
 
 
+def keep_own_words(query: str, question: WebQuestion, subject: str = "") -> str:
+    """Returns the query without words that are neither the question's nor the subject's; empty without a content word.
+
+    A model has read documents. Whatever it writes, nothing of them leaves the house.
+    """
+    analyser = question.analyser
+    own_stems = {term.text for term in analyser.extract_terms(f"{question.text} {subject}")}
+    content_stems = {stem for word in question.words for stem in word.stems}
+    kept, holds_content = list[str](), False
+    for word in query.split():
+        stems = {term.text for term in analyser.extract_terms(word)}
+        if stems and stems <= own_stems:
+            kept.append(word)
+            holds_content = holds_content or bool(stems & content_stems)
+    return " ".join(kept)[:MAX_QUERY_CHARACTERS].strip() if holds_content else ""
+
+
 def _phrases_of_names(question: WebQuestion) -> list[str]:
     """The names of two words and more that stand side by side in the question."""
     phrases, words = list[str](), list[str]()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from agent.context import AgentContext
 from agent.evidence.word_meanings import TextEmbedder
 from agent.limits import AnswerLimits
 from agent.reasoner import Reasoner
@@ -213,11 +214,18 @@ class ConversationDialogue:
         )
         if question_about_files is not None:
             buckets = frozenset({ATTACHMENTS_BUCKET})
-        outcome = await self._agent.answer(question_about_files or question, replace(context, buckets=buckets))
         if buckets is None:
-            searched_result = await self._web_search.search_at_once(question, outcome, turn_context)
-            if searched_result is not None:
-                return searched_result
+            return await self._answer_with_web(question, context, turn_context)
+        outcome = await self._agent.answer(question_about_files or question, replace(context, buckets=buckets))
+        return await self._results.build_turn_result(question, outcome, turn_context)
+
+    async def _answer_with_web(self, question: str, context: AgentContext, turn_context: TurnContext) -> TurnResult:
+        """Asks all documents that may be seen, and then the web, as far as the settings allow it."""
+        async with self._web_search.open_tool(question, turn_context) as web_tool:
+            outcome = await self._agent.answer(question, replace(context, web_search=web_tool))
+            searched_result = await self._web_search.search_at_once(question, outcome, web_tool, turn_context)
+        if searched_result is not None:
+            return searched_result
         return await self._results.build_turn_result(question, outcome, turn_context)
 
 

@@ -1,10 +1,12 @@
 """Turns whose question is also searched on the web."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from agent.outcome import Answer, Outcome
-from agent.translation.languages import use_language
+from agent.translation.languages import get_reply_language, use_language
 from bot.conversation.clarifications import SelectedChoice
 from bot.conversation.notices import NO_WEB_NOTICE, NOT_GRANTED_NOTICE
 from bot.conversation.plan_history import state_after_outcome, state_after_web_answer, summary_of
@@ -15,10 +17,12 @@ from bot.dialogue.result_builder import TurnResultBuilder, notice_turn_result, r
 from bot.dialogue.turn_context import TurnContext
 from bot.dialogue.visible_plan import visible_plan
 from bot.translation import translate_message
+from bot.web_search.web_outcomes import is_web_answer, without_web_sources
 from bot.web_search.web_pages import WEB_BUCKET
 from bot.web_search.web_replies import gap_words_of, lacks_sure_answer, mark_web_answer, subject_of, web_notes_of
 from bot.web_search.web_report import WebSearchReport, WebSearchStatus, report_of_timeout
-from bot.web_search.web_search import WebRequest, WebSearch, is_web_answer
+from bot.web_search.web_search import WebRequest, WebSearch
+from bot.web_search.web_tool import WebSearchTool
 from storage.search.index import ScopedIndex
 
 
@@ -35,9 +39,29 @@ class WebSearchTurns:
     ) -> None:
         self._web_search, self._agent, self._contexts, self._results = web_search, agent, contexts, results
 
-    async def search_at_once(self, question: str, outcome: Outcome, turn_context: TurnContext) -> TurnResult | None:
-        """Returns the result with the web's answer, if the settings say that this question goes on to the web."""
+    @asynccontextmanager
+    async def open_tool(self, question: str, turn_context: TurnContext) -> AsyncGenerator[WebSearchTool | None]:
+        """Opens the web for a model that searches with tools; None where it may not."""
+        web_search, language = self._web_search, get_reply_language()
+        if web_search is None or not web_search.offers_tool(question, language):
+            yield None
+            return
+        async with web_search.open_tool(self._build_request(question, language, (), turn_context)) as tool:
+            yield tool
+
+    async def search_at_once(
+        self, question: str, outcome: Outcome, tool: WebSearchTool | None, turn_context: TurnContext
+    ) -> TurnResult | None:
+        """Returns the result with the web's answer, if the settings say that this question goes on to the web.
+
+        What a model has found with the tool is not searched for again, unless it failed to answer with it.
+        """
         web_search = self._web_search
+        report = None if tool is None else await tool.build_report(outcome)
+        if web_search is not None and report is not None:
+            web_search.report_measurement(report)
+            if report.answer is not None or not turn_context.reasoning_log.fallbacks:
+                return await self._build_web_turn_result(question, outcome, report, turn_context)
         if web_search is None or not web_search.searches_at_once(question, outcome):
             return None
         report = await self._search_web(web_search, question, outcome, turn_context)
@@ -75,20 +99,25 @@ class WebSearchTurns:
                 return answer
             return await self._agent.agent.answer(question, replace(both, buckets=frozenset({WEB_BUCKET})))
 
-        request = WebRequest(
-            question=question,
-            language=outcome.language,
-            gap_words=gap_words_of(outcome),
-            subject=summary_of(turn_context.state).web_subject,
-            time_limit=self._agent.timeout,
-            report_progress=turn_context.report_progress,
-            report_attempt=turn_context.report_attempt,
-        )
+        request = self._build_request(question, outcome.language, gap_words_of(outcome), turn_context)
         try:
             async with asyncio.timeout(self._agent.timeout.total_seconds()):
                 return await web_search.search_pages(request, ask_with_pages)
         except TimeoutError:
             return report_of_timeout()
+
+    def _build_request(
+        self, question: str, language: str, gap_words: tuple[str, ...], turn_context: TurnContext
+    ) -> WebRequest:
+        return WebRequest(
+            question=question,
+            language=language,
+            gap_words=gap_words,
+            subject=summary_of(turn_context.state).web_subject,
+            time_limit=self._agent.timeout,
+            report_progress=turn_context.report_progress,
+            report_attempt=turn_context.report_attempt,
+        )
 
     async def _build_web_turn_result(
         self, question: str, outcome: Outcome, report: WebSearchReport, turn_context: TurnContext
@@ -99,12 +128,13 @@ class WebSearchTurns:
         """
         answer = mark_web_answer(report)
         with use_language(outcome.language):
-            notes = web_notes_of(report)
+            is_silent = answer is None and not lacks_sure_answer(outcome)  # the documents answer
+            notes = () if is_silent else web_notes_of(report)
         shown = outcome if answer is None else answer
         turn_result = await self._results.build_turn_result(
             question, shown, turn_context, notes=notes, offers_web=report.status is WebSearchStatus.UNAVAILABLE
         )
-        state = state_after_outcome(turn_context.state, turn_context.turn, question, outcome)
+        state = state_after_outcome(turn_context.state, turn_context.turn, question, without_web_sources(outcome))
         if state is not None and answer is not None:
             state = state_after_web_answer(state, subject_of(report))
         return replace(turn_result, state=state, result=turn_result.result | {"web": report.to_json()})

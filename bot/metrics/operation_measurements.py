@@ -78,7 +78,10 @@ class JobMeasurement(BaseModel):
 
 
 class WebSearchMeasurement(BaseModel):
-    """A search of the web for one question. `outcome`: the status of its report. `completeness`: from 0 to 1."""
+    """A search of the web for one question. `outcome`: the status of its report. `completeness`: from 0 to 1.
+
+    `server_requests`: to the search server. `bytes_read`: of the crawled pages, uncompressed.
+    """
 
     kind: Literal["web_search"] = "web_search"
     outcome: str
@@ -86,6 +89,8 @@ class WebSearchMeasurement(BaseModel):
     completeness: float
     urls_found: int
     urls_crawled: int
+    server_requests: int = 0
+    bytes_read: int = 0
 
 
 OperationMeasurement: TypeAlias = Annotated[

@@ -229,6 +229,12 @@ class _WebSearchMetrics:
             ("state",),
             registry=registry,
         )
+        self._request_counter = Counter(
+            "parley_web_server_requests", "Requests to the search server.", registry=registry
+        )
+        self._byte_counter = Counter(
+            "parley_web_page_bytes", "Bytes of the crawled pages, uncompressed.", registry=registry
+        )
         self._completeness = Histogram(
             "parley_web_completeness",
             "Share of a question that the pages of the web answer.",
@@ -240,6 +246,8 @@ class _WebSearchMetrics:
         self._search_counter.labels(measurement.outcome).inc()
         self._url_counter.labels("found").inc(measurement.urls_found)
         self._url_counter.labels("crawled").inc(measurement.urls_crawled)
+        self._request_counter.inc(measurement.server_requests)
+        self._byte_counter.inc(measurement.bytes_read)
         self._completeness.observe(measurement.completeness)
 
 

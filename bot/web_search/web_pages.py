@@ -66,12 +66,16 @@ class WebPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedUrl:
-    """What became of a URL: its page, or why it has none. `is_fetched`: over the network, not from the database."""
+    """What became of a URL: its page, or why it has none. `is_fetched`: over the network, not from the database.
+
+    `byte_count`: of a page that was fetched, uncompressed.
+    """
 
     url: str
     page: WebPage | None = None
     reason: str = ""
     is_fetched: bool = True
+    byte_count: int = 0
 
 
 @dataclass(slots=True)
@@ -102,7 +106,7 @@ class WebPageIndex:
         doc_ids = {url: web_doc_id_of(url) for url in urls}
         stored = {page.page: page for page in await self.store.load_pages(list(doc_ids.values()))}
         new_urls = [url for url, doc_id in doc_ids.items() if doc_id not in stored]
-        failures = await self._fetch_and_store(new_urls, stored, time_limit)
+        failures, sizes = await self._fetch_and_store(new_urls, stored, time_limit)
         page_by_url = {page.url: page for page in reversed(stored.values())}
         known_urls = {page.url for page in self.pages.values()}
         self.pages |= await self._index_pages([page for url, page in page_by_url.items() if url not in known_urls])
@@ -112,21 +116,26 @@ class WebPageIndex:
                 page=self.pages.get(doc_id),
                 reason=failures.get(url, "" if doc_id in self.pages else "there is no text in it"),
                 is_fetched=url in new_urls,
+                byte_count=sizes.get(url, 0),
             )
             for url, doc_id in doc_ids.items()
         ]
 
     async def _fetch_and_store(
         self, urls: Sequence[str], stored: dict[str, StoredWebPage], time_limit: timedelta
-    ) -> dict[str, str]:
-        """Fetches pages, stores them and adds them to `stored`. Returns the reasons of those that failed, by URL."""
+    ) -> tuple[dict[str, str], dict[str, int]]:
+        """Fetches pages, stores them and adds them to `stored`.
+
+        Returns by URL the reasons of those that failed, and the sizes of the others.
+        """
         from storage.ingest.sources.web_page import UnreadablePage
 
-        failures: dict[str, str] = {}
+        failures, sizes = dict[str, str](), dict[str, int]()
         for url, result in zip(urls, await self.fetcher.fetch_pages(urls, time_limit), strict=True):
             if isinstance(result, UnreadablePage):
                 failures[url] = result.reason
                 continue
+            sizes[url] = len(result.body)
             outline = await asyncio.to_thread(read_outline, result.body, result.suffix)
             page = StoredWebPage(
                 page=web_doc_id_of(url),
@@ -139,7 +148,7 @@ class WebPageIndex:
             )
             await self.store.store_page(page)
             stored[page.page] = page
-        return failures
+        return failures, sizes
 
     async def _index_pages(self, stored: Sequence[StoredWebPage]) -> dict[DocId, WebPage]:
         """Indexes the pages; returns those that have text."""

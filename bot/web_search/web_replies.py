@@ -10,7 +10,8 @@ from agent.translation.message_catalogues import mark_message
 from bot.surface.replies import escape_markdown
 from bot.translation import translate_message
 from bot.web_search.settings import WebSearchSettings, WebUse
-from bot.web_search.web_pages import WEB_BUCKET, WebPage, is_web_doc_id
+from bot.web_search.web_outcomes import rests_on_documents
+from bot.web_search.web_pages import WEB_BUCKET, WebPage
 from bot.web_search.web_report import WebSearchReport, WebSearchStatus
 from storage.search.ids import DocId
 from storage.search.plan import Plan
@@ -94,8 +95,7 @@ def web_notes_of(report: WebSearchReport) -> tuple[str, ...]:
     if report.answer is None:
         is_unavailable = report.status is WebSearchStatus.UNAVAILABLE
         return (translate_message(_FAILURE_NOTICE if is_unavailable else _NOTHING_NOTICE),)
-    is_mixed = any(not is_web_doc_id(citation.doc_id) for citation in report.answer.citations)
-    sure_note = _MIXED_NOTE if is_mixed else _WEB_NOTE
+    sure_note = _MIXED_NOTE if rests_on_documents(report.answer) else _WEB_NOTE
     is_said_by_answer = not all(leg.is_sure for leg in report.answer.legs)
     notes = [translate_message(sure_note if report.is_sure or is_said_by_answer else _UNSURE_NOTE)]
     gaps = report.completeness.gaps[:_MAX_GAPS_SHOWN]

@@ -55,6 +55,16 @@ class WebSearchReport:
         """URLs that were fetched over the network."""
         return sum(loaded.is_fetched for web_round in self.rounds for loaded in web_round.loaded)
 
+    @property
+    def request_count(self) -> int:
+        """Requests to the search server."""
+        return sum(len(web_round.queries) for web_round in self.rounds)
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of the pages that were fetched, uncompressed."""
+        return sum(loaded.byte_count for web_round in self.rounds for loaded in web_round.loaded)
+
     def to_json(self) -> dict[str, Json]:
         return {
             "status": self.status.value,
@@ -64,6 +74,8 @@ class WebSearchReport:
             "gaps": list(self.completeness.gaps),
             "urls_found": self.found_count,
             "urls_crawled": self.crawled_count,
+            "requests": self.request_count,
+            "bytes": self.byte_count,
             "search_history": [_round_to_json(web_round) for web_round in self.rounds],
         }
 

@@ -5,9 +5,8 @@ and pages. Only words of the person's own question, and the subject of public pa
 """
 
 import re
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,29 +19,24 @@ from agent.outcome import Answer, Citation, Clarify, FoundPassage, Outcome, Outc
 from agent.web_search.asked_words import WebQuestion, read_web_question
 from agent.web_search.completeness import EvidenceCompleteness, measure_completeness
 from agent.web_search.query_refinement import first_queries, refine_queries
-from agent.web_search.url_ranking import MIN_URL_SCORE, choose_promising, rank_urls, score_of_url
-from agent.web_search.web_results import RankedUrl, WebResult
 from bot.metrics.operation_measurements import OperationObserver, WebSearchMeasurement
 from bot.progress import ProgressCallback
-from bot.translation import translate_message
-from bot.web_search.errors import WebSearchUnavailable
-from bot.web_search.settings import WebSearchSettings
-from bot.web_search.web_pages import IndexOpener, LoadedUrl, WebPageIndex, is_web_doc_id, open_web_page_index
+from bot.web_search.page_collection import WebPageCollection
+from bot.web_search.settings import WebSearchSettings, WebUse
+from bot.web_search.web_outcomes import is_web_answer, web_texts_of
+from bot.web_search.web_pages import IndexOpener, WebPageIndex, is_web_doc_id, open_web_page_index
 from bot.web_search.web_replies import may_search_at_once
 from bot.web_search.web_report import WebRound, WebSearchReport, WebSearchStatus
+from bot.web_search.web_tool import WebSearchTool
 from storage.search.analyser import Analyser
 from storage.search.index import ScopedIndex
-from storage.search.plan import CheckClaims, FindPassages, FindSteps, SummariseDocuments
 from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:
-    from bot.web_search.searxng_client import SearxngClient
     from storage.ingest.extract.candidates import Extractor
     from storage.ingest.sources.web_page import WebPageFetcher
 
-_TEXT_FORMS: Final = (FindPassages, CheckClaims, FindSteps, SummariseDocuments)  # which quote what pages say
 _MARKER: Final = re.compile(r"\[\d+\]")
-_TIME_SHARE: Final = 0.6  # of the time for a question, after which no further round begins
 
 AskWithPages: TypeAlias = Callable[[ScopedIndex], Awaitable[Outcome]]
 """Asks the question again, over the documents and these pages."""
@@ -89,24 +83,31 @@ class WebSearch:
 
     async def search_pages(self, request: WebRequest, ask_with_pages: AskWithPages) -> WebSearchReport:
         """Raises what the index, the database and `ask_with_pages` raise. A server that fails is in the report."""
-        analyser = self._analysers(request.language)
-        unweighed = read_web_question(request.question, analyser, request.language, request.gap_words)
-        question = await unweighed.weigh_words(self._meanings)
-        from bot.web_search.searxng_client import open_searxng_client
-
-        async with open_searxng_client(self.settings.searxng_url or "") as client, self._open_pages(request) as pages:
+        async with self._open_collection(request, request.report_attempt) as collection:
             run = _WebSearchRun(
-                request=request,
-                question=question,
-                client=client,
-                pages=pages,
+                collection=collection,
+                subject=request.subject,
                 ask_with_pages=ask_with_pages,
-                meanings=self._meanings,
                 settings=self.settings,
             )
             report = await run.run_rounds()
-        self._report_measurement(report)
+        self.report_measurement(report)
         return report
+
+    @asynccontextmanager
+    async def open_tool(self, request: WebRequest) -> AsyncGenerator[WebSearchTool]:
+        """Opens a search for the tools of a model. Nothing is opened or sent before it is used."""
+        async with AsyncExitStack() as stack:
+            collection = self._open_collection(request, _ignore_attempt)  # the tools record their calls
+            yield WebSearchTool(
+                open_collection=lambda: stack.enter_async_context(collection),
+                subject=request.subject if self.settings.web_hints else "",
+                settings=self.settings,
+            )
+
+    def offers_tool(self, question: str, language: str) -> bool:
+        """Whether a model may search the web for the question: without a click, where the settings allow that."""
+        return self.settings.web is WebUse.AUTO and self.is_searchable(question, language)
 
     def is_searchable(self, question: str, language: str) -> bool:
         """Whether the web may be searched for the question: it is allowed, and there are words to search for."""
@@ -116,6 +117,26 @@ class WebSearch:
     def searches_at_once(self, question: str, outcome: Outcome) -> bool:
         """Whether the web is searched without a click, after this outcome over the documents."""
         return may_search_at_once(self.settings, outcome) and self.is_searchable(question, outcome.language)
+
+    @asynccontextmanager
+    async def _open_collection(
+        self, request: WebRequest, report_attempt: Callable[[SearchAttempt], None]
+    ) -> AsyncGenerator[WebPageCollection]:
+        from bot.web_search.searxng_client import open_searxng_client
+
+        analyser = self._analysers(request.language)
+        question = read_web_question(request.question, analyser, request.language, request.gap_words)
+        async with open_searxng_client(self.settings.searxng_url or "") as client, self._open_pages(request) as pages:
+            yield WebPageCollection(
+                question=await question.weigh_words(self._meanings),
+                client=client,
+                pages=pages,
+                meanings=self._meanings,
+                language=request.language,
+                time_limit=request.time_limit,
+                report_progress=request.report_progress,
+                report_attempt=report_attempt,
+            )
 
     @asynccontextmanager
     async def _open_pages(self, request: WebRequest) -> AsyncGenerator[WebPageIndex]:
@@ -136,7 +157,7 @@ class WebSearch:
         ):
             yield pages
 
-    def _report_measurement(self, report: WebSearchReport) -> None:
+    def report_measurement(self, report: WebSearchReport) -> None:
         if report.failure:
             self._log.warning("web search failed", reason=report.failure)
         self._observer(
@@ -146,54 +167,51 @@ class WebSearch:
                 completeness=report.completeness.score,
                 urls_found=report.found_count,
                 urls_crawled=report.crawled_count,
+                server_requests=report.request_count,
+                bytes_read=report.byte_count,
             )
         )
 
 
 @dataclass(slots=True, kw_only=True)
 class _WebSearchRun:
-    request: WebRequest
-    question: WebQuestion
-    client: "SearxngClient"
-    pages: WebPageIndex
+    collection: WebPageCollection
+    subject: str
     ask_with_pages: AskWithPages
-    meanings: WordMeanings
     settings: WebSearchSettings
     rounds: list[WebRound] = field(default_factory=list[WebRound])
-    asked_queries: list[str] = field(default_factory=list[str])
-    seen_urls: set[str] = field(default_factory=set[str])
-    waiting: list[RankedUrl] = field(default_factory=list[RankedUrl])  # promising, not read yet
-    attempts: list[SearchAttempt] = field(default_factory=list[SearchAttempt])
-    started: float = field(default_factory=time.monotonic)
-    failure: str = ""
     answer: Answer | None = None
     is_sure: bool = False  # the agent answered; otherwise the answer consists of the sentences that come closest
     best: EvidenceCompleteness | None = None
 
     async def run_rounds(self) -> WebSearchReport:
-        queries = first_queries(self.question, self.request.subject if self.settings.web_hints else "")
-        while (queries or self.waiting) and len(self.rounds) < self.settings.web_rounds:
-            if self._remaining_time <= timedelta():
+        collection = self.collection
+        queries = first_queries(self.question, self.subject if self.settings.web_hints else "")
+        while (queries or collection.waiting) and len(self.rounds) < self.settings.web_rounds:
+            if collection.remaining_time <= timedelta():
                 break
             await self._run_round(queries)
-            if self.failure or self._is_complete:
+            if collection.failure or self._is_complete:
                 break
-            queries = refine_queries(self.question, self._completeness.gaps, self.asked_queries)
+            queries = refine_queries(self.question, self._completeness.gaps, collection.asked_queries)
         return WebSearchReport(
             rounds=tuple(self.rounds),
             status=self._status,
             completeness=self._completeness,
             answer=self.answer,
             is_sure=self.is_sure,
-            pages=tuple(self.pages.pages.values()),
-            attempts=tuple(self.attempts),
-            failure=self.failure,
+            pages=tuple(collection.pages.pages.values()),
+            attempts=tuple(collection.attempts),
+            failure=collection.failure,
         )
 
     @property
-    def _remaining_time(self) -> timedelta:
-        """What is left for searching and reading; the rest of the time is for asking again."""
-        return self.request.time_limit * _TIME_SHARE - timedelta(seconds=time.monotonic() - self.started)
+    def question(self) -> WebQuestion:
+        return self.collection.question
+
+    @property
+    def meanings(self) -> WordMeanings:
+        return self.collection.meanings
 
     @property
     def _completeness(self) -> EvidenceCompleteness:
@@ -210,49 +228,19 @@ class _WebSearchRun:
             return WebSearchStatus.COMPLETE
         if self.answer is not None:
             return WebSearchStatus.BEST_AVAILABLE
-        return WebSearchStatus.UNAVAILABLE if self.failure else WebSearchStatus.NOTHING_FOUND
+        return WebSearchStatus.UNAVAILABLE if self.collection.failure else WebSearchStatus.NOTHING_FOUND
 
     async def _run_round(self, queries: Sequence[str]) -> None:
         """Adds a round. After a failure of the server, what earlier rounds found stays."""
-        self.request.report_progress(translate_message("Searching the web …"))
-        results = await self._ask_server(queries)
-        new_results = [result for result in results if result.url not in self.seen_urls]
-        self.seen_urls |= {result.url for result in new_results}
-        ranked = await rank_urls(new_results, self.question, self.meanings)
-        candidates = sorted((*self.waiting, *ranked), key=score_of_url, reverse=True)
-        promising = choose_promising(candidates)
-        self.waiting = [url for url in candidates if url.score >= MIN_URL_SCORE and url not in promising]
-        loaded: list[LoadedUrl] = []
-        if promising:
-            self.request.report_progress(translate_message("Reading pages of the web …"))
-            urls = [url.result.url for url in promising]
-            loaded = await self.pages.add_pages(urls, max(self._remaining_time, timedelta(seconds=1)))
-        completeness = await self._ask_again() if any(url.page is not None for url in loaded) else 0.0
-        self.rounds.append(
-            WebRound(queries=tuple(queries), ranked=ranked, loaded=tuple(loaded), completeness=completeness)
-        )
-
-    async def _ask_server(self, queries: Sequence[str]) -> list[WebResult]:
-        results: list[WebResult] = []
-        for query in queries:
-            started = time.monotonic()
-            self.asked_queries.append(query)
-            try:
-                found = await self.client.find_pages(query, self.request.language)
-            except WebSearchUnavailable as exc:
-                self.failure = exc.reason
-                break
-            results += found
-            ms = round((time.monotonic() - started) * 1000, 1)
-            attempt = SearchAttempt(tool="search_web", arguments={"query": query}, documents=len(found), ms=ms)
-            self.attempts.append(attempt)
-            self.request.report_attempt(attempt)
-        return results
+        web_round = await self.collection.collect_pages(queries)
+        has_pages = any(url.page is not None for url in web_round.loaded)
+        completeness = await self._ask_again() if has_pages else 0.0
+        self.rounds.append(replace(web_round, completeness=completeness))
 
     async def _ask_again(self) -> float:
         """Asks over all pages so far; keeps the answer if it is more complete than those before."""
-        outcome = await self.ask_with_pages(self.pages.scoped_index())
-        texts = _web_texts_of(outcome)
+        outcome = await self.ask_with_pages(self.collection.pages.scoped_index())
+        texts = web_texts_of(outcome)
         completeness = await measure_completeness(texts, self.question, self.meanings)
         is_sure, answer = False, None
         if isinstance(outcome, Answer) and is_web_answer(outcome):
@@ -295,6 +283,10 @@ class _WebSearchRun:
         return None
 
 
+def _ignore_attempt(attempt: SearchAttempt) -> None:
+    """Does nothing."""
+
+
 def _passage_of(citation: Citation, hits: Sequence[FoundPassage]) -> str:
     """Returns the passages that hold the citation, with the title; the citation alone if no hit holds it."""
     texts = [
@@ -318,20 +310,3 @@ def quote_closest(outcome: Clarify) -> Answer:
         trace=outcome.trace,
         generation=outcome.generation,
     )
-
-
-def is_web_answer(answer: Answer) -> bool:
-    """Whether the answer says what pages of the web say: no list, number or table that counts them as documents."""
-    return any(is_web_doc_id(citation.doc_id) for citation in answer.citations) and all(
-        isinstance(leg.answer_form, _TEXT_FORMS) for leg in answer.plan.legs
-    )
-
-
-def _web_texts_of(outcome: Outcome) -> list[str]:
-    """The texts of the web that the outcome rests on, the cited ones first, each with its title."""
-    if not isinstance(outcome, (Answer, Clarify)):
-        return []
-    hits = [found.hit for found in outcome.hits if is_web_doc_id(found.hit.doc_id)]
-    return [f"{hit.title}\n{hit.text}" for hit in hits] or [
-        f"{citation.title}\n{citation.text}" for citation in outcome.citations if is_web_doc_id(citation.doc_id)
-    ]

@@ -60,7 +60,8 @@ def build_loop_answer(
     if needs_text:
         text_leg = LegId(_LEG_IDS[len(legs)])
         searched = (bucket for call in calls.values() for bucket in call.findings.search.buckets)
-        buckets = tuple(dict.fromkeys(searched)) or tuple(executor.question_context.schemas)
+        schemas = executor.question_context.schemas
+        buckets = tuple(bucket for bucket in dict.fromkeys(searched) if bucket in schemas) or tuple(schemas)
         legs.append(_build_text_leg(text_leg, question, buckets))
     return LoopAnswer(
         planned=_plan_legs(question, legs, assumptions), answer=answer, text_leg=text_leg, items=executor.evidence.items

@@ -17,7 +17,7 @@ from agent.gateway.messages import ChatMessage, MessageRole, ModelReply, ModelRe
 from agent.model.options import ModelOptions
 from agent.reasoning_log import EvidenceReview, ReasoningLog
 from agent.tools.tool_definitions import define_tool
-from agent.tools.tool_executor import MAX_ARGUMENT_CHARACTERS, ToolExecutor, describe_errors, tool_definitions
+from agent.tools.tool_executor import MAX_ARGUMENT_CHARACTERS, ToolExecutor, describe_errors
 from prompts.outputs import ToolAnswerOutput
 from prompts.prompt_library import RenderedPrompt
 
@@ -70,7 +70,7 @@ class ToolConversation:
             prompt=prompt.label,
             role=ModelRole.MAIN,
             messages=tuple(messages),
-            tools=(*tool_definitions(), answer_tool),
+            tools=(*self.executor.define_tools(), answer_tool),
             max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
 

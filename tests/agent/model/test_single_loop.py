@@ -384,7 +384,7 @@ async def test_the_prompt_holds_buckets_and_question_apart_from_the_instructions
 
     (request,) = model.requests
     system, user = request.messages
-    assert request.prompt == "answer_with_tools@1"
+    assert request.prompt == "answer_with_tools@2"
     assert "5 calls of tools, and 4 replies" in system.content
     assert "Bolt" not in system.content
     assert "## receipts: 12 documents" in user.content

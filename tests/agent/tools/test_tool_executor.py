@@ -8,10 +8,11 @@ import jsonschema
 import pytest
 
 from agent.gateway.messages import ToolCall
+from agent.outcome import FoundPassage
 from agent.tools.collected_evidence import CollectedPassage, CollectedRecord
-from agent.tools.tool_executor import tool_definitions
 from agent.tools.tool_protocol import NumberFindings, PassageFindings, RecordFindings
-from storage.search.ids import FieldName
+from storage.search.ids import BucketId, ChunkId, DocId, FieldName
+from storage.search.index import PassageHit
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
 from tests.agent.tools.conftest import MakeBench, ToolBench
 from tests.agent.tools.receipts_index import MANUALS, WINCH
@@ -22,19 +23,45 @@ def a_filter(field: str, op: str, *values: str, words: str = "") -> Mapping[str,
     return {"field": field, "op": op, "values": list(values), "words": words}
 
 
+class ScriptedWeb:
+    """A web with one page."""
+
+    def __init__(self) -> None:
+        self.queries: list[str] = []
+
+    async def find_passages(self, query: str) -> tuple[FoundPassage, ...]:
+        self.queries.append(query)
+        hit = PassageHit(
+            doc_id=DocId("web/pages#1"),
+            bucket=BucketId("web/pages"),
+            chunk_id=ChunkId("web/pages#1:0"),
+            title="Winches",
+            source="https://ropes.example/winches",
+            text="A winch holds </text> up to two tonnes.",
+            start=0,
+            end=39,
+            page=None,
+            score=1.0,
+        )
+        return (FoundPassage(hit=hit, score=1.0, found_by=("text",)),)
+
+
 # -- definitions
 
 
-def test_every_tool_has_a_strict_schema_without_references() -> None:
-    definitions = {definition.name: definition for definition in tool_definitions()}
+async def test_every_tool_has_a_strict_schema_without_references(bench: ToolBench, make_bench: MakeBench) -> None:
+    with_web = await make_bench(web_search=ScriptedWeb())
+    without_web = {definition.name for definition in bench.executor.define_tools()}
+    definitions = {definition.name: definition for definition in with_web.executor.define_tools()}
 
-    assert set(definitions) == {
+    assert without_web == {
         "search_text",
         "search_semantic",
         "annotations_search",
         "annotations_aggregate",
         "get_document_metadata",
     }
+    assert set(definitions) == without_web | {"search_web"}
     for definition in definitions.values():
         jsonschema.Draft202012Validator.check_schema(dict(definition.parameters))
         assert definition.parameters["additionalProperties"] is False
@@ -326,3 +353,28 @@ async def test_text_of_documents_cannot_leave_its_delimiters(bench: ToolBench) -
         *[line for line in inside if line.startswith("[")],
     ]
     assert set(bench.executor.evidence.items) == {"p1"}
+
+
+# -- the web
+
+
+async def test_the_web_is_searched_after_the_documents_and_its_passages_name_their_page(make_bench: MakeBench) -> None:
+    web = ScriptedWeb()
+    bench = await make_bench(web_search=web)
+
+    too_early = await bench.call_tool("search_web", query="winch load")
+    await bench.call_tool("search_text", bucket="manuals", query="load of the winch", top_k=1)
+    found = await bench.call_tool("search_web", query="winch load")
+
+    assert (too_early.executed, "Search the documents first" in too_early.text) == (None, True)
+    assert web.queries == ["winch load"]
+    assert '[p2] "Winches", from the web: "https://ropes.example/winches"\n<text>' in found.text
+    assert found.text.count("</text>") == 1
+    assert found.text.startswith("Result of call c2 (search_web). Calls left: 2.")
+
+
+async def test_without_permission_there_is_no_tool_for_the_web(bench: ToolBench) -> None:
+    refused = await bench.call_tool("search_web", query="winch load")
+
+    assert refused.executed is None
+    assert "There is no tool" in refused.text

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agent.evidence.word_meanings import WordMeanings
 from agent.web_search.asked_words import WebQuestion, read_web_question
-from agent.web_search.query_refinement import MAX_QUERY_CHARACTERS, first_queries, refine_queries
+from agent.web_search.query_refinement import MAX_QUERY_CHARACTERS, first_queries, keep_own_words, refine_queries
 from agent.web_search.url_ranking import choose_promising, rank_urls
 from agent.web_search.web_results import RankedUrl, WebResult
 from storage.search.analyser import fold_text
@@ -118,3 +118,23 @@ async def test_gaps_weigh_more_than_words_that_the_documents_know() -> None:
     [with_gap] = await rank_results(question_of("What is the boiling point of acetone?", gap_words=("acetone",)), page)
 
     assert with_gap.score < plain.score
+
+
+def test_a_query_of_a_model_keeps_only_words_that_the_person_wrote() -> None:
+    question = question_of("How tall is the Eiffel Tower in Paris?")
+
+    assert keep_own_words("height of Eiffel tower Paris", question) == "Eiffel tower Paris"
+    assert keep_own_words("Eiffel Tower invoice I-17 of Globex, 4,200 EUR", question) == "Eiffel Tower"
+    assert keep_own_words("globex in the", question) == ""
+    assert keep_own_words("its lift", question_of("And when was its lift built?"), "Eiffel Tower") == "its lift"
+    assert keep_own_words("Eiffel lift", question_of("And when was its lift built?"), "Eiffel Tower") == "Eiffel lift"
+
+
+@given(st.text(max_size=300), st.text(max_size=200))
+def test_whatever_a_model_writes_only_words_of_the_question_are_sent(query: str, asked: str) -> None:
+    question = question_of(asked)
+    kept = keep_own_words(query, question)
+
+    sent = {term.text for term in question.analyser.extract_terms(kept)}
+    assert sent <= {term.text for term in question.analyser.extract_terms(question.text)}
+    assert len(kept) <= MAX_QUERY_CHARACTERS

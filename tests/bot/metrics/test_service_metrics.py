@@ -154,13 +154,23 @@ def test_searches_of_the_web_are_counted() -> None:
     metrics = ServiceMetrics()
 
     metrics.record_operation(
-        WebSearchMeasurement(outcome="complete", rounds=2, completeness=0.9, urls_found=20, urls_crawled=3)
+        WebSearchMeasurement(
+            outcome="complete",
+            rounds=2,
+            completeness=0.9,
+            urls_found=20,
+            urls_crawled=3,
+            server_requests=4,
+            bytes_read=70_000,
+        )
     )
 
     assert samples_of(metrics) == {
         ("parley_web_searches_total", "complete"): 1,
         ("parley_web_urls_total", "found"): 20,
         ("parley_web_urls_total", "crawled"): 3,
+        ("parley_web_server_requests_total",): 4,
+        ("parley_web_page_bytes_total",): 70_000,
         ("parley_web_completeness_count",): 1,
         ("parley_web_completeness_sum",): 0.9,
     }

@@ -8,6 +8,7 @@ from typing import Any as Json
 
 import pytest
 
+from agent.reasoner import Reasoner
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.ids import OPERATOR
@@ -58,7 +59,7 @@ async def site(searxng: SearxngStandIn) -> AsyncIterator[WebSite]:
 @pytest.fixture
 def open_bot(tmp_path: Path, searxng: SearxngStandIn, clock: Clock) -> BotOpener:
     @asynccontextmanager
-    async def opener(web: str, **environ: str) -> AsyncGenerator[Application]:
+    async def opener(web: str, reasoner: Reasoner | None = None, **environ: str) -> AsyncGenerator[Application]:
         (tmp_path / "docs").mkdir(exist_ok=True)
         (tmp_path / "docs" / "handbook.md").write_text(HANDBOOK)
         (tmp_path / "invoices.csv").write_text(INVOICES)
@@ -67,7 +68,7 @@ def open_bot(tmp_path: Path, searxng: SearxngStandIn, clock: Clock) -> BotOpener
             is_allowed_address=lambda address: address == "127.0.0.1", page_timeout=timedelta(seconds=5)
         )
         settings = load_settings(tmp_path / "home", names).settings
-        async with open_application(settings, web_fetcher=fetcher, clock=clock) as bot:
+        async with open_application(settings, web_fetcher=fetcher, clock=clock, reasoner=reasoner) as bot:
             await ingest_with_rules(bot.index, [tmp_path / "docs"], bucket=BucketId("handbook"))
             await ingest_with_rules(bot.index, [tmp_path / "invoices.csv"], bucket=BucketId("invoices"))
             for bucket in ("handbook", "invoices"):
