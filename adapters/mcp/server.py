@@ -49,6 +49,7 @@ from bot.application import Application
 from bot.errors import BotError, InvalidCall
 from bot.ids import ConversationId
 from bot.programs.callers import ProgramCaller
+from bot.programs.evidence_summary import summarise_evidence
 from bot.programs.question_calls import ProgramQuestions, QuestionCall
 from bot.programs.tool_reports import OFFERED_TOOLS
 from bot.turns.turn_processor import FinishedTurn
@@ -130,11 +131,11 @@ class McpServer:
         call = parse_arguments(params.arguments, QuestionArguments).to_call()
         finished = await self._run_question(context, call, caller)
         if not (asks_back(finished) and can_show_form(context)):
-            return self._result_for(finished)
+            return await self._result_for(finished)
         if uses_repeated_calls(context):
             return input_request_for(finished, context.protocol_version)
         chosen = await ask_client(context, finished)
-        return self._result_for(await self._take_choice(context, finished, chosen, call, caller))
+        return await self._result_for(await self._take_choice(context, finished, chosen, call, caller))
 
     async def _go_on_after_form(
         self, context: RequestContext, params: CallToolRequestParams, turn: str, caller: ProgramCaller
@@ -143,7 +144,7 @@ class McpServer:
         call = parse_arguments(params.arguments, QuestionArguments).to_call()
         finished = await self._questions.load_result(turn, caller)
         chosen = chosen_id_of(answer_in(params), finished)
-        return self._result_for(await self._take_choice(context, finished, chosen, call, caller))
+        return await self._result_for(await self._take_choice(context, finished, chosen, call, caller))
 
     async def _take_choice(
         self,
@@ -172,10 +173,10 @@ class McpServer:
         call = parse_arguments(params.arguments, ExportArguments).to_call()
         async with progress_notifications(context.session) as report_progress:
             finished = await self._questions.export(call, self._caller_of(context), report_progress)
-        return self._result_for(finished)
+        return await self._result_for(finished)
 
-    def _result_for(self, finished: FinishedTurn) -> CallToolResult:
-        return question_result_for(finished, shows_paths=self._shows_paths)
+    async def _result_for(self, finished: FinishedTurn) -> CallToolResult:
+        return question_result_for(finished, await summarise_evidence(finished), shows_paths=self._shows_paths)
 
     # -- documents
 

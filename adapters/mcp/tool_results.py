@@ -10,15 +10,15 @@ from bot.surface.replies import FilePart, TablePart
 from bot.turns.turn_processor import FinishedTurn
 
 
-def question_result_for(finished: FinishedTurn, *, shows_paths: bool) -> CallToolResult:
-    """The result of a turn. A turn that failed is an error with its sentence.
+def question_result_for(finished: FinishedTurn, evidence: Mapping[str, Json], *, shows_paths: bool) -> CallToolResult:
+    """The result of a turn, with the summary of its evidence. A turn that failed is an error with its sentence.
 
     `shows_paths`: files are told by their paths; else by signed links, which are checked again at each use.
     """
     files = [part for part in finished.reply.parts if isinstance(part, FilePart)]
     places = "\n".join(f"{file.name}: {file.path if shows_paths else file.url}" for file in files)
     text = "\n\n".join(block for block in (*_describe_turn(finished), places) if block)
-    content, result = list[ContentBlock]((TextContent(text=text),)), dict(finished.result)
+    content, result = list[ContentBlock]((TextContent(text=text),)), {**finished.result, "evidence": dict(evidence)}
     if not shows_paths:
         result["files"] = [{"name": file.name, "rows": file.rows, "path": None, "url": file.url} for file in files]
         content += [ResourceLink(uri=file.url, name=file.name, mime_type="text/csv") for file in files]

@@ -108,8 +108,15 @@ async def test_a_client_of_an_earlier_protocol_gets_the_plain_result_where_no_fo
     ):
         asked_back = await ask(client, OVERLOAD)
 
+        text, choices = text_of(asked_back), asked_back.structured_content["choices"]
+        answer = await client.call_tool("agentic_search", choice_of(asked_back, "2021"))
+
     assert filler.forms == []
     assert asked_back.structured_content["outcome"] == "overload"
+    counted = [choice for choice in choices if choice["count"] is not None]
+    assert len(counted) >= 4
+    assert all(f"- choice {choice['id']}: {choice['label']} · {choice['count']}" in text for choice in counted)
+    assert answer.structured_content["count"] == 30
 
 
 async def test_a_conversation_goes_on_at_another_replica(bot: Application) -> None:

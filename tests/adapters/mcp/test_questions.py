@@ -28,10 +28,28 @@ async def test_a_result_has_the_fields_of_the_command_line(bot: Application) -> 
     async with server_client_of(bot) as client:
         answer = (await ask(client, "How many receipts are there?")).structured_content
 
-    assert answer.keys() == shown.keys()
+    assert answer.keys() == shown.keys() | {"evidence"}
     assert {name: answer[name] for name in ("outcome", "text", "count", "values")} == {
         name: shown[name] for name in ("outcome", "text", "count", "values")
     }
+
+
+async def test_a_result_says_how_completely_it_answers(bot: Application) -> None:
+    async with server_client_of(bot) as client:
+        counted = (await ask(client, "How many receipts are there?")).structured_content["evidence"]
+        open_choice = (await ask(client, OVERLOAD)).structured_content["evidence"]
+        nothing = (await ask(client, "Who wrote the opera about the flying dragon?")).structured_content["evidence"]
+
+    assert counted == {
+        "success": True,
+        "status": "complete",
+        "iterations": 1,
+        "completeness": 1.0,
+        "reason": "it is counted or computed from values",
+        "gaps": [],
+    }
+    assert (open_choice["success"], open_choice["status"], open_choice["completeness"]) == (False, "needs_choice", 0.0)
+    assert (nothing["success"], nothing["status"]) == (False, "nothing_found")
 
 
 @each_protocol
