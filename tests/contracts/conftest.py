@@ -17,6 +17,7 @@ from storage.search.ids import BucketId
 from storage.search.index import SearchIndex
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import TENANT
+from tests.contracts.reindexed import ReindexedIndex
 from tests.contracts.split import SplitIndex
 
 IndexOpener: TypeAlias = Callable[[], Awaitable[SearchIndex]]
@@ -107,7 +108,14 @@ async def joined(embedded: IndexOpener, tmp_path: Path, embedder: Embedder) -> A
 @pytest.fixture(params=_OPENERS)
 def opener(request: pytest.FixtureRequest) -> IndexOpener:
     """Returns a function that opens the index of the test once more, as another process does."""
-    return request.getfixturevalue(request.param)
+    open_index: IndexOpener = request.getfixturevalue(request.param)
+    if os.environ.get("PARLEY_TEST_REINDEX") != "1":
+        return open_index
+
+    async def open_reindexed() -> SearchIndex:
+        return ReindexedIndex(await open_index())
+
+    return open_reindexed
 
 
 @pytest_asyncio.fixture
