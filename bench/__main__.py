@@ -18,7 +18,7 @@ from bench.ingest import measure_ingestion
 from bench.model_questions import measure_model_questions
 from bench.overhead import measure_overhead
 from bench.scale import measure_scale
-from bench.slack import measure_slack
+from bench.slack import measure_acknowledgements_on_postgres, measure_slack
 from bench.teams import measure_teams
 from bot.demo.corpus import generate_corpus
 from tests.scenarios.questions import questions
@@ -59,11 +59,16 @@ def main() -> None:
     parser.add_argument("--demo", action="store_true", help="time `make demo` from a clean clone too; takes minutes")
     parser.add_argument("--exports", type=int, metavar="ROWS", help="export so many rows too; 100,000 take 3 minutes")
     parser.add_argument("--searches", action="store_true", help="only the searches of a question over OpenSearch")
+    parser.add_argument("--acknowledgements", action="store_true", help="only messages of Slack on PostgreSQL")
     options, console = parser.parse_args(), Console(width=160)
     with tempfile.TemporaryDirectory(prefix="parley-bench-") as name:
         folder = Path(name)
         if options.searches:
             print_search_table(console, folder, options.runs)
+            return
+        if options.acknowledgements:
+            figures = asyncio.run(measure_acknowledgements_on_postgres(folder / "slack", options.runs))
+            console.print(build_figure_table(figures))
             return
         figures = [*asyncio.run(measure_all(folder, options.runs)), *startup.measure_startup(options.runs)]
         if options.exports:

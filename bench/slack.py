@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +40,18 @@ _STATUS_METHOD: Final = "assistant.threads.setStatus"
 _CLOCK_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
+@dataclass(frozen=True, kw_only=True)
+class AcknowledgementRun:
+    """Milliseconds of each delivery and of each request that does nothing, and CPU time of the receiving process for
+    one of them.
+    """
+
+    delivery_ms: list[float]
+    bare_ms: list[float]
+    delivery_cpu_ms: float
+    bare_cpu_ms: float
+
+
 async def measure_slack(folder: Path, runs: int) -> list[BenchmarkFigure]:
     home = await asyncio.to_thread(_create_home, folder / "slack")
     async with SlackServer() as stand_in, _serve_parley(home, stand_in) as pid:
@@ -50,7 +63,7 @@ async def measure_slack(folder: Path, runs: int) -> list[BenchmarkFigure]:
         )
         flood_runs = [await load_generator.time_beside_flood() for _ in range(runs)]
         acknowledgement_runs = await load_generator.time_acknowledgements(runs, _EVENTS_PER_SECOND)
-    bare_ms = [duration_ms for _, bare_run in acknowledgement_runs for duration_ms in bare_run]
+    bare_ms = [duration_ms for run in acknowledgement_runs for duration_ms in run.bare_ms]
     return [
         BenchmarkFigure(
             name="Slack: from a message to the first sign of it",
@@ -76,11 +89,11 @@ async def measure_slack(folder: Path, runs: int) -> list[BenchmarkFigure]:
             note=f"{_FLOOD_QUESTIONS} of {_FLOOD_CHARS:,} characters at once; bare: nobody else asks; aim: twice that",
         ),
         *_acknowledgement_figures_of(acknowledgement_runs, f"on SQLite, {_EVENTS_PER_SECOND} a second"),
-        *await _measure_on_postgres(folder / "slack-server", runs),
+        *await measure_acknowledgements_on_postgres(folder / "slack-server", runs),
     ]
 
 
-async def _measure_on_postgres(folder: Path, runs: int) -> list[BenchmarkFigure]:
+async def measure_acknowledgements_on_postgres(folder: Path, runs: int) -> list[BenchmarkFigure]:
     """Measure on PostgreSQL, at a rate above what two cores can answer, so that the queue grows."""
     try:
         with contextlib.ExitStack() as stack:
@@ -105,22 +118,27 @@ async def _measure_on_postgres(folder: Path, runs: int) -> list[BenchmarkFigure]
     )
 
 
-def _acknowledgement_figures_of(
-    runs: Sequence[tuple[list[float], list[float]]], conditions: str
-) -> list[BenchmarkFigure]:
+def _acknowledgement_figures_of(runs: Sequence[AcknowledgementRun], conditions: str) -> list[BenchmarkFigure]:
+    cpu_figure = BenchmarkFigure(
+        name=f"Slack: CPU of a message until it is acknowledged, {conditions}",
+        unit="ms",
+        run_values=tuple(run.delivery_cpu_ms for run in runs),
+        baseline=percentile_of([run.bare_cpu_ms for run in runs], 50),
+        note="of the process that receives; bare: of a request that does nothing",
+    )
     return [
         BenchmarkFigure(
             name=f"Slack: acknowledged while answering, {conditions}, p{percent}",
             unit="ms",
-            run_values=tuple(percentile_of(delivery_ms, percent) for delivery_ms, _ in runs),
+            run_values=tuple(percentile_of(run.delivery_ms, percent) for run in runs),
             target=50 if percent == 99 else None,
-            baseline=percentile_of([percentile_of(bare_ms, percent) for _, bare_ms in runs], 50),
-            note=f"{len(runs[0][0])} signed messages a run; bare: as many requests that do nothing"
+            baseline=percentile_of([percentile_of(run.bare_ms, percent) for run in runs], 50),
+            note=f"{len(runs[0].delivery_ms)} signed messages a run; bare: as many requests that do nothing"
             if percent == 50
             else "",
         )
         for percent in (50, 99)
-    ]
+    ] + [cpu_figure]
 
 
 class _SlackLoadGenerator:
@@ -197,23 +215,35 @@ class _SlackLoadGenerator:
 
     async def time_acknowledgements(
         self, runs: int, events_per_second: int, *, until_answered: bool = True
-    ) -> list[tuple[list[float], list[float]]]:
-        """For each run: milliseconds of each delivery, and of the same number of requests that do nothing.
+    ) -> list[AcknowledgementRun]:
+        """Each run is followed by the same number of requests that do nothing.
 
         Without `until_answered`, the next run begins before this run's messages are answered.
         """
-        timed_runs: list[tuple[list[float], list[float]]] = []
+        timed_runs: list[AcknowledgementRun] = []
         for _ in range(runs):
             gc.collect()
             gc.freeze()  # earlier objects of this process must not slow down the load generator
             count_before = len(self._final_answers())
+            cpu_before_ms = _own_cpu_ms(self._pid)
             delivery_ms = await _call_at_rate(self._deliver_message, events_per_second)
+            cpu_ms = _own_cpu_ms(self._pid) - cpu_before_ms
             if until_answered:
                 expected_count = count_before + len(delivery_ms)
                 await self._stand_in.wait_until(
                     lambda expected_count=expected_count: len(self._final_answers()) >= expected_count, 120
                 )
-            timed_runs.append((delivery_ms, await self._time_bare_requests(events_per_second)))
+            cpu_before_ms = _own_cpu_ms(self._pid)
+            bare_ms = await self._time_bare_requests(events_per_second)
+            bare_cpu_ms = _own_cpu_ms(self._pid) - cpu_before_ms
+            timed_runs.append(
+                AcknowledgementRun(
+                    delivery_ms=delivery_ms,
+                    bare_ms=bare_ms,
+                    delivery_cpu_ms=cpu_ms / len(delivery_ms),
+                    bare_cpu_ms=bare_cpu_ms / len(bare_ms),
+                )
+            )
         return timed_runs
 
     async def _time_bare_requests(self, events_per_second: int) -> list[float]:
