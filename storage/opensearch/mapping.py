@@ -224,6 +224,11 @@ class IndexLayout:
         """A digest that changes with everything that a reader or a writer must know."""
         return digest_of(json.dumps([self.index, self.mapping_meta], sort_keys=True))
 
+    @cached_property
+    def schema_digest(self) -> str:
+        """A digest that changes with the schema alone, not with the version of the index."""
+        return digest_of(json.dumps(schema_to_json(self.schema), sort_keys=True))
+
     def is_compatible_with(self, other: "IndexLayout") -> bool:
         """Whether documents are indexed in the same way in both layouts."""
         return self._physical_layout == other._physical_layout

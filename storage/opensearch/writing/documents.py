@@ -209,12 +209,13 @@ class DocumentWriter:
     def revision_for(self, layout: IndexLayout) -> str:
         """Returns the revision of entries written now; equal content with another revision is written again.
 
-        A new schema changes the values, and a new embedder changes the vectors, unless it is metered.
+        A new schema changes the values, and a new embedder changes the vectors, unless it is metered. A rebuild changes
+        neither, so what it has copied is not written again.
         """
         embedder_name = "" if self.embedder is None else self.embedder.name
         if self.embedder is not None and self.embedder.is_metered:
             embedder_name = layout.embedder_name
-        return digest_of(repr((layout.layout_digest, embedder_name)))
+        return digest_of(repr((layout.schema_digest, embedder_name)))
 
     async def _decide_put_statuses(
         self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome

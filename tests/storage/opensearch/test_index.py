@@ -175,6 +175,18 @@ async def test_no_write_is_lost_while_a_bucket_is_reindexed(open_index: IndexOpe
     assert (answers[vendor], answers[last]) == (49 + 15, 1)
 
 
+async def test_what_a_rebuild_has_copied_is_not_written_again(open_index: IndexOpener) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    documents = [a_document("a", digest="1", vendor="x"), a_document("b", digest="2", vendor="y")]
+    await index.put(RECEIPTS, documents)
+
+    await index.rebuild_bucket(RECEIPTS, lambda _: None)
+    result = await index.put(RECEIPTS, documents)
+
+    assert result.skipped == (DocId("a"), DocId("b"))
+
+
 async def test_a_bucket_without_outlines_is_reindexed_on_opening(open_index: IndexOpener, opensearch_url: str) -> None:
     async with a_recording_proxy(opensearch_url) as (url, sent_requests):
         first = await open_index(url)
