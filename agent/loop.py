@@ -221,7 +221,7 @@ def _relax_required_terms(leg: Leg) -> Leg:
 
 
 async def load_question_context(context: AgentContext) -> QuestionContext:
-    """Raises `IndexDamaged` if the index has none of the buckets in scope: an empty index file is no missing grant."""
+    """Raises `IndexDamaged` if the index has none of the buckets in scope: an empty file is not a missing grant."""
     vocabulary = await context.index.load_vocabulary()
     schemas = vocabulary.schemas
     if context.index.scope.buckets and not schemas:

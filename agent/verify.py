@@ -202,7 +202,7 @@ def _find_fault(
 
 
 def _is_supported(line: str, sources: Sequence[Citation], known: SentenceEvidence | None) -> bool:
-    """Whether the quotations in the line stand in its sources; a field's label in quotation marks is no quotation."""
+    """Whether the quotations in the line appear in its sources; a field's label in quotation marks does not count."""
     plain = plain_text_of(line)
     evidence = fold_text(" ".join(f"{source.title} {source.text}" for source in sources))
     shown_evidence = fold_text(" ".join(f"{source.title} {clean_quotation(source.text)}" for source in sources))

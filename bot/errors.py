@@ -40,7 +40,7 @@ BotError                        its text is one plain sentence for a person
 │   ├── FileOfferAnswered       accepted or declined before
 │   └── FileOfferEnded          the file is gone, or may no longer be seen
 ├── AdminRefused                a change of the administration that is not made
-│   ├── NotAdmin                the person is no admin, or no longer
+│   ├── NotAdmin                the person is not an admin, or no longer
 │   ├── LastAdmin               at least one admin must remain
 │   ├── AdminFromSettings       named in PARLEY_ADMINS
 │   ├── IneligibleAdmin         a guest, or no longer a member
@@ -365,7 +365,7 @@ class AdminRefused(BotError):
 
 
 class NotAdmin(AdminRefused):
-    """The person is no admin, or no longer."""
+    """The person is not an admin, or no longer."""
 
     def __init__(self) -> None:
         super().__init__("Only admins of Parley can do this, and you are not one now. Nothing was changed.")
@@ -464,7 +464,7 @@ class LinkExpired(LinkRefused):
 
 
 class AdminLinkRefused(LinkRefused):
-    """Forged, too old, used before, or of somebody who is no admin; the message does not say which."""
+    """Forged, too old, used before, or of somebody who is not an admin; the message does not say which."""
 
     status = 403
 

@@ -115,7 +115,7 @@ def _check_json_object(model: str, path: Path) -> None:
     except (OSError, ValueError) as exc:
         raise RerankerUnavailable(f"the model {model} cannot be used: {path} is not JSON ({exc})") from exc
     if not isinstance(content, dict):
-        raise RerankerUnavailable(f"the model {model} cannot be used: {path} is no JSON object")
+        raise RerankerUnavailable(f"the model {model} cannot be used: {path} is not a JSON object")
 
 
 def _score_passages(ranker: Any, question: str, texts: Sequence[str]) -> list[float]:

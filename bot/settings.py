@@ -161,7 +161,7 @@ class Settings(SettingsSection):
         for section in self._sections:
             if isinstance(section, section_type):
                 return section
-        raise LookupError(f"{section_type.__name__} is no entry point in {SECTIONS_GROUP}")
+        raise LookupError(f"{section_type.__name__} is not an entry point in {SECTIONS_GROUP}")
 
     def without_model(self) -> "Settings":
         """The same settings with the rules alone."""
@@ -419,7 +419,7 @@ def _read_settings_file(home: Path, variables: Collection[str]) -> dict[str, obj
     for key, value in data.items():
         name = key.upper() if key.upper() in variables else f"PARLEY_{key.upper()}"
         if name not in variables or name == _HOME_VARIABLE:
-            raise InvalidSettings(f"{key!r} in {path}", "is no setting", "see docs/reference/settings.md")
+            raise InvalidSettings(f"{key!r} in {path}", "is not a setting", "see docs/reference/settings.md")
         values[name] = value
     return values
 

@@ -67,7 +67,7 @@ class McpEndpoint:
         protect_connection(request)
         with self._requests.open_request(person):
             body = await read_body(request, _MAX_BODY_BYTES)
-            parse_json_object(decode_text(body))  # refuses what is nested too deeply or is no text
+            parse_json_object(decode_text(body))  # refuses what is nested too deeply or is not text
             transport = await self._open_transport()
             return await transport.answer_request(request, body, person)
 

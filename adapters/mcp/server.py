@@ -1,7 +1,7 @@
 """The MCP server: its tools, and what becomes of a call. It serves one connection over stdio, or all of them over HTTP.
 
-Every call reads the caller's rights anew. What a person may read as a sentence is the result of a tool; other failures
-are an error without details, which stand in the log.
+Every call reads the caller's rights again. What a person may read as a sentence is the result of a tool; other failures
+are an error without details, which appear in the log.
 """
 
 import asyncio

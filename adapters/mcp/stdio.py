@@ -11,7 +11,7 @@ from bot.programs.callers import ProgramCaller
 async def serve_stdio(bot: Application, person: PersonId, time_zone: str) -> None:
     """Answers in the name of `person` until the client closes its end. Implements `bot.cli.programs.mcp.StdioServer`.
 
-    Standard output has messages of the protocol alone: the SDK moves everything else that is printed to standard error.
+    Standard output has messages of the protocol only: the SDK moves everything else that is printed to standard error.
     """
     caller = ProgramCaller(surface=SURFACE_NAME, person=person, time_zone=time_zone)
     server = McpServer(bot, lambda context: caller).build_server()

@@ -10,7 +10,7 @@ from bot.settings_section import CommaSeparated, SettingsSection
 
 def _validate_bot_id(text: str) -> str:
     if re.fullmatch(r"[AB][A-Z0-9]+", text) is None:
-        raise ValueError(f"{text!r} is no app's id (A0123) and no bot's (B0123)")
+        raise ValueError(f"{text!r} is neither the id of an app (A0123) nor of a bot (B0123)")
     return text
 
 

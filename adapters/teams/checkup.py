@@ -57,7 +57,7 @@ def _find_malformed_ids(teams: TeamsSettings) -> list[str]:
         "PARLEY_TEAMS_ALLOWED_TENANTS": list(teams.allowed_tenants)
     }
     return [
-        f"{setting} has {value!r}, which is no id: copy the id, which has the form of a GUID, from {_PORTAL}"
+        f"{setting} has {value!r}, which is not an id: copy the id, which has the form of a GUID, from {_PORTAL}"
         for setting, texts in values.items()
         for value in texts
         if value is not None and _GUID_PATTERN.fullmatch(value) is None

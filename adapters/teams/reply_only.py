@@ -54,6 +54,6 @@ class StoppedStreams:
         self._turn_actions = turn_actions
 
     async def __call__(self, turn: TurnId, conversation: ConversationId, person: PersonId) -> None:
-        """Teams offers the stop button to the person of the personal chat alone, and does not name them."""
+        """Teams offers the stop button to the person of the personal chat only, and does not name them."""
         actor = TurnActor(conversation=conversation, audience=PrivateAudience(person=person), person=person, name="")
         await self._turn_actions.try_stop_turn(turn, actor)

@@ -34,7 +34,7 @@ def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
     # A document of October need not say "October".
     unknown_words = [word for word in facts.unknown_words if fold_text(word) not in CALENDAR_WORDS]
     telling_words = select_telling_words(unknown_words)
-    # The words of a question in another language may stand here in English, or without their accents.
+    # The words of a question in another language may appear here in English, or without their accents.
     if telling_words and is_reply_in_english():
         written = dict.fromkeys(spell_as_asked(word, review.leg.question) for word in telling_words)
         words = ", ".join(f"“{escape_markdown(word)}”" for word in [*written][:_MAX_UNKNOWN_WORDS])

@@ -1,4 +1,4 @@
-"""Words for what a day is to the thing it stands beside: its beginning, its end, the day by which it is due."""
+"""Words for what a day is to the thing it appears beside: its beginning, its end, the day by which it is due."""
 
 # -- words in the names of fields
 

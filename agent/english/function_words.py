@@ -102,7 +102,7 @@ KINDS_OF_WRITING = frozenset(
     complaints applications""".split()
 )
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
-# Verbs that open a request; before a noun without an article they are no participles or adjectives.
+# Verbs that open a request; before a noun without an article they are not participles or adjectives.
 REQUEST_VERBS = LIST_VERBS | frozenset(
     """compile collect gather grab dump print produce provide prepare generate extract fetch run dig pull draw
     put send hand share make write create retrieve locate identify check count""".split()
@@ -319,7 +319,7 @@ SHORT_FORMS = {
     "many", "amny": "many", "howmany": "how many", "bc": "because", "cuz": "because", "coz": "because", "cos":
     "because", "tmrw": "tomorrow", "addr": "address",
 }  # fmt: skip
-# A message's words of courtesy. They carry nothing wherever they stand.
+# A message's words of courtesy. They carry nothing wherever they appear.
 COURTESY_WORDS = frozenset(
     """pls plz please thx thnx thanks ta tia ty cheers asap btw fyi lol haha hmm hm um umm uh er oops
     afaik imo tbh""".split()

@@ -106,7 +106,7 @@ _WORDS_OF_TIME = frozenset("latest newest".split())  # the latest version is one
 
 
 def adjective_of_superlative(word: str) -> str | None:
-    """ "Heaviest": returns the adjective ("heavy"); None for "harvest", which is no form of a known adjective."""
+    """ "Heaviest": returns the adjective ("heavy"); None for "harvest", which is not a form of a known adjective."""
     if len(word) < _MIN_SUPERLATIVE_LETTERS or not word.endswith("est"):
         return None
     stem = word.removesuffix("est")
@@ -117,7 +117,7 @@ def adjective_of_superlative(word: str) -> str | None:
 
 
 def adjective_of_comparative(word: str) -> str | None:
-    """ "Heavier": returns the adjective ("heavy"); None for "number", which is no form of a known adjective."""
+    """ "Heavier": returns the adjective ("heavy"); None for "number", which is not a form of a known adjective."""
     return adjective_of_superlative(f"{word.removesuffix('er')}est") if word.endswith("er") else None
 
 

@@ -32,7 +32,7 @@ _ADJECTIVE_ENDINGS = (
 def root_of_word(word: str) -> str:
     """Returns what the words of a family share: "invent" of "inventor", "invented" and "invention".
 
-    Roots are only compared with one another; many are no words.
+    Roots are only compared with one another; many are not words.
     """
     root = _DERIVED_FORMS.get(word) or base_form_of(word)
     for turn in range(_MAX_STRIPPED_ENDINGS):

@@ -1,4 +1,4 @@
-"""How values stand in English text: numbers with and without separators, days in words."""
+"""How values appear in English text: numbers with and without separators, days in words."""
 
 from storage.quantities.days import ENGLISH_MONTHS
 from storage.search.numbers import to_json_number
@@ -6,7 +6,7 @@ from storage.search.schema import FieldType, SchemaField
 
 
 def written_forms_of(value: float | str | bool | tuple[object, ...], field: SchemaField) -> list[str]:
-    """How a value may stand in a text: numbers with and without separators, days in words."""
+    """How a value may appear in a text: numbers with and without separators, days in words."""
     if isinstance(value, bool):
         return [field.label]
     if isinstance(value, tuple):

@@ -238,9 +238,9 @@ def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[in
 
 
 def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:
-    """Whether a name has two words that are no function words and no months: "From November" is no name.
+    """Whether a name has two words that are neither function words nor months: "From November" is not a name.
 
-    Nor is what stands in quotation marks the name of somebody.
+    Nor is what appears in quotation marks the name of somebody.
     """
     if ".." in text[slice(*span)]:
         return False  # a label and its value

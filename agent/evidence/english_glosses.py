@@ -45,11 +45,11 @@ class WordGlosses(Protocol):
         ...
 
     def is_common_word(self, word: str) -> bool:
-        """Whether the word is no name, though it is written with a capital letter."""
+        """Whether the word is not a name, though it is written with a capital letter."""
         ...
 
     def may_be_name(self, word: str) -> bool:
-        """Whether the word, which has a capital letter, is no word of the language as far as its vocabulary knows."""
+        """Whether the word, which has a capital letter, is missing from the vocabulary of the language."""
         ...
 
 

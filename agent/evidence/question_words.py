@@ -20,7 +20,7 @@ from agent.retrieval.relevance import QueryTerm
 from storage.search.analyser import Analyser, fold_text
 from storage.text.irregular_verbs import base_form_of
 
-_SENTENCE_STARTS = frozenset(".:|!?-•")  # what may stand before the first word of a sentence or of a labelled value
+_SENTENCE_STARTS = frozenset(".:|!?-•")  # what may appear before the first word of a sentence or of a labelled value
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w")  # two words with capital letters
 _CAPITALISED_INSIDE = re.compile(r"(?<=[^\s.?!:>])[\s(\"'“‘-]+(?P<word>[^\W\d_a-z][^\W_]+)")
 _LABEL_END = re.compile(r"\W*:|\W{1,3}[\d+(]")  # what follows a label, and no name
@@ -98,7 +98,7 @@ class WeighedQuestion:
         return held / total if total else 0.0
 
     def holds_half_of_name(self, words: frozenset[str]) -> bool:
-        """Whether `words` hold one of two names that stand side by side: Fatima Zahir is not Fatima Zouari."""
+        """Whether `words` hold one of two names that appear side by side: Fatima Zahir is not Fatima Zouari."""
         stems, text = {self.word_stems.stem_of(word) for word in words}, fold_text(self.text)
         return any(
             (first.stem in stems) != (second.stem in stems)

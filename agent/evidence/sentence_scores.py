@@ -1,4 +1,4 @@
-"""Scores sentences as answers: how much of what is asked they hold, where they stand, and what they add to it.
+"""Scores sentences as answers: how much of what is asked they hold, where they appear, and what they add to it.
 
 The names of a question only say which documents are meant. So a sentence answers if its passage holds the names, if it
 holds what is asked about them, itself or by its heading and the lines beside it, and if it says something that the
@@ -133,7 +133,7 @@ def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str, glos
     if any(find_new_values(text, kinds, question, asked_words) for text in (line.value_text, line.quote.text)):
         return True
     glossed = glosses.gloss_sentence(line.value_text)
-    others = kinds - {AnswerType.NAME}  # English words in a text of another language are no names
+    others = kinds - {AnswerType.NAME}  # English words in a text of another language are not names
     return glossed != line.value_text and bool(find_new_values(glossed, others, question, asked_words))
 
 

@@ -13,7 +13,7 @@ _NUMBER_CELL = re.compile(r"\W*\d[\d.,–-]*\W*")
 
 
 def split_cells(line: str) -> tuple[str, ...]:
-    """`"Ferry","12"`, `| Ferry | 12 |`: returns the cells of a line; empty for a line that is no row of a table."""
+    """`"Ferry","12"`, `| Ferry | 12 |`: returns the cells of a line; empty for a line that is not a row of a table."""
     text = line.strip()
     if text.startswith("|"):
         cells = [cell.strip() for cell in text.strip("|").split("|")]

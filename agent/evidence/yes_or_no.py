@@ -66,7 +66,7 @@ def _clause_that_tells(sentence: str, question: str, analyser: Analyser) -> list
 
 
 def _negates_asked_word(words: list[str], asked: set[str], analyser: Analyser) -> bool:
-    """Whether a word of the question, or a permission, stands right after a negation; "no" may end the clause."""
+    """Whether a word of the question, or a permission, appears right after a negation; "no" may end the clause."""
     stems = _content_stems_of(" ".join(asked), analyser)
     for index, word in enumerate(words):
         following = words[index + 1 : index + 1 + _MAX_NEGATED_DISTANCE]

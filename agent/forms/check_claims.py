@@ -306,7 +306,7 @@ def _may_lack_day(condition: Condition, schema: Schema) -> bool:
 
 
 def _find_claim_after_names(condition: Condition, question: str, schema: Schema) -> tuple[Claim, ...]:
-    """ "Is TCK-7 still *open*?": returns the claim that stands after all names of the document.
+    """ "Is TCK-7 still *open*?": returns the claim that appears after all names of the document.
 
     The currency of an amount belongs to it.
     """

@@ -216,7 +216,7 @@ async def _read_field_values(
 def report_missing_values(
     review: LegReview, record: DocumentRecord, fields: tuple[SchemaField, ...]
 ) -> LegClarification:
-    """Says that the value is not known, which is no answer."""
+    """Says that the value is not known, which is not an answer."""
     return LegClarification(
         kind=OutcomeKind.NO_RESULTS,
         result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),

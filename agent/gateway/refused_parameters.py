@@ -32,7 +32,7 @@ _OTHER_WORDS = {
 
 
 class RefusedParameters:
-    """Leaves out what the server of a model refused before. A schema then stands in the system text instead."""
+    """Leaves out what the server of a model refused before. A schema then appears in the system text instead."""
 
     def __init__(self) -> None:
         self._refused: dict[str, set[OptionalParameter]] = defaultdict(set)

@@ -58,14 +58,14 @@ class CommandPhrases(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    polite_words: _Words  # may stand in every command but thanks
+    polite_words: _Words  # may appear in every command but thanks
     start_over: _Phrases
     undo: _Phrases
     help: _Phrases
     thanks: _Phrases
     new_topic: Annotated[
         tuple[str, ...], BeforeValidator(_split_phrases)
-    ]  # may stand before a question that leaves the topic
+    ]  # may appear before a question that leaves the topic
     and_words: _Words
     file_words: _Words
     file_fillers: _Words  # other words of a message that asks for a file

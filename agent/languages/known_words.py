@@ -49,7 +49,7 @@ class BucketWords(Protocol):
         ...
 
     def knows_word(self, word: str) -> bool:
-        """Whether the word stands in a name or a value, in any inflection."""
+        """Whether the word appears in a name or a value, in any inflection."""
         ...
 
     def find_values(self, question: str) -> Sequence[tuple[int, int]]:

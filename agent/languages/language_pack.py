@@ -77,7 +77,7 @@ class PackFile(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackPhrase:
-    """A phrase with its English words. `parts` stand in one clause, with other words between them.
+    """A phrase with its English words. `parts` appear in one clause, with other words between them.
 
     A word that ends in `*` stands for every word that begins so.
     """
@@ -161,7 +161,7 @@ class LanguagePack:
         return (folded,) if collapsed == folded else (folded, collapsed)
 
     def phrases_at(self, words: Sequence[str], start: int, written: Sequence[str] = ()) -> Sequence[PackPhrase]:
-        """Returns the phrases whose first part stands at `words[start]`, the longest first. The words are folded.
+        """Returns the phrases whose first part appears at `words[start]`, the longest first. The words are folded.
 
         `written`: the same words in small letters with their accents, which decide between "ou" and "où". A single word
         that is written like an article, a preposition or an auxiliary is that.
@@ -204,7 +204,7 @@ class LanguagePack:
 
 
 def matches_words(pattern: Sequence[str], words: Sequence[str], start: int) -> bool:
-    """Whether the pattern stands at `words[start]`."""
+    """Whether the pattern appears at `words[start]`."""
     if start + len(pattern) > len(words):
         return False
     return all(

@@ -17,7 +17,7 @@ from storage.quantities.languages import strip_accents
 from storage.text.vocabulary import VocabularyEntry, WordClass, fold_letters
 
 _APOSTROPHES = "'’"
-_MAX_NAME_WORDS = 5  # of a phrase that names a field or stands in the vocabulary
+_MAX_NAME_WORDS = 5  # of a phrase that names a field or appears in the vocabulary
 _CLAUSE_MARKS = frozenset(".?!;:,()")
 _TIME_UNITS = frozenset("day days week weeks month months quarter quarters year years hour hours minutes".split())
 _UNITS = _TIME_UNITS | {"EUR", "percent", "million", "billion", "thousand", "€", "%", "$"}
@@ -131,7 +131,7 @@ class QuestionTranslation:
         return folded in self._pack.articles or any(text in _DETERMINERS for text in english)
 
     def _may_be_name(self, index: int) -> bool:
-        """Whether the word is no word of the language, as far as the vocabulary knows."""
+        """Whether the word is not a word of the language, as far as the vocabulary knows."""
         word = self._tokens[index].text
         is_known = word in self._pack.vocabulary or self._pack.is_closed_class(word) or self._is_common_noun(word)
         folded = self._tokens[index].folded
@@ -275,7 +275,7 @@ class QuestionTranslation:
         return self._pack.gradables[folded] if positive is None or compares else positive
 
     def _follows_comparative(self, index: int) -> bool:
-        """ "*Teurer* als", "*mehr* Seiten als": whether a comparative stands in the clause before the word."""
+        """ "*Teurer* als", "*mehr* Seiten als": whether a comparative appears in the clause before the word."""
         return any(
             _COMPARATIVE_FORM.search(self._pack.gradables.get(self._folded[place], ""))
             or any(
@@ -355,7 +355,7 @@ class QuestionTranslation:
     ) -> VocabularyEntry:
         """A form that may be present or past is a participle beside an auxiliary; a capital letter begins a noun.
 
-        A noun that has one form for both numbers is in the plural, unless a word for a single thing stands before it.
+        A noun that has one form for both numbers is in the plural, unless a word for a single thing appears before it.
         """
         nouns = [entry for entry in entries if entry.word_class is WordClass.NOUN]
         verbs = [entry for entry in entries if entry.word_class is WordClass.VERB]
@@ -454,7 +454,7 @@ class QuestionTranslation:
         return written.lower() if self._is_common_noun(written) else written
 
     def _is_common_noun(self, written: str) -> bool:
-        """Whether the word with a capital letter is no name, in a language that writes nouns so."""
+        """Whether the word with a capital letter is not a name, in a language that writes nouns so."""
         pattern = self._pack.content.common_noun_pattern
         if not pattern or not written[0].isupper() or written.isupper():
             return False
@@ -553,7 +553,7 @@ class QuestionTranslation:
         return bool(pattern) and written.islower() and re.fullmatch(pattern, fold_letters(written)) is not None
 
     def _follows_singular_word(self, index: int, before: Sequence[QuestionWord]) -> bool:
-        """ "*Der* teuerste Artikel": whether a word for a single thing stands before the noun and its adjectives."""
+        """ "*Der* teuerste Artikel": whether a word for a single thing appears before the noun and its adjectives."""
         adjectives = next(
             (count for count, word in enumerate(reversed(before)) if word.role is not ClauseRole.ADJECTIVE), 0
         )
@@ -561,7 +561,7 @@ class QuestionTranslation:
         return place >= 0 and self._folded[place] in self._pack.singular_words
 
     def _follows_pronoun(self, index: int) -> bool:
-        """ "Qui *commande*", "*se* reserva": whether a word stands before it that a verb follows."""
+        """ "Qui *commande*", "*se* reserva": whether a word appears before it that a verb follows."""
         if index == 0:
             return False
         before = self._folded[index - 1]
@@ -641,13 +641,13 @@ class QuestionTranslation:
         return self._pack.is_closed_class(word) or self._pack.fold_word(word) in self._pack.function_words
 
     def _find_value_spans(self) -> Iterator[tuple[int, int]]:
-        """The values of the documents; words of the language alone are no name."""
+        """The values of the documents; words of the language alone are not a name."""
         for bucket in self._buckets:
             for start, end in bucket.find_values(self._cased_question):
                 words = [token.text for token in self._tokens if start <= token.start and token.end <= end]
                 is_own = bucket.language == self._pack.language
                 if sum(not self._is_function_word(word) for word in words) > 1:
-                    yield start, end  # several words of a name are no chance
+                    yield start, end  # several words of a name are not a coincidence
                     continue
                 names_field = len(words) == 1 and bucket.names_field_or_kind(words[0])
                 if not names_field and not all(self._may_be_translated(word, is_own=is_own) for word in words):

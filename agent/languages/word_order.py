@@ -147,7 +147,7 @@ def _put_adjectives_first(clause: Sequence[QuestionWord]) -> list[QuestionWord]:
 
 
 def _stands_before(word: QuestionWord, other: QuestionWord) -> bool:
-    """Whether the word stands before the one that it follows, in English."""
+    """Whether the word appears before the one that it follows, in English."""
     if word.role is ClauseRole.ADJECTIVE and other.role is ClauseRole.NOUN:
         return True
     if word.text in ("last", "next"):

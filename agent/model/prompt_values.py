@@ -7,7 +7,7 @@ from agent.decomposition import Decomposition, PlannedQuestion
 from storage.search.ids import BucketId
 
 MAX_QUESTION_CHARS = 2_000
-MAX_VALUE_LINE_CHARS = 1_200  # of the lines about words that stand in values
+MAX_VALUE_LINE_CHARS = 1_200  # of the lines about words that appear in values
 
 
 def describe_day(today: date) -> str:
@@ -16,6 +16,6 @@ def describe_day(today: date) -> str:
 
 
 def searched_buckets_of(decomposition: Decomposition) -> Sequence[BucketId]:
-    """Returns the buckets in the order in which the plan searches them; none for what is no plan."""
+    """Returns the buckets in the order in which the plan searches them; none for what is not a plan."""
     legs = decomposition.plan.legs if isinstance(decomposition, PlannedQuestion) else ()
     return tuple(dict.fromkeys(bucket for leg in legs for bucket in leg.search.buckets))

@@ -89,7 +89,7 @@ class ModelReasoner:
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
-        """Decides by counts what counts decide; the model reviews and answers what stands in texts."""
+        """Decides by counts what counts decide; the model reviews and answers what appears in texts."""
         log = reviews[0].question_context.reasoning_log
         calls_left = max(self._options.max_calls - log.model_requests, 0)
         text_legs = [review.leg.id for review in reviews if review.leg.answer_form.reads_text][:calls_left]

@@ -1,7 +1,7 @@
 """Retrieval in long documents: first the documents about the subject of the question, then their passages.
 
 A passage of a long document rarely names the subject of the document. The words of a question that name the subject
-stand in the title, the headings and the summary; the other words stand in the passage. If the best passages lack words
+stand in the title, the headings and the summary; the other words appear in the passage. If the best passages lack words
 of the question, the passages of the documents with the best titles and summaries are searched alone, and each passage
 is scored together with the summary of its document.
 """

@@ -1,7 +1,7 @@
 """Relevance of passages without a model, and the protocol of an optional reranking model.
 
 Beside the ranks, the relevance counts how much of the question's rare words a passage or its title covers, and whether
-neighbouring words of the question stand close together in the passage. The weights were tuned on public question sets
+neighbouring words of the question appear close together in the passage. The weights were tuned on public question sets
 of five kinds (contracts, companies' pages, manuals, abstracts, yes-or-no questions) and rounded: small changes make no
 difference.
 """
@@ -128,7 +128,7 @@ def matched_share_of(query_terms: Sequence[QueryTerm], matched_stems: Mapping[st
 
 
 def _proximity_of_terms(query_terms: Sequence[QueryTerm], positions: Mapping[str, Sequence[int]]) -> float:
-    """Returns the share (0 to 1) of the question's neighbouring words that stand close together."""
+    """Returns the share (0 to 1) of the question's neighbouring words that appear close together."""
     pairs = [(term, following, term.weight + following.weight) for term, following in pairwise(query_terms)]
     total = sum(weight for _, _, weight in pairs)
     close = sum(

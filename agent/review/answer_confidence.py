@@ -15,7 +15,7 @@ class ReadingFeatures:
 
     unused_words: float  # content words of the question that the plan makes no use of; at most 2
     unused_everyday_words: float  # such words that restrict a set less often: "come", "available"; at most 2
-    misses_asked_word: float  # one of both kinds stands behind "which", "what", "how many" or "whose"
+    misses_asked_word: float  # one of both kinds appears behind "which", "what", "how many" or "whose"
     misses_operation: float  # the question has a superlative, a total or "per", and the form of the answer has none
     searches_words: float  # a condition looks for words in a text or a title, or divides the rows of documents
     is_followup: float

@@ -61,7 +61,7 @@ def ask_about_open_documents(review: LegReview, decision: Enough | LegClarificat
 
 
 def _mention_candidates(review: LegReview, unknown: UnstatedValues) -> Iterator[RefinementCandidate]:
-    """Offers the documents that mention the words for the value, wherever they stand."""
+    """Offers the documents that mention the words for the value, wherever they appear."""
     wider = search_without_fields(review.leg.search, unknown.fields)
     conditions = conjuncts_of(review.leg.search.clauses[0].condition)
     for condition in conditions:

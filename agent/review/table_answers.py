@@ -1,4 +1,4 @@
-"""Answers from the rows of a table that stands in a document, where no field and no sentence answers.
+"""Answers from the rows of a table that appears in a document, where no field and no sentence answers.
 
 The best passages say which documents hold tables. Their texts come in one round trip; the table and the query that
 explain most of the question answer it. Where too much of the question is left over, or where two answers are as good,

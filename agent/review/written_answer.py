@@ -40,7 +40,7 @@ class WrittenSentence:
 
 
 class AnswerLayout(StrEnum):
-    """How the sentences of a written answer stand beside each other."""
+    """How the sentences of a written answer are joined."""
 
     PROSE = "prose"
     STEPS = "steps"  # a numbered list

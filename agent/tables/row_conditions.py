@@ -71,7 +71,7 @@ def _range_at(question: TableQuestion, index: int) -> NumberComparison | None:
 
 def _comparison_at(question: TableQuestion, index: int) -> NumberComparison | None:
     words, number = question.words, _number_at(question.tokens[index]) or 0.0
-    for offset in (1, 2):  # a unit may stand between: "10 points or more"
+    for offset in (1, 2):  # a unit may appear between: "10 points or more"
         for phrase, operator in COMPARISON_SUFFIXES.items():
             end = index + offset + len(phrase)
             if words[index + offset : end] == phrase:
@@ -223,7 +223,7 @@ def ordinal_conditions(question: TableQuestion, table: TypedTable, links: TableL
 
 
 def outcome_conditions(question: TableQuestion, table: TypedTable, links: TableLinks) -> Iterator[CellCondition]:
-    """Yields conditions on results: "won" for the cells "W 48-17" or "Won", unless the word stands in a cell itself."""
+    """Yields conditions on results: "won" for the cells "W 48-17" or "Won", unless a cell contains the word."""
     linked = {token for link in links.values for token in link.tokens}
     for token in question.tokens:
         starts = OUTCOME_CELLS.get(token.word)

@@ -31,7 +31,7 @@ class AnswerKind(StrEnum):
 class TableAnswer:
     """An answer: its values as they are shown, and the rows that it stands on (from 0), in order.
 
-    `number` is the computed number; None if the values stand in cells. `column`: of the values or of the numbers.
+    `number` is the computed number; None if the values appear in cells. `column`: of the values or of the numbers.
     """
 
     kind: AnswerKind

@@ -20,7 +20,7 @@ from storage.search.analyser import fold_text
 
 _QUALITY_WEIGHT = 0.55  # of a reading's quality, beside the share of the question that it explains
 _PRIOR_WEIGHT = 0.7  # of the place of the table's document in the ranking of documents
-_ROW_NOUN_WEIGHT = 0.35  # of a content word that names no column and stands in no cell
+_ROW_NOUN_WEIGHT = 0.35  # of a content word that names no column and appears in no cell
 _VERB_WEIGHT = 0.5  # of a verb of any row: "won", "played"
 _MIN_EXPLAINED, _MIN_QUALITY = 0.5, 0.5  # of a reading that is claimed
 _MIN_EXPLAINED_OF_EMBEDDED = 0.6  # of a table beside other text

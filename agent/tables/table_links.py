@@ -21,7 +21,7 @@ _PART_STRENGTH = 0.8  # of words that are only a part of a cell, relative to a w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueLink:
-    """Tokens `start` to `end` (exclusive) that stand in cells of a column, in these rows (from 0).
+    """Tokens `start` to `end` (exclusive) that appear in cells of a column, in these rows (from 0).
 
     `wide_rows` also have the tokens as a part of a cell, where `rows` have them as a whole cell.
     """
@@ -43,7 +43,7 @@ class ValueLink:
 class TableLinks:
     """The values that do not overlap, in the question's order, and how nearly each token names each column.
 
-    A phrase that stands in several columns has a link for each of them.
+    A phrase that appears in several columns has a link for each of them.
     """
 
     values: tuple[ValueLink, ...]
@@ -113,7 +113,7 @@ def _name_strength(token: AskedToken, word: str, stems: WordStems, likeness: Lik
 
 
 def _link_cells(question: TableQuestion, column: TableColumn, stems: WordStems) -> Iterator[ValueLink]:
-    """Yields every phrase of the question that stands in cells of the column, whole cells apart from parts."""
+    """Yields every phrase of the question that appears in cells of the column, whole cells apart from parts."""
     cells = dict[tuple[str, ...], set[int]]()
     for row, value in enumerate(column.values):
         if value.words and not value.is_empty:
@@ -143,7 +143,7 @@ def _link_cells(question: TableQuestion, column: TableColumn, stems: WordStems) 
 
 
 def _phrases_in(question: TableQuestion, words: tuple[str, ...], stems: WordStems) -> Iterator[tuple[int, int, bool]]:
-    """Yields start, length and wholeness of the longest phrases of the question that stand in `words`."""
+    """Yields start, length and wholeness of the longest phrases of the question that appear in `words`."""
     tokens = question.tokens
     for start, token in enumerate(tokens):
         for first, word in enumerate(words):
@@ -214,7 +214,7 @@ def _is_part_of_name(link: ValueLink, headers: Mapping[int, Mapping[int, float]]
 
 
 def _is_weak_part(link: ValueLink, question: TableQuestion, headers: Mapping[int, Mapping[int, float]]) -> bool:
-    """Whether a single common word only happens to stand in some cell, or names a column."""
+    """Whether a single common word only happens to appear in some cell, or names a column."""
     if link.end - link.start > 1:
         return False
     token = question.tokens[link.start]

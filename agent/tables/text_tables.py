@@ -72,7 +72,7 @@ def _build_table(lines: Sequence[TextRow]) -> Iterator[TextTable]:
 
 
 def _split_rows(text: str) -> Iterator[TextRow]:
-    """Yields the lines of the text in order; a line that is no row of a table has no cells."""
+    """Yields the lines of the text in order; a line that is not a row of a table has no cells."""
     start = 0
     while start < len(text):
         row = _read_csv_row(text, start) or _read_line(text, start)

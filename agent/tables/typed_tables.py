@@ -82,8 +82,8 @@ class TypedTable:
     document: DocumentRecord
     table: TextTable
     columns: tuple[TableColumn, ...]
-    context_words: frozenset[str]  # of the document's title and of what stands before the table, not of its columns
-    is_embedded: bool = False  # other text stands in its document, too
+    context_words: frozenset[str]  # of the document's title and of what appears before the table, not of its columns
+    is_embedded: bool = False  # other text appears in its document, too
 
     @property
     def rows(self) -> tuple[TextRow, ...]:

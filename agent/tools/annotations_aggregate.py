@@ -73,7 +73,7 @@ def _form_of(arguments: AggregateArguments, schema: Schema) -> ComputeNumbers:
 def _check_field(function: AggregateFunction, field: SchemaField, group: GroupBy | None) -> None:
     if function is AggregateFunction.DISTINCT:
         if field.type is FieldType.ROWS or group is not None:
-            raise UnusableToolCall("distinct counts the values of one field that is no rows field, without groups.")
+            raise UnusableToolCall("distinct counts the values of one field that is not a rows field, without groups.")
     elif field.type not in _MEASURED_TYPES:
         hint = (
             " For the first or last day use annotations_search with order_by." if field.type is FieldType.DATE else ""

@@ -6,7 +6,7 @@ from agent.retrieval.relevance import QueryTerm, StemMatcher
 from prompts.data_texts import drop_hidden_characters, escape_tags
 
 MAX_RESULT_CHARACTERS = 20_000  # of documents, in the result of one call
-_LEAD_SHARE = 0.25  # of an excerpt, that may stand before its first word of the query
+_LEAD_SHARE = 0.25  # of an excerpt, that may appear before its first word of the query
 
 
 def delimit_text(text: str) -> str:

@@ -32,7 +32,7 @@ def short_fields_of(schema: Schema, first: FieldName | None = None) -> Sequence[
 
 
 def describe_field(record: DocumentRecord, field: SchemaField) -> str:
-    """Returns "total: USD 12.50"; text of documents stands in quotation marks."""
+    """Returns "total: USD 12.50"; text of documents appears in quotation marks."""
     return f"{field.name}: {_describe_value(record.values[field.name], field, record)}"
 
 

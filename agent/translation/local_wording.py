@@ -38,7 +38,7 @@ class LocalWording(BaseModel):
     year_words: tuple[str, ...] = ()
     time_prepositions: frozenset[str] = frozenset()  # at the end of a label such as "bezahlt am"
     agent_prepositions: frozenset[str] = frozenset()  # at the end of a label such as "erstellt von"
-    label_prepositions: frozenset[str] = frozenset()  # at the end of a label that is no noun
+    label_prepositions: frozenset[str] = frozenset()  # at the end of a label that is not a noun
     plural_endings: tuple[str, ...] = ()
     capitalize_nouns: bool = False
     dative_plural_endings: tuple[str, ...] = ()  # that get a suffix in the dative
@@ -46,7 +46,7 @@ class LocalWording(BaseModel):
     noun_complements: frozenset[str] = frozenset()  # words after which a noun phrase is not inflected
     singular_endings: tuple[tuple[str, str], ...] = ()  # of plurals, with those of their singulars
     adjustments: tuple[WordAdjustment, ...] = ()
-    colon: str = ":"  # with the blank that stands before it
+    colon: str = ":"  # with the blank that appears before it
     first_of_month: str = ""  # how the first day is written, if not as "1"
 
     @cached_property
@@ -72,7 +72,7 @@ class LocalWording(BaseModel):
         return f"{plural}{self.dative_plural_suffix}" if plural.endswith(self.dative_plural_endings) else plural
 
     def adjust_before(self, text: str, value: str) -> str:
-        """Returns the text as it stands before the value: "plus d’" before "options"."""
+        """Returns the text as it appears before the value: "plus d’" before "options"."""
         fitting = (adjustment for adjustment in self.adjustments if adjustment.fits(text, value))
         adjustment = next(fitting, None)
         if adjustment is None:

@@ -56,11 +56,11 @@ _TIME = re.compile(
 )
 _DAY_OF_MONTH = re.compile(
     rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.)?(?:\s+(?:of|de))?\s+(?P<month>{MONTH_PATTERN})\b"
-    r"(?!\s+of\b)"  # "1 set of minutes" is no day in "set"
+    r"(?!\s+of\b)"  # "1 set of minutes" is not a day in "set"
     rf"|\b(?P<name>{MONTH_PATTERN})\.?\s+(?P<number>[0-3]?\d)(?:st|nd|rd|th)?\b(?![.,]\d)",
     re.IGNORECASE,
 )
-_DAY_IN_DIGITS = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2}")  # the day may stand first or second
+_DAY_IN_DIGITS = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2}")  # the day may appear first or second
 _ORDINAL = re.compile(r"(?<![\w.,])(\d{1,3})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _TOKEN_WITH_DIGIT = re.compile(r"[^\s()\[\]{}<>|“”„«»\"*;]*\d[^\s()\[\]{}<>|“”„«»\"*;]*")
 _NUMBERS_ONLY = re.compile(r"[\d.,/:+×x%°'’–—-]+")
@@ -131,7 +131,7 @@ def find_unfounded_figure(
 ) -> str | None:
     """Like `find_unsupported_figure`, with numbers beside the text; a figure may be one of them, rounded.
 
-    The unit or the currency of such a figure must stand in `unit_text`.
+    The unit or the currency of such a figure must appear in `unit_text`.
     """
     claimed = _scan_sentence(sentence, language)
     if claimed == TextFigures():
@@ -379,7 +379,7 @@ def _readings_of_evidence(figure: NumberFigure) -> set[Decimal]:
 
 
 def _is_known_elsewhere(claimed: NumberFigure, known: _EvidenceFigures) -> bool:
-    """Whether the number is a year of the evidence, or stands there as an ordinal in words."""
+    """Whether the number is a year of the evidence, or appears there as an ordinal in words."""
     number = claimed.readings[0]
     years = {day.year for readings in known.figures.periods for period in readings for day in period}
     words = {word for word in known.folded.split() if ORDINALS_BY_WORD.get(word.strip(".,;:")) == number}

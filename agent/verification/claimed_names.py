@@ -192,7 +192,7 @@ def is_quoted_from(quotation: str, text: str) -> bool:
 
 
 def _holds_quotation(text: str, folded_evidence: str) -> bool:
-    """Whether all its parts stand in the evidence, in order."""
+    """Whether all its parts appear in the evidence, in order."""
     start = 0
     for part in _OMISSION.split(text):
         folded = _fold_quotation(part).strip(" .,;:")

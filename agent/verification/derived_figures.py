@@ -16,11 +16,11 @@ class DerivationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedFigure:
-    """A number that a sentence states, and that stands in no fact. `inputs` must all stand in the facts."""
+    """A number that a sentence states, and that appears in no fact. `inputs` must all appear in the facts."""
 
     kind: DerivationKind
     inputs: tuple[float, ...] = ()
-    days: tuple[str, ...] = ()  # ISO; they must stand in the facts, too
+    days: tuple[str, ...] = ()  # ISO; they must appear in the facts, too
 
 
 def compute_derived_figure(derived: DerivedFigure) -> float | None:

@@ -149,7 +149,7 @@ class _EvidenceCollector:
                 self._add_schema(value)
             case SchemaField():
                 self._add_field(value)
-            case Document():  # its text is no evidence, only what is quoted of it
+            case Document():  # its text is not evidence, only what is quoted of it
                 self._add_text(value.title)
                 self.add(value.values)
             case ComparisonCondition(value=tuple(values)) if len(values) > NAMED_VALUES:

@@ -2,7 +2,7 @@
 
 Parley's layout is made by Parley, and its entries are encoded by Parley; they are sent in bare bulks. In the other
 layout a bucket has an index of its documents, and an index of its passages, each with the values of its document. There
-is no join. For comparison, its passages also have their terms with BM25 as a scripted similarity.
+is not a join. For comparison, its passages also have their terms with BM25 as a scripted similarity.
 """
 
 import asyncio

@@ -15,14 +15,14 @@ def parse_person(text: str) -> PersonId:
     """A person as `--as` and the admin list name them. A bare NAME means `local:NAME`. Raises `InvalidSubject`."""
     person = text if ":" in text else f"local:{text}"
     if not PERSON_PATTERN.fullmatch(person):
-        raise InvalidSubject(text, f"is no person; write {_PERSON_FORMS}")
+        raise InvalidSubject(text, f"is not a person; write {_PERSON_FORMS}")
     return PersonId(person)
 
 
 def parse_subject(text: str) -> Subject:
     """A subject as a grant or a reader list names it. Raises `InvalidSubject`."""
     if not SUBJECT_PATTERN.fullmatch(text):
-        raise InvalidSubject(text, f"is no subject; write {_SUBJECT_FORMS}")
+        raise InvalidSubject(text, f"is not a subject; write {_SUBJECT_FORMS}")
     return Subject(text)
 
 
@@ -33,4 +33,4 @@ def is_channel_subject(subject: Subject) -> bool:
 def check_grant_subject(subject: Subject, *, include_external: bool) -> None:
     """Raises `InvalidSubject` where `include_external` has no meaning: only channels and teams have outsiders."""
     if include_external and not is_channel_subject(subject):
-        raise InvalidSubject(subject, "is no channel or team, and only those can include external people")
+        raise InvalidSubject(subject, "is not a channel or team, and only those can include external people")

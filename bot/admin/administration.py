@@ -1,7 +1,7 @@
 """The administration: what admins see and change, the same in every chat product and on the command line.
 
-Each call names the person who asks, and is refused if that person is no admin at that moment. Changes are audited in
-the same transaction as the rows that they change.
+Each call names the person who asks, and is refused if that person is not an admin at that moment. Changes are audited
+in the same transaction as the rows that they change.
 """
 
 import asyncio

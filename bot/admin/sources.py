@@ -62,7 +62,7 @@ class SourceOperations:
         """The source is named by its kind, after its folder or host. Raises `InvalidSource`."""
         kind = self._kinds.get(request.kind)
         if kind is None:
-            raise InvalidSource(f"{request.kind!r} is no kind of source; there are {', '.join(self._kinds)}")
+            raise InvalidSource(f"{request.kind!r} is not a kind of source; there are {', '.join(self._kinds)}")
         _validate_request(request)
         checked = await asyncio.to_thread(kind.check_request, request)
         if any(_is_same_source(source, request, checked) for source in await self.list_sources()):

@@ -113,7 +113,7 @@ class IndexWords:
         return [tuple(word for word in dict.fromkeys(words) if word in unknown) for words in words_by_question]
 
     async def _drop_mentioned(self, words: Sequence[str]) -> frozenset[str]:
-        """The words that stand in no document."""
+        """The words that appear in no document."""
         if not self.schemas:
             return frozenset(words)
         requests = {word: CountRequest(search_for_word(word, self.schemas)) for word in words}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def rebuild_bucket(
     bot: "Application", bucket: "BucketId", outdated: "PassageVolume", shard_count: int | None
 ) -> None:
-    """Build the bucket's index anew; print what was done. `outdated`: the passages to embed.
+    """Rebuild the bucket's index; print what was done. `outdated`: the passages to embed.
 
     `shard_count`: None keeps the number of shards. Raises `CommandFailed` if the embedding model does not answer or the
     index has no shards, and what the index raises.
@@ -29,7 +29,7 @@ async def rebuild_bucket(
         raise CommandFailed("the embedded index has no shards; --shards is for OpenSearch", exit_status=2)
     free = "" if plan.free_bytes is None else f"; {format_size(plan.free_bytes)} are free"
     print_to_stderr(
-        f"{bucket}: to index {count_phrase_for(plan.document_count, 'document')} anew takes some"
+        f"{bucket}: to re-index {count_phrase_for(plan.document_count, 'document')} takes some"
         f" {format_size(plan.needed_bytes)} of disk{free}"
     )
     start_s = time.monotonic()
@@ -39,7 +39,7 @@ async def rebuild_bucket(
     if outdated.passage_count:
         print_line(f"{bucket}: embedded {count_phrase_for(outdated.passage_count, 'passage')}")
     spread = "" if shard_count is None else f" in {count_phrase_for(shard_count, 'shard')}"
-    print_line(f"{bucket}: indexed {count_phrase_for(document_count, 'document')} anew{spread}, {rate:,.0f} a second")
+    print_line(f"{bucket}: re-indexed {count_phrase_for(document_count, 'document')}{spread}, {rate:,.0f} a second")
 
 
 async def embed_bucket(bot: "Application", bucket: "BucketId", outdated: "PassageVolume") -> None:

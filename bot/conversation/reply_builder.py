@@ -111,7 +111,7 @@ def _text_part_of(outcome: Answer | Clarify) -> TextPart:
 
 
 def _text_parts_before_choices(clarify: Clarify) -> tuple[TextPart, ...]:
-    """The text with its sources; then the line that introduces the choices, so that no source stands between them."""
+    """The text with its sources; then the line that introduces the choices, so that no source appears between them."""
     heading = clarify.choices_heading
     body = clarify.text.removesuffix(heading).rstrip()
     if not heading or not clarify.citations or not body or body == clarify.text:

@@ -49,7 +49,7 @@ class ConversationSummary:
     web_subject: str = ""  # of the pages of the web that answered last; empty after any other turn
 
     def with_outcome(self, question: str, outcome: Outcome, turn: str = "") -> "ConversationSummary":
-        """The summary after one more turn; empty after starting over. A question on a new topic begins it anew."""
+        """The summary after one more turn; empty after starting over. A question on a new topic starts it again."""
         from agent.new_topic import split_new_topic
 
         if split_new_topic(question) is not None and isinstance(outcome, (Answer, Clarify, ExportOutcome)):
@@ -146,7 +146,7 @@ def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
 
 
 def summary_from_json(data: Mapping[str, Json]) -> ConversationSummary:
-    """Raises `ValueError` for what is no summary."""
+    """Raises `ValueError` for what is not a summary."""
     return _SUMMARY_ADAPTER.validate_python(data)
 
 

@@ -2,7 +2,7 @@
 
 A *tire purchase* is a receipt of the category `tires`. It always has a row with a tire, and no other category has such
 a row. A vehicle service that only mentions tires in a note ("tire pressure checked"), or comes from a dealer with
-"Tire" in its name, is no tire purchase.
+"Tire" in its name, is not a tire purchase.
 """
 
 from collections.abc import Mapping

@@ -140,7 +140,7 @@ def read_suite(folder: Path, names: Sequence[str] | None = None, limit: int | No
     Raises `UnreadableEvalSet`, `UnreadableSchema`.
     """
     if not folder.is_dir():
-        raise UnreadableEvalSet(str(folder), "it is no folder")
+        raise UnreadableEvalSet(str(folder), "it is not a folder")
     documents_paths = {name: path for name, path in _list_data_files(folder) if name.endswith(_DOCUMENTS_SUFFIX)}
     set_names = sorted(
         name.removesuffix(_DOCUMENTS_SUFFIX)
@@ -241,7 +241,7 @@ def _parse_json_object(raw: str, location: str) -> dict[str, Json]:
     except ValueError as exc:
         raise UnreadableEvalSet(location, f"it is not JSON ({exc})") from exc
     if not isinstance(data, dict):
-        raise UnreadableEvalSet(location, "it is no JSON object")
+        raise UnreadableEvalSet(location, "it is not a JSON object")
     return cast(dict[str, Json], data)
 
 

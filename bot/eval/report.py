@@ -195,7 +195,7 @@ def read_report(path: Path) -> EarlierReport:
             scores_by_column={name: dict(_parse_scores(column["questions"])) for name, column in columns.items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise UnreadableEvalSet(str(path), "it is no report of an evaluation") from exc
+        raise UnreadableEvalSet(str(path), "it is not a report of an evaluation") from exc
 
 
 def _parse_means(lines: Iterable[JsonObject]) -> Iterator[tuple[MeasureKey, float]]:

@@ -96,7 +96,7 @@ class IndexRecord:
         """Raises `IndexIncomplete` if a bucket of the scope has lost documents, and what the index and the database
         raise.
 
-        Compares anew after a minute, and each time while documents are missing.
+        Compares again after a minute, and each time while documents are missing.
         """
         if self._losses or time.monotonic() - self._checked_at_s > _CHECK_INTERVAL_S:
             await self.find_losses()

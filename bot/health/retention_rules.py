@@ -16,7 +16,7 @@ class DocumentRule:
 
 
 def parse_document_rule(text: str) -> DocumentRule:
-    """Raises `ValueError` for what is no rule."""
+    """Raises `ValueError` for what is not a rule."""
     bucket, _, rest = text.strip().partition(":")
     field, _, days = rest.rpartition(":")
     if not (bucket and field and days.isascii() and days.isdigit() and 1 <= int(days) <= MAX_DAYS):

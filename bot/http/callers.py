@@ -1,4 +1,4 @@
-"""Who calls: whether from this machine, and by which address callers are told apart."""
+"""Who calls: whether from this machine, and by which address callers are distinguished."""
 
 import ipaddress
 from urllib.parse import urlsplit

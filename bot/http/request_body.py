@@ -46,7 +46,7 @@ async def read_body(request: web.Request, max_bytes: int, timeout_s: float = BOD
 
 
 def decode_text(body: bytes) -> str:
-    """Raises `UnreadableRequest` for what is no UTF-8."""
+    """Raises `UnreadableRequest` for what is not UTF-8."""
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
@@ -73,7 +73,7 @@ def parse_json_object(text: str) -> dict[str, Any]:
     payload = cast(dict[str, Any], value)
     _check_shape(payload)
     if (_NO_TEXT_ESCAPE.search(text) or _NO_TEXT.search(text)) and _holds_no_text(payload):
-        raise UnreadableRequest("characters that are no text")
+        raise UnreadableRequest("characters that are not text")
     return payload
 
 
@@ -84,7 +84,7 @@ def parse_form(text: str) -> dict[str, str]:
     except ValueError:
         raise UnreadableRequest("no form") from None
     if any(map(holds_no_text, (*fields, *fields.values()))):
-        raise UnreadableRequest("characters that are no text")
+        raise UnreadableRequest("characters that are not text")
     return fields
 
 
@@ -134,7 +134,7 @@ def _holds_no_text(value: object) -> bool:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _parse_finite_float(text: str) -> float:

@@ -52,16 +52,17 @@ def build_request_checks(log: FilteringBoundLogger) -> Middleware:
 
 
 def check_request_head(request: web.Request) -> None:
-    """Raises `UnsupportedRequest` for an encoded body, and `UnreadableRequest` for a query or a header that is no text.
+    """Raises `UnsupportedRequest` for an encoded body, and `UnreadableRequest` for a query or a header that is not
+    text.
 
     No product compresses what it sends here, so nothing is unpacked.
     """
     if request.headers.get(hdrs.CONTENT_ENCODING, "identity").strip().lower() not in ("identity", ""):
         raise UnsupportedRequest("a compressed body")
     if not _is_text(request.raw_path):
-        raise UnreadableRequest("an address that is no text")
+        raise UnreadableRequest("an address that is not text")
     if any(holds_no_text(value) for name in _READ_HEADERS for value in request.headers.getall(name, ())):
-        raise UnreadableRequest("a header that is no text")
+        raise UnreadableRequest("a header that is not text")
 
 
 def _is_text(address: str) -> bool:

@@ -74,5 +74,5 @@ class ProgramTokens:
 def parse_token_person(text: str) -> PersonId:
     """The person of a new token: as in `--as`, or as the subject `user:…`. Raises `InvalidSubject`."""
     if text.startswith(("group:", "channel:", "team:")) or text == "everyone":
-        raise InvalidSubject(text, "is no person; a token stands for one, such as local:NAME")
+        raise InvalidSubject(text, "is not a person; a token stands for one, such as local:NAME")
     return parse_person(text.removeprefix("user:"))

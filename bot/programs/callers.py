@@ -19,7 +19,7 @@ class ProgramCaller:
 
     @property
     def audience(self) -> Audience:
-        """The person alone; the rights are read anew for each call.
+        """The person alone; the rights are read again for each call.
 
         A person of a chat product counts as a guest, unless that product reports otherwise.
         """

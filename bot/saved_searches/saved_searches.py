@@ -102,7 +102,7 @@ class SavedSearches:
     ) -> str:
         """Saves the search of an earlier answer, and returns the reply. `schedule`: as `format_schedule` writes it.
 
-        The question alone is kept where it means the same by itself: it is then read anew each time, with its “last
+        The question alone is kept where it means the same by itself: it is then read again each time, with its “last
         week”. Else the plan is kept, as the answer was refined.
         """
         found = _FoundSearch(question=plan.question, outcome=await questions.ask_question(plan.question))

@@ -1,4 +1,4 @@
-"""A parser of the small Markdown of replies (`bot.surface.replies`), for renderers. Text that is no markup stays as it
+"""A parser of the small Markdown of replies (`bot.surface.replies`), for renderers. Text that is not markup stays as it
 is.
 """
 
@@ -42,7 +42,7 @@ class BulletList:
 
 MarkdownBlock: TypeAlias = ParagraphBlock | BulletList
 
-# An opening delimiter stands before a non-blank, a closing one after; `_` within a word is a letter like any other.
+# An opening delimiter appears before a non-blank, a closing one after; `_` within a word is a letter like any other.
 _TOKEN_PATTERN = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|`(?P<code>[^`\n]+)`"

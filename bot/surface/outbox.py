@@ -188,7 +188,7 @@ class ThreadPlacer(Protocol):
         """Deletes a message of Parley's. If other people wrote after it, it shows `reply` instead. Files of the given
         names that came with it are deleted in any case.
 
-        A message that is already gone is no failure. Raises `OutboxFailed`.
+        A message that is already gone is not a failure. Raises `OutboxFailed`.
         """
         ...
 

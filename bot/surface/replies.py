@@ -185,7 +185,7 @@ class TurnAction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnActionsPart:
-    """Buttons for the turn, where the product has a place for them. They are no part of the answer."""
+    """Buttons for the turn, where the product has a place for them. They are not a part of the answer."""
 
     handles: tuple[TurnAction, ...]
 

@@ -96,13 +96,13 @@ def encode_message(message: WorkerCommand | WorkerReport) -> bytes:
 
 
 async def read_commands(pipe: asyncio.StreamReader) -> AsyncIterator[WorkerCommand]:
-    """The commands, until the pipe closes. Raises `ValidationError` for a line that is no command."""
+    """The commands, until the pipe closes. Raises `ValidationError` for a line that is not a command."""
     async for line in _read_lines(pipe):
         yield _COMMAND_ADAPTER.validate_json(line)
 
 
 async def read_reports(pipe: asyncio.StreamReader) -> AsyncIterator[WorkerReport]:
-    """The reports, until the pipe closes. Raises `ValidationError` for a line that is no report."""
+    """The reports, until the pipe closes. Raises `ValidationError` for a line that is not a report."""
     async for line in _read_lines(pipe):
         yield _REPORT_ADAPTER.validate_json(line)
 

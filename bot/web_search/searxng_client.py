@@ -88,7 +88,7 @@ def _parse_results(body: bytes) -> tuple[WebResult, ...]:
     try:
         data: Json = json.loads(body)
     except (ValueError, RecursionError) as exc:
-        raise WebSearchUnavailable("its answer is no JSON; is it a SearXNG server?") from exc
+        raise WebSearchUnavailable("its answer is not JSON; is it a SearXNG server?") from exc
     entries = cast("dict[str, Json]", data).get("results") if isinstance(data, dict) else None
     if not isinstance(entries, list):
         raise WebSearchUnavailable("its answer has no list of results; is it a SearXNG server?")

@@ -79,7 +79,7 @@ class EmbeddedDatabase:
     def __init__(self, folder: Path, tenant: TenantId, lock_timeout: timedelta) -> None:
         """Create the folder and the file if they do not exist. Waits for other writers for up to `lock_timeout`.
 
-        Raises `IndexUnavailable` (the file is not writable, is no index, or belongs to another tenant) and
+        Raises `IndexUnavailable` (the file is not writable, is not an index, or belongs to another tenant) and
         `IndexTooNew`.
         """
         self.location = str(folder / FILE_NAME)

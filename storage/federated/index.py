@@ -199,7 +199,7 @@ class _FederatedIndex:
                 )
                 return self._merging_steps_for(request, halves)
             case _:
-                raise TypeError(f"{type(request).__name__} is no request of this index")
+                raise TypeError(f"{type(request).__name__} is not a request of this index")
 
     def _merging_steps_for(self, request: _SetRequest, halves: SearchHalves) -> RequestSteps[object]:
         match request:

@@ -68,7 +68,7 @@ def _reader_for(source: SourceFile) -> Callable[[SourceFile, ParserWorker], Iter
     if reader is None:
         raise _unknown_format_error(source.file_format)
     if not stat.S_ISREG(source.path.stat().st_mode):  # reading a pipe could block forever
-        raise UnparsableFile("it is no ordinary file")
+        raise UnparsableFile("it is not an ordinary file")
     if source.file_format not in _STREAMED_FORMATS and source.size_bytes > _MAX_FILE_BYTES:
         raise UnparsableFile(f"it is larger than {_MAX_FILE_BYTES // 1024**2} MB; split it into smaller files")
     return reader
@@ -78,7 +78,7 @@ def _unknown_format_error(file_format: str) -> UnparsableFile:
     if file_format in _IMAGE_FORMATS:
         return UnparsableFile("it is a picture and needs text recognition first")
     if file_format in _LEGACY_OFFICE_FORMATS:
-        return UnparsableFile("it is of the kind that Office wrote before 2007; save it anew in today's format")
+        return UnparsableFile("it is of the kind that Office wrote before 2007; save it again in today's format")
     return UnparsableFile(f"its format is not known (known are {_KNOWN_SUFFIXES})")
 
 

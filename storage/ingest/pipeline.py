@@ -693,7 +693,7 @@ class _IngestRun:
             return None
 
     def _has_own_values(self, record: SourceRecord, bucket: BucketId) -> bool:
-        """Whether a record has metadata, of which too many are no fields: its text is not read for the fields."""
+        """Whether a record has metadata, of which too many are not fields: its text is not read for the fields."""
         is_full = not self._has_given_schema(bucket) and self.report_builder.has_surplus_keys(bucket)
         return is_full and bool(record.metadata)
 
@@ -734,7 +734,7 @@ class _IngestRun:
         bucket = self._bucket_of(record.bucket, record.origin)
         if bucket is None:
             name = self._bucket or record.bucket
-            reason = f"{name!r} is no name for a bucket" if name else "it names no bucket; give one with --bucket"
+            reason = f"{name!r} is not a name for a bucket" if name else "it names no bucket; give one with --bucket"
             self._record_failure(record.origin, reason, record.doc_id)
             return False
         key = hash((bucket, record.doc_id))

@@ -17,7 +17,7 @@ _MAX_FAILURES = 1000  # failures that the report lists; further ones are only co
 _MAX_EXAMPLES = 3
 SLOW_FILE_S = 5.0
 _MAX_KEYS = 1000  # renamed and ignored keys that the report lists
-_MAX_SURPLUS_KEYS = 100_000  # that are told apart
+_MAX_SURPLUS_KEYS = 100_000  # that are distinguished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ class BucketContents:
 
     def __init__(self) -> None:
         self.columns_by_table: dict[TableKey, set[FieldName]] = {}
-        self.other_keys = set[FieldName]()  # the metadata of documents that are no rows
+        self.other_keys = set[FieldName]()  # the metadata of documents that are not rows
         self.has_other_documents = False
 
     def add_record(self, origin: RecordOrigin, keys: Iterable[FieldName], *, is_row: bool) -> None:

@@ -1,6 +1,6 @@
 """Limits the CPU time that the main process spends on what was read from one file.
 
-Nothing can end a thread from outside. So `check_work` stands in the loops over lines, stretches and fields, where each
+Nothing can end a thread from outside. So `check_work` appears in the loops over lines, stretches and fields, where each
 step takes little time.
 """
 

@@ -185,7 +185,7 @@ class ParserWorker:
             )
         return _WorkerDied(
             f"the program that reads it broke down over it, maybe since it needs more than {self._limits.memory_mb} MB"
-            " of memory: split it, or save it anew with another program"
+            " of memory: split it, or save it again with another program"
         )
 
     def _running_process(self) -> "subprocess.Popen[str]":
@@ -259,7 +259,7 @@ def bound_content(frames: Iterable[ParserFrame], max_rows: int) -> Iterator[Pars
 def _load_parser(source: SourceFile) -> FrameParser:
     """Returns the parser of a file.
 
-    The imports stand here, so that a library is loaded only when it is needed and within the memory limit.
+    The imports appear here, so that a library is loaded only when it is needed and within the memory limit.
     """
     match source.file_format:
         case "csv" | "jsonl":

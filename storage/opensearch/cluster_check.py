@@ -256,7 +256,7 @@ class ClusterCheck:
             return [ClusterFinding(what="shard limit", found=found)]
         setting = json.dumps({"persistent": {"cluster.max_shards_per_node": 2 * node_limit}})
         fault = (
-            f"{found}; beyond, no bucket can be created or indexed anew: parley bucket cleanup --all, drop buckets, add"
+            f"{found}; beyond, no bucket can be created or re-indexed: parley bucket cleanup --all, drop buckets, add"
             f" a node, or with enough heap PUT /_cluster/settings {setting}"
         )
         return [ClusterFinding(what="shard limit", fault=fault)]

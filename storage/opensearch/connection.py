@@ -180,7 +180,7 @@ def _redact_credentials(url: str) -> str:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError as exc:
-        raise IndexUnavailable(url.rpartition("@")[2], f"that is no address ({exc})") from exc
+        raise IndexUnavailable(url.rpartition("@")[2], f"that is not an address ({exc})") from exc
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise IndexUnavailable(url.rpartition("@")[2], "an address begins with http:// or https:// and names a host")
     return f"{parts.scheme}://{parts.hostname}{port}"

@@ -91,7 +91,7 @@ def parse_date(text: str, *, day_first: bool | None = None) -> date | None:
 
 
 def detect_day_first(text: str) -> bool | None:
-    """Whether the day stands before the month in a date of digits; None where it could be either, or is no date."""
+    """Whether the day appears before the month in a date of digits; None where it could be either, or is not a date."""
     match = _NUMERIC_DATE.fullmatch(text.strip())
     if not match or len(match[1]) >= 3:
         return None
@@ -200,7 +200,7 @@ class DateSpan:
 def find_dates(folded: str, start: int = 0, end: int | None = None, *, day_first: bool | None = None) -> list[DateSpan]:
     """The days in `folded[start:end]`, in order, none overlapping, also as a scanner garbles them (`26 th day of May`).
 
-    `folded` is in small letters without accents. In days of digits alone the day stands first, unless that cannot be
+    `folded` is in small letters without accents. In days of digits alone the day appears first, unless that cannot be
     or `day_first` is False.
     """
     stop = len(folded) if end is None else end

@@ -1,6 +1,6 @@
 """Numbers in a sentence with their sign, scale, unit or currency: `$1,200`, `2.5 million EUR`, `half a volt`.
 
-Parts of identifiers (`B-120`, `00017`) are no numbers. Comparators (`at least`) are left to the caller.
+Parts of identifiers (`B-120`, `00017`) are not numbers. Comparators (`at least`) are left to the caller.
 """
 
 import re

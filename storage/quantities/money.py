@@ -30,7 +30,7 @@ _CURRENCIES_OF_WORDS = {
     "dollar": "USD", "dollars": "USD", "bucks": "USD", "pound": "GBP", "pounds": "GBP", "sterling": "GBP",
     "franc": "CHF", "francs": "CHF", "rupee": "INR", "rupees": "INR", "won": "KRW", "ruble": "RUB", "rubles": "RUB",
 }  # fmt: skip
-_WEIGHTS = frozenset({"pound", "pounds"})  # a whole string of these is no amount of money: `5 pounds`
+_WEIGHTS = frozenset({"pound", "pounds"})  # a whole string of these is not an amount of money: `5 pounds`
 _OTHER_MEANINGS = frozenset(  # nouns in CLDR's names that have other meanings in English
     "gold mark marks real reals rand sol soles dram drams lev leva som soms kip kips lek loti lotis pula pulas "
     "kina tala lari laris leone leones balboa balboas florin guarani guaranis dong taka takas colon colons dobra "

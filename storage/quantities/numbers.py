@@ -37,7 +37,7 @@ NUMBER_PATTERN = rf"[-+−]?(?:\d[\d.,{_MARKS_BUT_POINTS}]*\d|\d|[.,]\d+)(?:[eE]
 MAX_NUMBER_DIGITS = 100  # before the point, and zeros after it; a double holds 308, and conversions of units need some
 _NUMBER = re.compile(NUMBER_PATTERN)
 _PLAIN_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?")
-_GROUPED_NUMBER = {  # by the decimal mark; a zero alone is no group
+_GROUPED_NUMBER = {  # by the decimal mark; a zero alone is not a group
     ".": re.compile(
         rf"[-+]?(?!0\D)(?:\d{{1,3}}(?P<mark>[,{_MARKS_BUT_POINTS}])\d{{3}}(?:(?P=mark)\d{{3}})*|{INDIAN_GROUPS})"
         rf"(?:\.\d+)?"

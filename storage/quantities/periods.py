@@ -28,7 +28,7 @@ _DAY_NUMBER = r"0?[1-9]|[12]\d|3[01]"
 _WEEKDAY_BEFORE = rf"(?:{WEEKDAY_PATTERN}\.?,?\s+)?"
 _DAY_OF = r"(?:\s+day)?(?:\s+(?:of|de))?"
 _YEAR_OF_DAY = rf"(?:{YEAR_PATTERN}|['’](?P<short>\d\d))"
-# Words after a number that is no year: `2000 volts`, `2019 EUR`. Words with another meaning (`in`, `bar`) are left out.
+# Words after a number that is not a year: `2000 volts`. Words with another meaning (`in`, `bar`) are left out.
 _UNIT_WORDS = {
     *"V A W C F K m g pieces units calories square minutes seconds kilos days weeks months".split(),
     *(word for word in {**UNITS_BY_SPELLING, **CURRENCIES_BY_NAME} if word.isalpha() and len(word) > 1),

@@ -58,7 +58,7 @@ def parse_spelled_number(text: str) -> Decimal | None:
 
 
 def _multiplied_article(words: list[str]) -> Decimal | None:
-    """`a hundred`, `half a million`; `a` alone is no number."""
+    """`a hundred`, `half a million`; `a` alone is not a number."""
     factor = Decimal("0.5") if words[0] == "half" else Decimal(1)
     rest = words[1:] if words[0] != "half" or words[1] not in ("a", "an") else words[2:]
     if not rest or rest[0] not in MULTIPLIERS_BY_WORD:

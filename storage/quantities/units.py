@@ -190,7 +190,7 @@ def _unit_registry() -> _DecimalRegistry:
 
 @lru_cache(maxsize=1)
 def _pint_errors() -> tuple[type[Exception], ...]:
-    """What pint raises for two units that differ in dimension, and for text that is no unit."""
+    """What pint raises for two units that differ in dimension, and for text that is not a unit."""
     from pint.errors import PintError
 
     return (PintError, AssertionError, AttributeError, ValueError, TypeError, KeyError, ArithmeticError, SyntaxError,

@@ -171,7 +171,7 @@ def _scalar_from_json(value: Json) -> Scalar:
         return value
     if isinstance(value, (int, float)):
         return float(value)
-    raise TypeError(f"{value!r} is no value")
+    raise TypeError(f"{value!r} is not a value")
 
 
 # -- searches and plans
@@ -316,7 +316,7 @@ def _parse_answer_form(data: JsonObject) -> AnswerForm:
     forms = {form.tag: form for form in ANSWER_FORMS}
     form = forms.get(data["kind"])
     if form is None:
-        raise ValueError(f"{data['kind']!r} is no form of answer")
+        raise ValueError(f"{data['kind']!r} is not a form of answer")
     values: dict[str, Json] = {}
     for own in dataclass_fields(form):
         codec = _ANSWER_FORM_FIELDS.get(own.name, _PLAIN_FIELD)

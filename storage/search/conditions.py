@@ -140,28 +140,29 @@ class NotCondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemiJoinCondition:
-    """True if the value of `field` is a value of `key` of some document in a set of `bucket`: the inner set.
+    """True if the value of `field` is a value of `key` of some document in a set of `bucket`, the inner set.
 
-    `field` is a field of one or several values that is no flag and no rows, `title` or `doc_id`; so is `key`. Within a
-    `RowCondition`, `field` is a column that is no flag: its value in the same row that meets the other conditions. Text
-    compares by its fold, numbers and days as they are; an outer `doc_id` compares exactly. Unknown like any
-    comparison for a document without the field. With `order_by` the inner set is only its first `limit` documents
-    that have that value (largest first if `is_descending`), and all that tie with the last of them. With a larger
-    `min_count` only those values of `key` count that so many documents of the inner set have, compared as above. The
-    inner condition may hold further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does not
-    contain `bucket` the inner set is empty.
+    A semi-join of relational algebra, in SQL `field IN (SELECT key FROM bucket WHERE condition)`.
 
-    With `key_rows`, `key` is a column of that rows field of the inner documents, which is no flag: the values are those
-    of all their rows. If the inner set is restricted by a `RowCondition` on these rows, which all of its documents must
-    meet, only the rows count that meet it ("the beers of order lines of more than 10 crates"). So do those that meet
-    one of several alternatives, if all alternatives are such conditions. Negated ones restrict the documents alone.
-    Several of them at once, or one that is an alternative to something else, are an `InvalidCondition` when the set is
-    read, since they do not say which rows count. `order_by` stays a field of the documents, and `min_count` counts
-    documents, not rows.
+    - `field` is `title`, `doc_id`, or a field with one or several values that is neither a flag nor rows. Within a
+      `RowCondition` it is a column other than a flag, in the same row that meets the other conditions. `key` is such a
+      field of the inner documents.
+    - Text compares by its fold, all else exactly, and so does an outer `doc_id`. A document without the field is
+      unknown, as in any comparison.
+    - `order_by`: the inner set has only its first `limit` documents with that value (largest first if
+      `is_descending`), and all that tie with the last of them. It is a field of the documents, not a column.
+    - `min_count` above 1: only the values of `key` count that so many documents of the inner set have, compared as
+      above.
+    - `key_rows`: `key` is a column, other than a flag, of that rows field, and the values are those of all rows. If a
+      `RowCondition` on these rows restricts the inner set, only the rows that meet it count ("the beers of order lines
+      of more than 10 crates"); with several alternatives, those that meet one of them. A negated one restricts the
+      documents only. Several at once, or one as an alternative to another condition, do not say which rows count:
+      reading the set raises `InvalidCondition`. `min_count` counts documents, not rows.
+    - `op` other than equality: both sides are numbers, amounts or days. The value is compared with all values of the
+      key: `gt` is more than the largest of them. Without any value, no document meets it.
 
-    With an `op` of order both are numbers, amounts or days, and the value is
-    compared with all values of the key: `gt` is more than the largest of them; no document is, if there are none.
-    Raises `ValueError`.
+    The inner condition may contain further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does
+    not contain `bucket` the inner set is empty. Raises `ValueError`.
     """
 
     field: FieldName

@@ -10,7 +10,7 @@ SearchError
 ├── DocumentTaken        the document id belongs to another bucket
 ├── UnknownBucket        the bucket does not exist
 ├── EmbedderUnavailable  the embedding model does not answer
-├── DiskSpaceShort       the disk has no room to build a bucket's index anew
+├── DiskSpaceShort       the disk has no room to rebuild a bucket's index
 ├── SnapshotGone         the snapshot's state of the index no longer exists
 └── IndexUnavailable     the index cannot be reached, or gave an incomplete answer
     ├── IndexDamaged     what the index has stored cannot be read
@@ -117,11 +117,11 @@ class IndexTimedOut(IndexUnavailable):
 
 
 class DiskSpaceShort(SearchError):
-    """The disk has no room to build the bucket's index anew beside the one in use. Nothing was changed."""
+    """The disk has no room to rebuild the bucket's index beside the one in use. Nothing was changed."""
 
     def __init__(self, bucket: BucketId, needed_bytes: int, free_bytes: int) -> None:
         super().__init__(
-            f"to build the index of {bucket!r} anew takes some {_megabytes_of(needed_bytes)} of disk, and"
+            f"to rebuild the index of {bucket!r} takes some {_megabytes_of(needed_bytes)} of disk, and"
             f" {_megabytes_of(free_bytes)} are free below the limit; free some space first"
             " (parley bucket cleanup deletes earlier indexes)",
         )

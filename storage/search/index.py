@@ -563,7 +563,7 @@ class RebuildProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildPlan:
-    """What it takes to build a bucket's index anew. `free_bytes` of disk may be used; None: unknown.
+    """What it takes to rebuild a bucket's index. `free_bytes` of disk may be used; None: unknown.
 
     `shard_count`: the parts that the new index has, which a cluster spreads over its machines; None: this engine has
     none.
@@ -672,7 +672,7 @@ class SearchIndex(Protocol):
         *,
         shard_count: int | None = None,
     ) -> int:
-        """Build the bucket's index anew from the documents that it stores; return their number.
+        """Rebuild the bucket's index from the documents that it stores; return their number.
 
         Passages get the vectors of the index's embedder. Searches and writes go on meanwhile; a search sees the old or
         the new index. After a call that was killed at any point, searches and writes are right as before, and the next

@@ -199,7 +199,7 @@ def _check_kinds(schema: Schema) -> None:
             raise InvalidSchema("it names kinds, but no field of this schema has `origin: kind`", own.name)
         if unknown := next((kind for kind in own.kinds if kind not in known), None):
             kinds = ", ".join(known) or "none yet"
-            raise InvalidSchema(f"its kind {unknown!r} is no value of the kind field; there are {kinds}", own.name)
+            raise InvalidSchema(f"its kind {unknown!r} is not a value of the kind field; there are {kinds}", own.name)
 
 
 def _check_origin(field: SchemaField, schema: Schema) -> None:
@@ -232,7 +232,7 @@ def _check_field(field: SchemaField, schema: Schema) -> None:
         )
         if target is None or target.type is not FieldType.CATEGORY:
             raise InvalidSchema(
-                f"its currency field {field.currency_field!r} is no category of this schema", field.name
+                f"its currency field {field.currency_field!r} is not a category of this schema", field.name
             )
     if schema.is_row_schema and field.type in (FieldType.ROWS, FieldType.LIST):
         raise InvalidSchema("a column is neither a list nor rows", field.name)

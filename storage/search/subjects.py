@@ -14,7 +14,7 @@ SUBJECT_PATTERN = re.compile(
     rf"|team:teams:{_NAME}:{_TEAMS_ID}|group:slack:{_NAME}:{_NAME}|group:teams:{_NAME}:{_TEAMS_ID}|group:{_NAME}"
 )
 NOBODY: Final = Subject("nobody")
-"""The reader of a document that nobody may read. It is no subject that a grant could name."""
+"""The reader of a document that nobody may read. It is not a subject that a grant could name."""
 
 
 def email_subject_for(email: str) -> Subject:

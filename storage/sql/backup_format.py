@@ -78,7 +78,7 @@ class BackupReader:
         parsed = self._read_line()
         line = cast(dict[str, Any], parsed) if isinstance(parsed, dict) else {}
         if line.get("format") != FORMAT_NAME:
-            raise BackupDamaged(self._path, "it is no backup of Parley")
+            raise BackupDamaged(self._path, "it is not a backup of Parley")
         if line.get("version") != FORMAT_VERSION:
             reason = f"its format is version {line.get('version')}, and this Parley reads version {FORMAT_VERSION}"
             raise BackupRefused(self._path, f"{reason}; restore it with the Parley that wrote it")

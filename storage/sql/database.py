@@ -368,7 +368,7 @@ class SqlDatabase:
         return await self.run_unlimited(work_on_snapshot)
 
     async def overwrite_deleted_rows(self) -> bool:
-        """Write a file anew without what was deleted, whose bytes it otherwise keeps for a time; also in its log.
+        """Rewrite a file without what was deleted, whose bytes it otherwise keeps for a time; also in its log.
 
         False if other processes read or write so much that it could not be done now. A server does it by itself.
         """

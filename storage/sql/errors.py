@@ -5,7 +5,7 @@ SqlError
 ├── DatabaseUnavailable    cannot be reached, refuses the login, or closed the connection
 │   └── DatabaseBusy       it did not answer in time, or others locked it for too long
 ├── DatabaseNotWritable    the file, its folder or the rights do not allow writing, or the disk is full
-├── DatabaseDamaged        the file is no database, or is broken
+├── DatabaseDamaged        the file is not a database, or is broken
 │   └── DatabaseLost       the file is missing or empty, although it was there before
 ├── DatabaseTooNew         a later Parley has written it
 ├── ValueRefused           a value that the database cannot hold

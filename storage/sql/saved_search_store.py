@@ -30,7 +30,7 @@ class NewSavedSearch:
 
     `schedule` and the values of `seen`, by document, mean something to the caller alone. `buckets`: what the question
     reads. `index_state`: the state of the index in which `seen` was true. `plan`: asked in place of the question, which
-    then only names it; None: the question is read anew each time.
+    then only names it; None: the question is read again each time.
     """
 
     creating_turn: tables.UniqueText

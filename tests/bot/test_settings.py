@@ -72,7 +72,7 @@ def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
         ("PARLEY_EMBEDDER", "nothing", "'wordllama' or 'none'"),
         ("PARLEY_RERANKER", "flashrank:", "neither empty nor flashrank:MODEL"),
         ("PARLEY_RERANKER", "flashrank:../elsewhere", "neither empty nor flashrank:MODEL"),
-        ("PARLEY_ADMINS", "slack:T1", "is no person"),
+        ("PARLEY_ADMINS", "slack:T1", "is not a person"),
         ("PARLEY_ACCOUNTS", "irc:x", "neither slack:TEAM nor teams:TENANT"),
     ],
 )
@@ -108,7 +108,7 @@ def test_pictures_are_on_unless_they_are_switched_off(tmp_path: Path) -> None:
 
 
 def test_an_unknown_key_in_the_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidSettings, match=r"'prot' in .*parley\.toml is no setting"):
+    with pytest.raises(InvalidSettings, match=r"'prot' in .*parley\.toml is not a setting"):
         load_from(tmp_path, "prot = 1")
 
 

@@ -110,7 +110,7 @@ def test_a_section_without_an_entry_point_is_not_found(home: Path) -> None:
 
 
 def test_the_keys_of_an_uninstalled_adapter_are_refused(home: Path) -> None:
-    with pytest.raises(InvalidSettings, match=r"'teams_seats' in .* is no setting"):
+    with pytest.raises(InvalidSettings, match=r"'teams_seats' in .* is not a setting"):
         load_from(home, "teams_seats = 9")
 
 

@@ -17,7 +17,7 @@ def test_only_an_admin_gets_a_link(parley: Parley) -> None:
     )
 
     assert (made.status, made.stdout.startswith("http://127.0.0.1:8080/admin/enter/")) == (0, True)
-    assert (refused.status, "local:bob is no admin; name them in PARLEY_ADMINS" in refused.stderr) == (1, True)
+    assert (refused.status, "local:bob is not an admin; name them in PARLEY_ADMINS" in refused.stderr) == (1, True)
     assert invalid.status != 0
 
 

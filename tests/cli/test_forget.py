@@ -53,7 +53,7 @@ def test_only_people_are_forgotten(tmp_path: Path) -> None:
     ]
 
     assert [result.status for result in results] == [2, 2, 2]
-    assert "is no person" in results[0].stderr
+    assert "is not a person" in results[0].stderr
 
 
 def test_linked_ids_are_named_and_erased_on_request(asked_home: Path) -> None:

@@ -72,7 +72,7 @@ async def test_with_consent_every_passage_is_embedded_once(tmp_path: Path, serve
 
     assert (first.status, first.stdout) == (0, "notes: embedded 70 passages\n")
     assert (second.status, second.stdout) == (0, "notes: every passage has its vector\n")
-    assert (by_name.status, by_name.stdout.startswith("notes: indexed 70 documents anew, ")) == (0, True)
+    assert (by_name.status, by_name.stdout.startswith("notes: re-indexed 70 documents, ")) == (0, True)
     assert len(embedded_texts(server)) == 70
     assert doctor.status == 0
 
@@ -117,10 +117,8 @@ def test_vectors_made_in_this_process_need_no_consent(tmp_path: Path) -> None:
 
     embedded, indexed = ended.stdout.splitlines()
     assert (ended.status, embedded) == (0, "notes: embedded 3 passages")
-    assert re.fullmatch(r"notes: indexed 3 documents anew, [\d,]+ a second", indexed)
-    assert re.search(
-        r"notes: to index 3 documents anew takes some [\d.]+ MB of disk; [\d,.]+ MB are free", ended.stderr
-    )
+    assert re.fullmatch(r"notes: re-indexed 3 documents, [\d,]+ a second", indexed)
+    assert re.search(r"notes: to re-index 3 documents takes some [\d.]+ MB of disk; [\d,.]+ MB are free", ended.stderr)
 
 
 def test_a_bucket_is_indexed_anew_from_its_stored_texts_without_its_files(tmp_path: Path) -> None:
@@ -130,7 +128,7 @@ def test_a_bucket_is_indexed_anew_from_its_stored_texts_without_its_files(tmp_pa
     rebuilt = run_parley(home, "bucket", "reindex", "notes")
     asked = run_parley(home, "ask", "how many notes are there?", "--json")
 
-    assert (rebuilt.status, rebuilt.stdout.startswith("notes: indexed 3 documents anew")) == (0, True)
+    assert (rebuilt.status, rebuilt.stdout.startswith("notes: re-indexed 3 documents")) == (0, True)
     assert "3" in asked.json["text"]
 
 

@@ -72,5 +72,5 @@ def test_what_cannot_be_saved_is_refused(orders_home: Path) -> None:
     ]
 
     assert [result.status for result in results] == [2, 2, 2, 2, 1]
-    assert "is no schedule" in results[2].stderr
+    assert "is not a schedule" in results[2].stderr
     assert run_parley(orders_home, "saved", "list", "--json").json == []

@@ -112,7 +112,7 @@ class PressReader:
     async def finish_before_deadline(self, press: ButtonPress, work: Coroutine[Any, Any, None]) -> None:
         """Run the work until the press's deadline.
 
-        The person alone reads a `BotError`. A `SlackError` is only logged, so that Slack does not deliver again.
+        Only the person reads a `BotError`. A `SlackError` is only logged, so that Slack does not deliver again.
         """
         try:
             async with asyncio.timeout_at(press.deadline):

@@ -65,7 +65,7 @@ class DeliveryDispatcher:
                 "slack delivery ignored", team=installation_key.team_id, enterprise=installation_key.enterprise_id
             )
             return BoltResponse(status=200)
-        # Bolt takes a parsed body in this mode alone; it makes no other difference.
+        # Bolt takes a parsed body in this mode only; it makes no other difference.
         return await self._app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=delivery))
 
 

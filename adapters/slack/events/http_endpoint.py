@@ -23,7 +23,7 @@ class HttpEndpoint:
         self._dispatch, self._signing_secret, self._clock = dispatch, signing_secret, clock
 
     async def receive_delivery(self, request: web.Request) -> web.Response:
-        """Answer 401 for a wrong or old signature, 400 for what is no delivery, and 503 to request a redelivery.
+        """Answer 401 for a wrong or old signature, 400 for what is not a delivery, and 503 to request a redelivery.
 
         Raises an `HttpRefusal` for a body that cannot be read.
         """

@@ -396,7 +396,7 @@ class HomeTabListener:
         return (
             viewer.channel_subject_of(channel)
             if _CHANNEL_ID.fullmatch(channel)
-            else _InvalidChoice("This is no channel.")
+            else _InvalidChoice("This is not a channel.")
         )
 
     async def _usergroup_subject_of(self, viewer: ViewerContext, key_or_id: str) -> "Subject | _InvalidChoice":
@@ -406,7 +406,7 @@ class HomeTabListener:
                 return viewer.usergroup_subject_of(group.id)
         if _USERGROUP_ID.fullmatch(key_or_id):
             return viewer.usergroup_subject_of(key_or_id)
-        return _InvalidChoice("This is no user group: its id begins with S.")
+        return _InvalidChoice("This is not a user group: its id begins with S.")
 
     async def _local_group_subject_of(self, viewer: ViewerContext, key_or_id: str) -> "Subject | _InvalidChoice":
         for group in await self._administration.list_groups(viewer.person):

@@ -168,7 +168,7 @@ def _grant_form_blocks(
     group_choices = [(group.id, group.title) for group in groups]
     return [
         input_block(state.block_id_for(EVERYONE_FIELD), "Everyone", _checkbox_element(EVERYONE_FIELD, everyone)),
-        input_block(state.block_id_for(PERSON_FIELD), "A person", person, hint="Counts in direct messages alone."),
+        input_block(state.block_id_for(PERSON_FIELD), "A person", person, hint="Counts in direct messages only."),
         input_block(state.block_id_for(CHANNEL_FIELD), "A channel", channels, hint=CHANNEL_HINT),
         input_block(state.block_id_for(EXTERNAL_FIELD), "For the channel", _checkbox_element(EXTERNAL_FIELD, external)),
         input_block(

@@ -31,7 +31,7 @@ _NOTHING_CHOSEN: Final = "Choose something from the menu first."
 
 
 class AdminActions:
-    """The submission holds keys alone: each is looked up among what there is now, as the viewer may see it."""
+    """The submission holds keys only: each is looked up among what there is now, as the viewer may see it."""
 
     def __init__(self, administration: AdminOperations, searches: PersonalSearches, cards: AdminCards) -> None:
         self._administration, self._searches, self._cards = administration, searches, cards

@@ -1,4 +1,4 @@
-"""The parts of the cards of the administration. Data stands in text runs and menus, which show it verbatim.
+"""The parts of the cards of the administration. Data appears in text runs and menus, which show it verbatim.
 
 Each text has its share of the card in bytes, so that no data makes a card larger than Teams takes.
 """

@@ -156,7 +156,7 @@ def _grant_form(bucket_key: str, groups: Sequence[LocalGroup], typed: AdminSubmi
         tick_input("everyone", EVERYONE_NAME, is_ticked=everyone),
         text_input(
             "typed_person",
-            "A person. Counts in personal chats alone.",
+            "A person. Counts in personal chats only.",
             value=typed.typed_person if typed else "",
             placeholder=PERSON_PLACEHOLDER,
         ),

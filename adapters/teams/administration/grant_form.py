@@ -16,9 +16,9 @@ from bot.ids import EVERYONE, PersonId, Subject
 
 _OBJECT_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 NOT_A_PERSON: Final = (
-    "This is no person: write the object ID from Microsoft Entra, or an id such as slack:T1:U1 or local:NAME."
+    "This is not a person: write the object ID from Microsoft Entra, or an id such as slack:T1:U1 or local:NAME."
 )
-NOT_A_CHANNEL: Final = "This is no channel, group chat or team of this organisation: paste its link from Teams."
+NOT_A_CHANNEL: Final = "This is not a channel, group chat or team of this organisation: paste its link from Teams."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

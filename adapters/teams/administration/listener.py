@@ -87,9 +87,9 @@ class AdministrationListener:
         return viewer_of(received)
 
     async def _refuse_outside_personal_chat(self) -> JsonObject:
-        """A card of the administration is in personal chats alone, so the submission is forged."""
+        """A card of the administration is in personal chats only, so the submission is forged."""
         self._log.warning("teams submission refused", reason="no personal chat")
-        return _notice_card(translate_message("I do this in our personal chat alone. Nothing was changed."))
+        return _notice_card(translate_message("I do this in our personal chat only. Nothing was changed."))
 
 
 def _command_of(received: ReceivedActivity) -> str | None:

@@ -1,4 +1,4 @@
-"""What the cards of the administration submit. A person can change it, so it holds keys alone and proves nothing."""
+"""What the cards of the administration submit. A person can change it, so it holds keys only and proves nothing."""
 
 from typing import Annotated, Final, Literal
 

@@ -321,7 +321,7 @@ def _retry_after_seconds(retry_after: str | None) -> float:
 
 
 def _read_error(body: bytes) -> ConnectorErrorDetail:
-    """Empty where the answer is no error in the connector's form."""
+    """Empty where the answer is not an error in the connector's form."""
     try:
         return ConnectorErrorResponse.model_validate_json(body).error
     except ValidationError:

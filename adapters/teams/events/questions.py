@@ -49,7 +49,7 @@ class TeamsMessageReader:
         )
 
     def read_revision(self, received: ReceivedActivity) -> Inbound | None:
-        """An edit or a deletion. The inbox drops it where its message was no question.
+        """An edit or a deletion. The inbox drops it where its message was not a question.
 
         Teams names the message as it is now, not as it was. A message that mentions the bot now counts as a question,
         even if it did not mention the bot before, or if its first version has not arrived (yet).

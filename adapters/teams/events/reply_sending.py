@@ -1,4 +1,4 @@
-"""Shows the answers to commands and clicks that are no turns: at once, else again some times in the background.
+"""Shows the answers to commands and clicks that are not turns: at once, else again some times in the background.
 
 Nothing of them is stored. An answer is lost only where the process ends before Teams takes it. A repeated delivery is
 answered once, as long as the process that answered it remembers it.

@@ -1,7 +1,7 @@
 """Offers files in personal chats: a card asks for consent, and an accepted file goes into the person's OneDrive
 (https://learn.microsoft.com/microsoftteams/platform/bots/how-to/bots-filesv4).
 
-The card carries the id of a stored offer alone. Its answer is stored before it is acknowledged; the upload follows in
+The card carries the id of a stored offer only. Its answer is stored before it is acknowledged; the upload follows in
 the background.
 """
 

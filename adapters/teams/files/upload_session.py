@@ -74,7 +74,7 @@ class ResumableUpload:
             await report_progress(start)
 
     async def cancel_session(self) -> None:
-        """Discards what was sent. Failing to is no failure: the session expires by itself."""
+        """Discards what was sent. Failing to is not a failure: the session expires by itself."""
         try:
             async with self._hosts.open_response("DELETE", self._url, timeout_s=_STATUS_TIMEOUT_S):
                 return

@@ -250,7 +250,7 @@ class UploadOutcome:
 
 
 class _UploadProgress:
-    """Shows the progress, not too often. A failure to is no failure of the upload."""
+    """Shows the progress, not too often. A failure to is not a failure of the upload."""
 
     def __init__(self, message: OfferMessage, name: str, size: int, clock: Callable[[], float]) -> None:
         self._message, self._name, self._size, self._clock = message, name, size, clock

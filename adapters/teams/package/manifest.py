@@ -94,7 +94,7 @@ def _check_app_id(app_id: str | None) -> str:
     if app_id is None:
         raise InvalidSettings("MICROSOFT_APP_ID", "is not set", advice)
     if _ID_PATTERN.fullmatch(app_id) is None:
-        raise InvalidSettings("MICROSOFT_APP_ID", "is no id of an app, which has the form of a GUID", advice)
+        raise InvalidSettings("MICROSOFT_APP_ID", "is not the id of an app, which has the form of a GUID", advice)
     return app_id.lower()
 
 

@@ -37,7 +37,7 @@ class FileConsentAnswer(ActivityPart):
 
 
 def read_consent_answer(value: object) -> FileConsentAnswer | None:
-    """None for a value that is no answer."""
+    """None for a value that is not an answer."""
     try:
         return FileConsentAnswer.model_validate(value)
     except ValidationError:

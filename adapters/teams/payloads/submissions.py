@@ -1,6 +1,6 @@
 """What the buttons on Parley's cards submit, as the `value` of a message.
 
-A person can change what is submitted, so it holds ids alone, which grant nothing.
+A person can change what is submitted, so it holds ids only, which grant nothing.
 """
 
 from collections.abc import Mapping

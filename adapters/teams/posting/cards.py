@@ -1,6 +1,6 @@
 """Adaptive Cards 1.5: tables, choices, buttons for a turn, steps and further choices.
 
-Data stands in text runs, titles and choices, which Teams shows without Markdown. A card has at most six actions, as
+Data appears in text runs, titles and choices, which Teams shows without Markdown. A card has at most six actions, as
 Teams shows no more, and stays below 28 KB (https://adaptivecards.io/explorer,
 https://learn.microsoft.com/microsoftteams/platform/task-modules-and-cards/cards/cards-reference).
 """

@@ -50,7 +50,7 @@ def shorten_plain(text: str, characters: int) -> str:
 
 
 def teams_lines_of(markdown: str) -> list[str]:
-    """The lines in order, to be joined with "\\n". An empty line stands between blocks."""
+    """The lines in order, to be joined with "\\n". An empty line separates blocks."""
     lines: list[str] = []
     for block in parse_blocks(strip_control_characters(markdown)):
         match block:

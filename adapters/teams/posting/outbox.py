@@ -225,7 +225,7 @@ class TeamsThread:
     async def _show_cards_below(
         self, message: MessageId, cards: Sequence[JsonObject], attempts: int = MAX_ATTEMPTS
     ) -> None:
-        """Updates the cards that stand below the message, adds missing ones and deletes the others. A card that cannot
+        """Updates the cards that appear below the message, adds missing ones and deletes the others. A card that cannot
         be updated, as somebody has deleted it, is posted again.
         """
         service_url, key = await self._service_url(), (self._chat, message)
@@ -259,7 +259,7 @@ class TeamsThread:
     async def _show_settled(self, message: MessageId, settled_reply: Reply) -> bool:
         """False where the message is gone, and so is the clicked card."""
         clicked = MessageId(self._address.clarification_card)
-        if clicked and clicked != message:  # the card stands below the message
+        if clicked and clicked != message:  # the card appears below the message
             self._posting.cards_below.setdefault((self._chat, message), (clicked,))
         for shown_message in dict.fromkeys(filter(None, (message, clicked))):
             with suppress(MessageGone):

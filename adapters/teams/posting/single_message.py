@@ -47,7 +47,7 @@ def _card_message(activity: JsonObject, card: JsonObject) -> JsonObject:
 
 
 def _merge_cards(elements: Sequence[Sequence[JsonObject]], cards: Sequence[JsonObject]) -> JsonObject:
-    """`elements` in order. The buttons of cards that have nothing else stand at the end."""
+    """`elements` in order. The buttons of cards that have nothing else appear at the end."""
     actions = [
         {**action, "associatedInputs": _SEPARATE_ACTIONS} if action["type"] == "Action.Submit" else action
         for card in cards

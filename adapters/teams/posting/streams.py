@@ -3,7 +3,7 @@ that then becomes the answer.
 
 A stream begins with informative updates; text may follow, and each text extends the one before. Teams allows one stream
 in a chat, about one request a second, and two minutes. It answers 403 once the person has stopped the stream, and for
-other reasons, which its message alone tells apart
+other reasons, which its message alone distinguishes
 (https://learn.microsoft.com/microsoftteams/platform/bots/streaming-ux#error-codes).
 """
 

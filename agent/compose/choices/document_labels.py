@@ -40,7 +40,7 @@ def _is_title_line(line: str, title: str) -> bool:
 
 
 def _naming_values(label: DocumentLabel, schema: Schema) -> Iterator[str]:
-    """Yields the kind of the document, the first words that are no code, and the first date, as far as it has them."""
+    """Yields the kind of the document, the first words that are not a code, and the first date, where they exist."""
     fields = [field for field in schema.fields if label.values.get(field.name) not in (None, ())]
     shown = {field.name: format_value(label.values[field.name], field) for field in fields}
     kinds = [field for field in fields if field.origin is FieldOrigin.KIND]

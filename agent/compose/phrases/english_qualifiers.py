@@ -1,9 +1,9 @@
 """Says conditions as an English speaker would, after the noun: "trainings held in 2025 with provider Red Cross".
 
 The words come from the type of the field and the part of speech of its label (`label_grammar`): a participle such as
-"held on" stands alone, a plural such as "bedrooms" is counted, other nouns stand after "with", and a label that is none
-of these is quoted after "where". More than two conditions become a list: "trainings (provider Red Cross; result failed;
-held in 2025)".
+"held on" stands alone, a plural such as "bedrooms" is counted, other nouns appear after "with", and a label that is
+none of these is quoted after "where". More than two conditions become a list: "trainings (provider Red Cross; result
+failed; held in 2025)".
 """
 
 import re
@@ -163,7 +163,7 @@ def predicate_in_english(conditions: Sequence[Condition], schema: Schema, descri
 
 
 def relate_in_english(schema_field: SchemaField, documents: str) -> str | None:
-    """Returns "registered at one of the clinics in Bath" for a field that is no noun; None: it is one."""
+    """Returns "registered at one of the clinics in Bath" for a field that is not a noun; None: it is one."""
     grammar = parse_label(schema_field)
     return f"{grammar.words} {documents}" if grammar.kind is LabelKind.ROLE else None
 
@@ -648,7 +648,7 @@ def _add_time(time: str, grammar: LabelGrammar, parts: QualifierParts) -> None:
 
 
 def value_noun_of(schema_field: SchemaField) -> str:
-    """What a document has or lacks: "flash point"; "“Completed on”" where the label is no noun."""
+    """What a document has or lacks: "flash point"; "“Completed on”" where the label is not a noun."""
     grammar = parse_label(schema_field)
     label = format_label(schema_field.label)
     is_noun = grammar.kind is LabelKind.NOUN or label in PLACE_LABELS or label.endswith(("date", "day"))

@@ -1,7 +1,7 @@
 """The part of speech of an English label, on which the sentences about its values depend.
 
 "Cost" is a noun: "with a cost of EUR 5.00". "Held on" and "led by" say what the documents are: "held in 2025", "led by
-Ada Finch". "From" stands before its value. "Runs for", "For the parents" and "What to bring" fit into no sentence, so
+Ada Finch". "From" appears before its value. "Runs for", "For the parents" and "What to bring" fit into no sentence, so
 they are quoted as they are written: "where “Runs for” is 12 months".
 """
 
@@ -94,7 +94,7 @@ class LabelGrammar:
 
 
 def parse_label(field: SchemaField) -> LabelGrammar:
-    """Finds out how the label of the field stands in an English sentence."""
+    """Finds out how the label of the field appears in an English sentence."""
     label = format_label(field.label).strip(" :")
     if field.unit:
         label = _BRACKETED_TIME_UNIT.sub("", label)  # the value says its unit: "terms of at most 14 days"

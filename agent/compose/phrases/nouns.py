@@ -134,7 +134,7 @@ def _noun_of_kind(kind: str, schema: Schema) -> NounForms:
 
 
 def _is_plain_noun(kind: str) -> bool:
-    """Whether the name of a kind can stand after a number: not "a claims", "your letter", "form 27b"."""
+    """Whether the name of a kind can appear after a number: not "a claims", "your letter", "form 27b"."""
     words = kind.casefold().split()
     is_short = 0 < len(words) <= _MAX_NOUN_WORDS
     return is_short and words[0] not in _WORDS_BEFORE_NOUNS and not any(map(str.isdigit, kind))

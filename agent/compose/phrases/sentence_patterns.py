@@ -42,7 +42,7 @@ class SentencePattern:
 
     @property
     def is_relation(self) -> bool:
-        """Whether the qualifier begins with a preposition and so stands right after the noun."""
+        """Whether the qualifier begins with a preposition and so appears right after the noun."""
         return self.qualifier.partition(" ")[0] in _PREPOSITIONS
 
     def fill_predicate(self, value: str) -> str:

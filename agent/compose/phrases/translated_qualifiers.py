@@ -129,7 +129,7 @@ def _widen_field(condition: ComparisonCondition, schema_field: SchemaField) -> s
 
 
 def value_label_of(schema_field: SchemaField) -> str:
-    """What a document has or lacks: "Fälligkeit"; "“bezahlt am”" where the label is no noun."""
+    """What a document has or lacks: "Fälligkeit"; "“bezahlt am”" where the label is not a noun."""
     label = lowercase_label(schema_field.label)
     is_noun = label.rpartition(" ")[2].lower() not in get_wording().label_prepositions
     return label if is_noun else _quote_label(schema_field)

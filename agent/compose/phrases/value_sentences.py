@@ -48,7 +48,7 @@ def claim_value(field: SchemaField, title: str, value: str) -> str:
 
 
 def _state_by_verb(field: SchemaField, title: str, value: str) -> str | None:
-    """ "Lease 5 was signed on 3 May", "PLC is taught by Ada Finch"; None: the label is no verb."""
+    """ "Lease 5 was signed on 3 May", "PLC is taught by Ada Finch"; None: the label is not a verb."""
     grammar = parse_label(field)
     words, first = grammar.words, grammar.words.partition(" ")[0]
     if field.type is FieldType.DATE:

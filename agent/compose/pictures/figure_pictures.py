@@ -105,7 +105,7 @@ def _build_pictures(figures: _PicturedFigures) -> tuple[ResultPicture, ...]:
 
 
 def _build_picture(figures: _PicturedFigures, unit: str | None) -> ResultPicture | None:
-    """None for a single value, which is no comparison."""
+    """None for a single value, which is not a comparison."""
     lines = [line for line in figures.lines if line.unit == unit]
     if figures.period is not None:
         points = list(_points_of_periods(lines, figures.period, figures.format_number))

@@ -50,7 +50,7 @@ class AnswerOptions:
     """When evidence is enough, and the limits of a call."""
 
     completeness: float = 0.8  # 0 to 1, from which evidence is enough
-    floor: float = 0.2  # 0 to 1, under which what the evidence gives is no answer
+    floor: float = 0.2  # 0 to 1, under which what the evidence gives is not an answer
     max_rounds: int = 3  # of searches
     max_calls: int = 4  # of models in one turn, those for planning included
     simple_calls: int = 2  # the same for a question of one part; beyond it there is no further search, only repairs

@@ -70,6 +70,6 @@ def _ids_of(items: Sequence[EvidenceItem], numbers: set[int]) -> tuple[DocId, ..
 
 
 def _holds_quotation(item: EvidenceItem, quotation: str) -> bool:
-    """Whether the words stand in the item as the model has read it; no words prove nothing."""
+    """Whether the words appear in the item as the model has read it; no words prove nothing."""
     has_words = any(character.isalnum() for character in fold_text(quotation))
     return has_words and is_quoted_from(quotation, text_of_source(item.source))

@@ -129,7 +129,7 @@ class ConditionLinker:
             self.notes.report_problem(f"{named.path} needs a value to be or to contain")
             return None
         if named.name == DOC_ID_FIELD:
-            is_written = any(is_part_of(value, words) for value in condition.values)  # "these" are no name of documents
+            is_written = any(is_part_of(value, words) for value in condition.values)  # "these" is not a name
             return ComparisonCondition(
                 field=DOC_ID_FIELD,
                 op=ComparisonOperator.IN,
@@ -200,7 +200,7 @@ def _takes_operator(field_type: FieldType, op: str) -> bool:
 
 
 def _build_stand_in(condition: PlanConditionOutput, named: NamedField, words: str) -> TextStandIn | None:
-    """Returns the words that stand in for the field where it is missing; None without words or for what is no field."""
+    """Returns the words that stand in for a missing field; None without words or without a field."""
     texts = tuple(text.strip() for text in condition.texts_if_missing if text.strip())
     if not texts or named.field is None or named.rows_field is not None or condition.op in ("missing", "present"):
         return None

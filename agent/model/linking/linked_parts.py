@@ -25,7 +25,7 @@ class LinkingNotes:
             self.unlinked_words.append(words)
 
     def take_over(self, other: "LinkingNotes") -> None:
-        """Adds what stands in other notes."""
+        """Adds what appears in other notes."""
         self.problems += other.problems
         self.unlinked_words += [words for words in other.unlinked_words if words not in self.unlinked_words]
         self.assumptions += other.assumptions

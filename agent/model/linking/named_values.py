@@ -41,7 +41,7 @@ def build_named_condition(
     `op` is `is`, `is_not`, `contains` or `not_contains`; the caller negates.
     """
     if op not in ("is", "is_not", "contains", "not_contains"):
-        notes.report_problem(f"{named.path} is no number and no date, so it cannot be compared by {op}")
+        notes.report_problem(f"{named.path} is neither a number nor a date, so it cannot be compared by {op}")
         return None
     if not values:
         notes.report_problem(f"{named.path} needs a value to compare with")

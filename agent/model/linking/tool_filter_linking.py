@@ -71,7 +71,7 @@ class ToolFilterLinker:
 def _find_wrong_count(tool_filter: ToolFilter) -> str | None:
     """Returns the problem of a filter with too many values or an empty one; None for any other filter."""
     if any(not value.strip() for value in tool_filter.values):
-        return f"{tool_filter.field}: an empty text is no value; use missing for documents without one"
+        return f"{tool_filter.field}: an empty text is not a value; use missing for documents without one"
     if tool_filter.op in _ORDER_OPERATORS and len(tool_filter.values) > 1:
         return f"{tool_filter.field}: {tool_filter.op.value} takes one value"
     return None

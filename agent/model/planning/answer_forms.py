@@ -41,7 +41,7 @@ class FormLinker:
     notes: LinkingNotes
 
     def build_form(self, part: PlanPartOutput, whole: Search | None) -> AnswerForm | None:
-        """Returns the form of the part; None with a problem noted if it cannot be had: no other form answers the same.
+        """Returns the form of the part; None with a problem noted if it is unavailable: no other form answers the same.
 
         `whole`: the set of its `whole_part`; None if it has none.
         """
@@ -79,7 +79,7 @@ class FormLinker:
         return None if named is None else SchemaOrder(field=named.name, descending=part.is_descending)
 
     def _groups_of(self, part: PlanPartOutput) -> tuple[GroupBy | None, GroupBy | None] | None:
-        """Returns the groups and the groups within them; None if one that is asked for cannot be had."""
+        """Returns the groups and the groups within them; None if one that is asked for is unavailable."""
         group = self._group_of(part.group_by, part.group_period)
         second = self._group_of(part.second_group_by, part.second_group_period)
         if (part.group_by and group is None) or (part.second_group_by and (second is None or group is None)):
@@ -96,7 +96,7 @@ class FormLinker:
         return GroupBy(field=named.name, period=CalendarPeriod(period) if is_date and period else None)
 
     def build_numbers(self, part: PlanPartOutput, whole: Search | None = None) -> AnswerForm | None:
-        """Returns the functions of the part, whatever its form; None with a problem noted if they cannot be had."""
+        """Returns the functions of the part, whatever its form; None with a problem noted if they is unavailable."""
         functions = tuple(AggregateFunction(name) for name in dict.fromkeys(part.functions))
         if AggregateFunction.SHARE in functions:
             if whole is None:

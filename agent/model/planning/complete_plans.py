@@ -31,7 +31,7 @@ def needs_judgement(by_rules: Decomposition) -> bool:
 def is_completely_linked(decomposition: Decomposition, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
     """Whether every content word of the question has a meaning in the plan, and only one.
 
-    Answers that stand in texts are never complete: words alone do not say what they mean there.
+    Answers that appear in texts are never complete: words alone do not say what they mean there.
     """
     if isinstance(decomposition, ExportRequest):
         return True

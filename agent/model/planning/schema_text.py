@@ -47,7 +47,7 @@ def describe_buckets(
 ) -> str | None:
     """Returns the schemas of the buckets in as much detail as the budget allows; None if it is too small.
 
-    Of the synonyms of a field only those are named whose words stand in the question: most are inferred, and others
+    Of the synonyms of a field only those are named whose words appear in the question: most are inferred, and others
     would mislead.
     """
     asked_words = frozenset(fold_text(question).split())

@@ -162,7 +162,7 @@ class SetLinker:
         if not isinstance(form, ComputeNumbers) or form.group is None:
             return None
         if lexicon.schema.by_name[form.group.field].type not in _NAMES:
-            notes.report_problem(f"the groups of part {part.id} are no names that a field could be compared with")
+            notes.report_problem(f"the groups of part {part.id} are not names that a field could be compared with")
             return None
         return Leg(id=leg, question=part.question, search=Search(clauses=(sets[0].clause,)), answer_form=form)
 

@@ -173,7 +173,7 @@ def _is_json_object(text: str) -> bool:
 
 
 def _find_json(text: str) -> str | None:
-    """Returns the JSON object that a text is, or that stands between its code fences; else None."""
+    """Returns the JSON object that a text is, or that appears between its code fences; else None."""
     stripped = text.strip()
     if stripped.startswith("{") and stripped.endswith("}"):
         return stripped

@@ -174,7 +174,7 @@ class LoopReviewer:
 
 
 def _code_of_language(written: str) -> str:
-    """Returns `de` for `DE` and `de-AT`; empty for what is no code."""
+    """Returns `de` for `DE` and `de-AT`; empty for what is not a code."""
     code = written.strip().lower().replace("_", "-").partition("-")[0]
     return code if len(code) in (2, 3) and code.isascii() and code.isalpha() else ""
 

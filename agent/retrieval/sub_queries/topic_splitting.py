@@ -1,6 +1,7 @@
 """Splits a question about the text at its joints into sub-queries: the parts that may be topics of their own.
 
-The halves of a long question are no sub-queries: ranked by them too, 232 such questions of three sets had a lower nDCG.
+The halves of a long question are not sub-queries: ranked by them too, 232 such questions of three sets had a lower
+nDCG.
 """
 
 import re

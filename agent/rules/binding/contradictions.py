@@ -1,4 +1,4 @@
-"""Conditions on one field that no document can fulfil together: "under 3" and "over 5" are no two bounds of a range."""
+"""Conditions on one field that no document can fulfil together: "under 3" and "over 5" are not a range."""
 
 from typing import TypeAlias
 

@@ -244,7 +244,7 @@ def is_within_field_range(
 def is_far_outside_range(
     literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
 ) -> bool:
-    """ "Between 200k and 250k" is no number of bedrooms: whether the number is far from all values of the field."""
+    """ "Between 200k and 250k" is not a number of bedrooms: whether the number is far from all values of the field."""
     bounds = _number_and_range(literal, field, row_field, lexicon)
     return bounds is not None and (bounds[0] > _FAR_FACTOR * max(bounds[2], 1.0) or bounds[0] * _FAR_FACTOR < bounds[1])
 

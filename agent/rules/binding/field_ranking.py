@@ -37,7 +37,7 @@ def rank_fields(
     has_own_fields = (
         isinstance(literal, QuantityLiteral) and bool(literal.unit) and has_known_unit(literal, selection.lexicon)
     )
-    # "Longer than 90 days" is no length without a unit, where a field is measured in days.
+    # "Longer than 90 days" is not a length without a unit, where a field is measured in days.
     measure_links = () if has_own_fields else selection.measure_links
     mentioned_keys = mentioned_keys_near((*selection.links, *measure_links), first, last)
     candidates = candidate_fields_for(literal, selection.lexicon, mentioned_keys)

@@ -59,7 +59,7 @@ class LiteralAlternatives:
     """Other readings of the literals of a question. Equal ones score about as well as the one taken."""
 
     equal_alternatives: list[AlternativeCondition] = field(default_factory=list[AlternativeCondition])
-    # For a literal with a unit, or with a label that is no name of a field.
+    # For a literal with a unit, or with a label that is not a name of a field.
     fallback_alternatives: list[AlternativeCondition] = field(default_factory=list[AlternativeCondition])
     # "At least" for a bare value.
     wider_alternatives: list[AlternativeCondition] = field(default_factory=list[AlternativeCondition])

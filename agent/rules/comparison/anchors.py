@@ -124,7 +124,7 @@ def _find_unknown_runs(
 
 
 def _is_separated(end: int, start: int, question: MaskedQuestion) -> bool:
-    """Whether punctuation or a blanked cue stands between two words."""
+    """Whether punctuation or a blanked cue appears between two words."""
     gap = question.text[end:start]
     return any(mark in gap for mark in (",", ";", ":", " /", "/ ")) or any(
         end <= first and last <= start for first, last in question.cue_spans

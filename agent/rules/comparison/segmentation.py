@@ -32,7 +32,7 @@ from storage.search.schema import FieldType
 _MAX_SIDES = 4
 _MAX_CUTS = 12
 _SLASH_PENALTY = 0.9  # for a slash between two sides
-_MIN_SCORE = 1.0  # a split with a lower score is no comparison
+_MIN_SCORE = 1.0  # a split with a lower score is not a comparison
 _TOPIC_PREPOSITIONS = frozenset("in on by about regarding concerning as when for".split())
 _DIFFERENCE_STARTS = (["how", "many"], ["how", "much"])
 _LOOKUP_WORDS = frozenset("what when how who whose where".split())
@@ -108,7 +108,7 @@ def find_best_split(
 
 
 def _is_cue_before(index: int, question: MaskedQuestion, tokens: Sequence[QuestionToken]) -> bool:
-    """Whether a blanked comparing word stands right before the token."""
+    """Whether a blanked comparing word appears right before the token."""
     return 0 < index < len(tokens) and any(
         tokens[index - 1].end <= first and last <= tokens[index].start for first, last in question.cue_spans
     )

@@ -138,7 +138,7 @@ def plan_phrase(
         for reading, asked in phrases
     ]
     if any(found_leg is None for cost, _, found_leg in planned if cost - planned[0][0] <= _SAME_COST):
-        return None  # what is likeliest has no form of answer: what is less likely is no answer
+        return None  # what is likeliest has no form of answer: what is less likely is not an answer
     legs = [(cost, phrase, found_leg) for cost, phrase, found_leg in planned if found_leg is not None]
     _, _, (search, answer_form) = legs[0]
     leg = Leg(id=leg_id, question=question, search=search, answer_form=answer_form)

@@ -87,9 +87,9 @@ _HINT_COST, _PARTIAL_COST, _RELATING_COST, _MENTION_COST = 0.5, 0.6, 0.5, 0.1
 _MEASURE_COST = 0.3
 _KIND_COST, _PARTIAL_KIND_COST = 0.1, 0.5
 _SHORT_NAME_COST = 0.2
-_MAX_LONGER_NAMES = 20  # names that hold a name among other words, and are told apart from it
+_MAX_LONGER_NAMES = 20  # names that hold a name among other words, and are distinguished from it
 _MAX_NAME_WORDS = 6  # of a name without its noun
-_OWN_VALUE_COST = 0.15  # of a value that is no name: where it is the name of another document, that comes first
+_OWN_VALUE_COST = 0.15  # of a value that is not a name: where it is the name of another document, that comes first
 _LITERAL_COST = 0.02  # for each word beside the number
 
 

@@ -28,7 +28,7 @@ def assess_comparison(planned: PlannedQuestion, lexicons: Mapping[BucketId, Buck
         return planned
     question = planned.plan.question
     comparatives = find_comparatives(question)
-    # The comparing words are no words of any condition.
+    # The comparing words are not words of any condition.
     masked = mask_comparison(question).text
     tokens = tokenize_question(masked, lexicons[buckets[0]].analyser)
     linked = {word for leg in legs for word in list_words_linked_to_fields(leg, tokens, lexicons)}

@@ -202,7 +202,7 @@ def _misses_operation(
     form, words = leg.answer_form, [token.word for token in tokens]
     is_share = AggregateFunction.SHARE in form.computed_functions
     if is_share and _searches_words(leg) and MENTION_WORDS.isdisjoint(words):
-        return True  # which documents hold a word is no share of what the word says
+        return True  # which documents hold a word is not a share of what the word says
     if _misses_span_of_time(leg) or _NO_DOCUMENTS.search(leg.question):
         return True
     condition_words = _words_of_all_conditions(leg, lexicons)

@@ -150,7 +150,7 @@ def asks_for_sum(phrases: Sequence[FunctionPhrase], words: Sequence[str]) -> boo
 
 
 def _is_joined_to_another(phrase: FunctionPhrase, phrases: Sequence[FunctionPhrase], words: Sequence[str]) -> bool:
-    """Whether only "and" stands between the phrase and another function."""
+    """Whether only "and" appears between the phrase and another function."""
     gaps = [words[phrase.last : other.first] if other.first >= phrase.last else words[other.last : phrase.first]
             for other in phrases if other.function is not phrase.function]  # fmt: skip
     return any("and" in gap and set(gap) <= {"and", "the", "also"} for gap in gaps)

@@ -67,7 +67,7 @@ def hinted_fields(reading: BucketReading, lexicon: BucketLexicon) -> tuple[Field
 
 
 def fields_of_dimension(reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
-    """ "What *current* …": returns all fields measured in amperes, for a word that is no field's name."""
+    """ "What *current* …": returns all fields measured in amperes, for a word that is not a field's name."""
     left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
     units = [unit for word, unit in DIMENSION_UNITS.items() if word in left]
     units += _units_of_how_question(reading, lexicon)
@@ -216,7 +216,7 @@ def leading_persons(words: Sequence[str], reading: BucketReading, lexicon: Bucke
 
 
 def main_clause_of(words: Sequence[str]) -> Sequence[str]:
-    """ "When the river is high, *who* closes the gate": returns the words without a clause that stands before them."""
+    """ "When the river is high, *who* closes the gate": returns the words without a clause that appears before them."""
     if words[:1] not in (["when"], ["where"]) or words[1:2] == [] or words[1] in _VERBS_AFTER_QUESTION_WORD:
         return words
     main = next((index for index in range(2, len(words)) if words[index] in _MAIN_QUESTION_WORDS), 0)

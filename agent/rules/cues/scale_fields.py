@@ -25,7 +25,7 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     """
     scale, roles = scale_of_adjective(adjective), lexicon.roles
     if scale.kind is ScaleKind.MEASURE and (named := numbers_named_by(scale.nouns, lexicon)):
-        return named  # before the family: "far" is no word for a fare
+        return named  # before the family: "far" is not a word for a fare
     family = roles.fields_of_family(adjective, _fields_of_types(lexicon, _COMPARABLE_TYPES))
     if family and scale.kind in (ScaleKind.UNKNOWN, ScaleKind.MEASURE):
         return family

@@ -59,7 +59,7 @@ def _fields_measured_at(index: int, reading: BucketReading, lexicon: BucketLexic
 
 
 def _modifies_documents(index: int, reading: BucketReading, lexicon: BucketLexicon) -> bool:
-    """Whether documents stand right after the adjective, or it says something of them: "… that are cheap"."""
+    """Whether documents appear right after the adjective, or it says something of them: "… that are cheap"."""
     words = [token.word for token in reading.tokens]
     after = index + 1
     while after < len(words) and (words[after] in SCALE_BY_ADJECTIVE or words[after] == "and"):

@@ -231,7 +231,7 @@ def _read_follow_up(
     )
     rephrased = _COUNT_AFTER_SUPERLATIVE.sub(r"\2 \1", rephrased)
     rephrased = replace_comparatives(add_implied_year(rephrase_as_count(rephrased), leg))
-    count_match = _SUPERLATIVE_COUNT.search(rephrased)  # in "the 3 cheapest" the 3 is no value of a field
+    count_match = _SUPERLATIVE_COUNT.search(rephrased)  # in "the 3 cheapest" the 3 is not a value of a field
     plain_question = _LEAD_OF_QUESTION.sub(lambda match: " " * len(match[0]), rephrased)
     readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), plain_question))
     reading = next((reading for reading in readings if reading.bucket in leg.search.buckets), None)

@@ -73,7 +73,7 @@ def _find_elliptic_base(
 ) -> Plan | None:
     """ "How many orders of May were paid, and how many open?": returns the plan whose conditions the part shares.
 
-    A condition on a field of the part before it replaces the one there. Another one applies to what stands before the
+    A condition on a field of the part before it replaces the one there. Another one applies to what appears before the
     verb of that part, or to all of it if that verb does something ("how many did we send, and how many are late?").
     Returns None if the part shares nothing.
     """

@@ -1,7 +1,7 @@
 """Completes an elliptic message with the words of the last question: "and in 2024?", "same for Oslo?", "and cats?".
 
 The message names one thing of a kind that the question names too: another value of the same field, another number or
-day, another name, another field. It takes the place of the words for that thing, wherever they stand, so that the rest
+day, another name, another field. It takes the place of the words for that thing, wherever they appear, so that the rest
 of the question keeps its meaning: its form, its negations and the sets within it.
 """
 
@@ -200,7 +200,7 @@ def _explains_all(links: Sequence[SpanLink], reading: BucketReading) -> bool:
 
 
 def _are_joined(links: Sequence[SpanLink], reading: BucketReading) -> bool:
-    """ "Bronze, oak or ivory": whether only "and", "or" and the like stand between the links."""
+    """ "Bronze, oak or ivory": whether only "and", "or" and the like appear between the links."""
     covered = {index for link in links for index in range(link.first, link.last)}
     between = set(range(links[0].first, links[-1].last)) - covered
     return all(reading.tokens[index].word in _JOINING_WORDS for index in between)

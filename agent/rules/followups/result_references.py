@@ -66,7 +66,7 @@ def refers_to_results(message: str, words: Sequence[str], reading: BucketReading
 
 
 def _has_own_subject(reading: BucketReading) -> bool:
-    """Whether a noun or a name of the message stands before its first possessive pronoun."""
+    """Whether a noun or a name of the message appears before its first possessive pronoun."""
     place = next((index for index, token in enumerate(reading.tokens) if token.word in _POSSESSIVES), 0)
     return any(
         link.last <= place and isinstance(link.meaning, _MEANINGS_OF_OWN_SUBJECT) and link.weight

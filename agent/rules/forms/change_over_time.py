@@ -91,7 +91,7 @@ def _asked_period(cues: QuestionCues) -> CalendarPeriod | None:
 
 
 def _day_field(cues: QuestionCues) -> FieldName | None:
-    """Returns the date field that assigns documents to periods; None if the group is no date or there is none."""
+    """Returns the date field that assigns documents to periods; None if the group is not a date or there is none."""
     schema = cues.lexicon.schema
     days = [field.name for field in schema.fields if field.type is FieldType.DATE]
     if cues.group is not None:

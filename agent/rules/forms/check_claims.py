@@ -137,7 +137,7 @@ def _claims_about_named(reading: BucketReading, lexicon: BucketLexicon) -> Check
 def _claims_about_member(reading: BucketReading) -> CheckClaims | None:
     """ "Is *Acme* a party to the Fir Hall lease?": whether the documents that the rest names have the first value.
 
-    The name of the value's field stands after the value.
+    The name of the value's field appears after the value.
     """
     conditions = [part for condition in reading.conditions for part in conjuncts_of(condition)]
     placed = sorted((_position_of(condition, reading), index) for index, condition in enumerate(conditions))
@@ -171,7 +171,7 @@ def _is_flag_condition(condition: Condition) -> bool:
 def _names_document(condition: Condition, lexicon: BucketLexicon, *, by_identity: bool) -> bool:
     """Whether the condition is the title of a document, or a value that identifies it.
 
-    `by_identity`: a value that one document happens to have is no name: "is there a guide at the museum".
+    `by_identity`: a value that one document happens to have is not a name: "is there a guide at the museum".
     """
     if not isinstance(condition, ComparisonCondition) or not isinstance(condition.value, str):
         return False

@@ -185,7 +185,7 @@ def _counted_field(
 
 
 def _is_count_field(name: FieldName, lexicon: BucketLexicon) -> bool:
-    """Whether the field holds a count: a number without a unit that is no rate and no code."""
+    """Whether the field holds a count: a number without a unit that is neither a rate nor a code."""
     field = lexicon.get_field(name)
     is_plain = field.type is FieldType.NUMBER and not field.unit
     return is_plain and not is_rate_field(field) and name not in lexicon.roles.codes

@@ -162,7 +162,7 @@ def _superlative_form(
 
 
 def _precedes_kind(name: FieldName, reading: BucketReading) -> bool:
-    """ "The highest paid *engineers*": whether a kind of documents stands right after the name of the field."""
+    """ "The highest paid *engineers*": whether a kind of documents appears right after the name of the field."""
     ends = {
         link.last for link in reading.links if isinstance(link.meaning, FieldMention) and link.meaning.field == name
     }

@@ -110,7 +110,7 @@ class BucketFields:
     def is_identifying(self, name: FieldName) -> bool:
         """Whether nearly every document has its own value, even where there are few documents.
 
-        What names documents elsewhere, as a neighbour or an owner, is no name of the document itself.
+        What names documents elsewhere, as a neighbour or an owner, is not a name of the document itself.
         """
         vocabulary = self.vocabulary_of(name)
         return (

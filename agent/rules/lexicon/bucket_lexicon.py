@@ -47,7 +47,7 @@ _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only 
 _SUBJECT_PRONOUNS = frozenset("i we you he she they".split())
 _MAX_UNCAPITALISED_VALUES = 3  # an ordinary word is a part of more names
 _MAX_REORDERED_SPAN = 7  # tokens of a span that may contain these words
-# Function words that may stand between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
+# Function words that may appear between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
 _STOP_WORDS_IN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})
 _STOP_WORDS_IN_FLAGS = FORMS_OF_BE | {"not", "t"}
 _NEGATIVE_PREFIXES = ("un", "non")
@@ -372,7 +372,7 @@ class BucketLexicon(PhraseMeanings):
         yield SpanLink(first=first, last=last, meaning=meaning, weight=_link_weight(meaning, words, len(values)))
 
     def _follow_in_value(self, field_key: FieldKey, positions: Set[int], words: Sequence[QuestionToken]) -> bool:
-        """ "The sailing club": whether the words stand side by side in each of the values."""
+        """ "The sailing club": whether the words appear side by side in each of the values."""
         phrase = " ".join(token.stem for token in words)
         values = self._value_index.values_at(field_key, positions)
         return all(f" {phrase} " in f" {' '.join(self._stems_in(value))} " for value in values)
@@ -418,7 +418,7 @@ def _keeps_quotations_whole(tokens: Sequence[QuestionToken], first: int, last: i
 def _has_only_stop_words(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
     """Whether the tokens are only function words, and not written as a name: "or" is one, "OR" may be a place.
 
-    A verb of requests in a longer name is no function word: "on display".
+    A verb of requests in a longer name is not a function word: "on display".
     """
     has_only_form = all(token.word in STOP_WORDS or len(token.word) == 1 for token in tokens)
     has_only_form = has_only_form and not (len(tokens) > 1 and tokens[-1].word in LIST_VERBS)
@@ -447,7 +447,7 @@ def _link_weight(meaning: LinkMeaning, tokens: Sequence[QuestionToken], document
     frequency_bonus = 0.01 * min(math.log10(1 + document_count), 5)
     match meaning:
         case BucketNoun():
-            is_whole_name = content_length >= _MIN_NAME_LENGTH  # "purchase orders" are no orders by some purchaser
+            is_whole_name = content_length >= _MIN_NAME_LENGTH  # "purchase orders" are not orders by some purchaser
             return (_WHOLE_NOUN_WEIGHT if is_whole_name else 1.6) * content_length
         case ValueMatch():
             is_number = all(token.word.isdigit() for token in tokens)

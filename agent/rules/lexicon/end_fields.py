@@ -21,7 +21,7 @@ from storage.search.ids import FieldName
 from storage.search.index import FieldVocabulary
 from storage.search.schema import FieldType, Schema, SchemaField
 
-_MAX_ENDED_SHARE = 0.95  # of the documents may have an end; where nearly all have one, it is no mark of the past
+_MAX_ENDED_SHARE = 0.95  # of the documents may have an end; where nearly all have one, it is not a mark of the past
 _MAX_STATUS_VALUES = 20
 # The kinds that tell whether the thing itself is still there, then those that are open or closed.
 _OWN_KINDS = (EndKind.LIFE, EndKind.STAY, EndKind.USE, EndKind.TERM)

@@ -58,7 +58,7 @@ class FieldRoles:
 
     @cached_property
     def parties(self) -> tuple[FieldName, ...]:
-        """Categories with names of somebody or something, which are no places: firms, makers, owners."""
+        """Categories with names of somebody or something, which are not places: firms, makers, owners."""
         return self._names_where(
             lambda field: (
                 field.type is FieldType.CATEGORY
@@ -219,7 +219,7 @@ class FieldRoles:
             return False
         if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS:
             return True
-        return field.name not in self.places and self._has_person_values(field)  # "Castle Street" is no person
+        return field.name not in self.places and self._has_person_values(field)  # "Castle Street" is not a person
 
     def _follows_key(self, field: SchemaField) -> bool:
         """Whether an earlier field identifies the documents too: "Owner" behind "Berth" names nobody's record."""

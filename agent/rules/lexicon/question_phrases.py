@@ -1,7 +1,7 @@
 """Question phrases: synonyms of a field that ask for it by a verb or adjective, around words of the question.
 
 "who … repair" matches "who then repaired", "how … reach" matches "how do I reach". The last part of the phrase is
-linked to the field. Forms of one irregular verb are the same word. Where only the last part stands in the question, it
+linked to the field. Forms of one irregular verb are the same word. Where only the last part appears in the question, it
 is a hint, which needs support.
 """
 
@@ -28,7 +28,7 @@ Meaning = TypeVar("Meaning")
 
 @dataclass(frozen=True, slots=True)
 class PhraseMatch(Generic[Meaning]):
-    """`tokens[first:last]` are the last part of a phrase; if it `is_complete`, the others stand before it."""
+    """`tokens[first:last]` are the last part of a phrase; if it `is_complete`, the others appear before it."""
 
     first: int
     last: int
@@ -131,7 +131,7 @@ def _asks_by_function_words(context: frozenset[int], tokens: Sequence[QuestionTo
 
 
 def _find_context(parts: Sequence[tuple[str, ...]], stems: Sequence[str], end: int) -> frozenset[int] | None:
-    """Returns the tokens of the parts if they stand before `end` in their order and near one another; else None."""
+    """Returns the tokens of the parts if they appear before `end` in their order and near one another; else None."""
     found: set[int] = set()
     for part in reversed(parts):
         earliest = max(end - _MAX_GAP - len(part), 0)

@@ -232,7 +232,7 @@ def _classify_style(
 def _shortened_forms(terms: Sequence[str], style: ValueStyle) -> Iterator[str]:
     """Yields the short forms of a value: the last words of a category, a name without its legal form.
 
-    Words after a negation are no short form: "Active, not recruiting".
+    Words after a negation are not a short form: "Active, not recruiting".
     """
     if style is ValueStyle.PLAIN:
         negation_index = next((index for index, term in enumerate(terms) if term in NEGATIONS), len(terms))

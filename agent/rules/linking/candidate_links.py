@@ -24,7 +24,7 @@ def is_grouping_period(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
 
 
 def counts_something_else(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
-    """ "How many *owners* …": whether "how many" counts a noun, and so is no name of the field for a quantity.
+    """ "How many *owners* …": whether "how many" counts a noun, and so is not a name of the field for a quantity.
 
     "How many oak tables" does ask for it: what is counted is a value.
     """

@@ -1,6 +1,6 @@
 """Finds phrases that leave documents out: "not counting the sold ones", "apart from cameras", "cancelled ones aside".
 
-They negate what stands within the phrase, and nothing after it.
+They negate what appears within the phrase, and nothing after it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -120,7 +120,7 @@ class _ExclusionSearch:
                     self._add_exclusion({*range(first, start), *skipped}, negated)
 
     def read_following_phrases(self) -> None:
-        """ "…, withdrawn ones not counted": what stands before the phrase in its own clause is left out."""
+        """ "…, withdrawn ones not counted": what appears before the phrase in its own clause is left out."""
         for first in range(1, len(self._tokens)):
             phrase = self._phrase_at(first, _FOLLOWING_PHRASES)
             if not phrase or first in self._phrase_tokens:

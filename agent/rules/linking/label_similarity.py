@@ -1,8 +1,8 @@
 """Similarity in meaning between the words of a question and the labels of a schema, by vectors of static embeddings.
 
-A word that is no label, but means nearly the same, is a hint at the field: "wage" for a field "salary". The cosine of
-two unrelated English words lies around 0.1 in the model that ships with Parley, that of near synonyms above 0.4; both
-were measured on some fifty pairs of words.
+A word that is not a label, but means nearly the same, is a hint at the field: "wage" for a field "salary". The cosine
+of two unrelated English words lies around 0.1 in the model that ships with Parley, that of near synonyms above 0.4;
+both were measured on some fifty pairs of words.
 """
 
 import re

@@ -49,8 +49,8 @@ def filter_links(
     """Returns the links without those that are probably coincidental matches.
 
     If no noun names the bucket's documents, a single common word is not a name. If nothing matches firmly, a word that
-    is only a part of values is not a match either. Beside the noun of a kind, a word is no value of a field that only
-    other kinds have.
+    is only a part of values is not a match either. Beside the noun of a kind, a word is not a value of a field that
+    only other kinds have.
     """
     links = [
         link
@@ -230,7 +230,7 @@ def _is_question_opening(link: SpanLink, tokens: Sequence[QuestionToken]) -> boo
 def _is_name_fragment(
     link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon
 ) -> bool:
-    """ "Series" in "Pad Series": whether the word is part of a longer name that is no value of the list."""
+    """ "Series" in "Pad Series": whether the word is part of a longer name that is not a value of the list."""
     meaning = link.meaning
     if not isinstance(meaning, (ValueMatch, PartialMatch)) or link.last - link.first > 1:
         return False

@@ -56,9 +56,9 @@ def _is_flag_read_as_value(link: SpanLink, links: Sequence[SpanLink], lexicon: B
 
 
 def _is_contained(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
-    """ "Contains a *waiver*", "contains a renewal and a *waiver*": whether a word of having stands before the value.
+    """ "Contains a *waiver*", "contains a renewal and a *waiver*": whether a word of having appears before the value.
 
-    Only an article, or another value of the same list, may stand between.
+    Only an article, or another value of the same list, may appear between.
     """
     index = link.first - 1
     while index > 0 and tokens[index].word in _ARTICLES:
@@ -89,7 +89,7 @@ def is_place_of_noun(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence
 
 
 def _asks_for_several(links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
-    """Whether the bucket's noun stands in the plural: "reports of Ann" are not the document called Ann."""
+    """Whether the bucket's noun appears in the plural: "reports of Ann" are not the document called Ann."""
     return any(isinstance(link.meaning, BucketNoun) and looks_plural(tokens[link.last - 1]) for link in links)
 
 

@@ -70,7 +70,7 @@ class SpanSelection:
 
 
 def literal_extent_in(literal: QuestionLiteral, lexicon: BucketLexicon) -> tuple[int, int]:
-    """Returns start and end of the literal, without a word after the number that is no unit here nor elsewhere."""
+    """Returns start and end of the literal, without a word after the number that is not a unit here nor elsewhere."""
     if (
         isinstance(literal, QuantityLiteral)
         and literal.unit

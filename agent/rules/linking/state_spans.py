@@ -239,7 +239,7 @@ class _StateSearch:
         return any(first == index for _, first, _ in self._literal_spans)
 
     def _is_joined(self, index: int) -> bool:
-        """Whether no mark stands before the token."""
+        """Whether no mark appears before the token."""
         return not self._question[self._tokens[index - 1].end : self._tokens[index].start].strip()
 
     def _add_span(self, first: int, last: int, kinds: tuple[EndKind, ...], *, has_ended: bool) -> int:
@@ -266,7 +266,7 @@ class _StateSearch:
         return any(word in DAY_ORDER_WORDS and index not in in_literals for index, word in enumerate(self._words))
 
     def _has_own_day(self, first: int, last: int) -> bool:
-        """Whether a day stands beside the verb, and no other name of a date is nearer to it."""
+        """Whether a day appears beside the verb, and no other name of a date is nearer to it."""
         for literal, literal_first, literal_last in self._literal_spans:
             if not isinstance(literal, DateLiteral):
                 continue

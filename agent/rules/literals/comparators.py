@@ -189,7 +189,7 @@ def _comparative_at_end(words: Sequence[_WrittenWord]) -> ComparatorMatch | None
 
 
 def direction_of_comparative(word: str) -> ComparisonOperator | None:
-    """`>` for "heavier" and "older", `<` for "lighter" and "newer"; None for a word that is no comparative."""
+    """`>` for "heavier" and "older", `<` for "lighter" and "newer"; None for a word that is not a comparative."""
     is_comparative = word in _OTHER_COMPARATIVES or (word.endswith("er") and word not in _NO_COMPARATIVES_BEFORE_THAN)
     if not is_comparative:
         return None
@@ -270,7 +270,7 @@ def _coordinated_comparator(word: str, match: re.Match[str]) -> ComparatorMatch 
     return ComparatorMatch(match.start(), match.end(), op, is_age=is_age, is_day=is_day)
 
 
-# Where the name of a field stands between a comparator and its number: "a minimum drain current of 8 A".
+# Where the name of a field appears between a comparator and its number: "a minimum drain current of 8 A".
 _NAME = r"(?:\s+(?!and\b|or\b|with\b|but\b)[A-Za-z()/-]+){1,3}?"
 _MORE_OR_LESS_AFTER = tuple(
     (re.compile(rf"{_NAME}\s+(?P<op>or\s+(?:{'|'.join(sorted(words))})|{bound})\b", re.IGNORECASE), op)

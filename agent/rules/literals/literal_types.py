@@ -22,7 +22,7 @@ class QuantityLiteral:
     weight_unit: str = ""  # of "20 pounds", which `currency` takes for money
     is_bare: bool = False
     number_start: int = 0  # where the number itself begins
-    unit_start: int = 0  # where the unit begins; a word that is no known unit may be linked otherwise
+    unit_start: int = 0  # where the unit begins; a word that is not a known unit may be linked otherwise
     comparator_span: tuple[int, int] | None = None  # of a comparator before the field's name
     tail_start: int | None = None  # of a comparator after the number: "30 seats *tops*"
     is_age: bool = False  # "older than 3 years": how long ago something began

@@ -30,7 +30,7 @@ _MIN_LETTERS = 3
 def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int, *, has_partner: bool) -> bool:
     """Whether `tokens[first:last]` stand where a name would, in a question that is typed without capitals.
 
-    `has_partner`: it stands beside "or" with a part of another name of the same field: "priya or daan".
+    `has_partner`: it appears beside "or" with a part of another name of the same field: "priya or daan".
     """
     if any(token.is_name and token.word.isalpha() and not token.begins_sentence for token in tokens):
         return False  # whoever writes capitals would have written this one

@@ -33,9 +33,9 @@ from storage.search.plan import Clause, Leg, ListDocuments, Plan, ReadFields, Se
 _MIN_KNOWN_SHARE = 0.5  # of the entries, to be read as values of a field
 _WORD_PATTERN = re.compile(r"\S+")
 _JOINING_MARKS = " ,;:.?!\n"
-_MAX_BOUNDARY_WORDS = 8  # of a name at the end of the list that stands in a sentence with other words
+_MAX_BOUNDARY_WORDS = 8  # of a name at the end of the list that appears in a sentence with other words
 _MAX_LINE_WORDS = 4  # of a line after the last value that may be another name, not a sentence
-_MAX_NAMED_ENTRIES = 3  # of those that are no value
+_MAX_NAMED_ENTRIES = 3  # of those that are not a value
 _VALUE_OPERATORS = frozenset({ComparisonOperator.EQ, ComparisonOperator.IN})
 
 

@@ -47,7 +47,7 @@ def find_pasted_list(message: str) -> PastedList | None:
 
 
 def _find_code_runs(message: str) -> Iterator[PastedList]:
-    """Yields runs of identifiers, whatever stands between them: "C0001, C0002 and C0003"."""
+    """Yields runs of identifiers, whatever appears between them: "C0001, C0002 and C0003"."""
     run: list[re.Match[str]] = []
     for piece in _PIECE_PATTERN.finditer(message):
         if _is_code(piece[0].strip(_WRAPPING_MARKS)):
@@ -59,7 +59,7 @@ def _find_code_runs(message: str) -> Iterator[PastedList]:
 
 
 def _is_code(word: str) -> bool:
-    """Whether the word may name something by letters and digits, and is no day or decimal number."""
+    """Whether the word may name something by letters and digits, and is not a day or decimal number."""
     if len(word) < _MIN_CODE_LENGTH or not any(character.isdigit() for character in word):
         return False
     return _CODE_PATTERN.fullmatch(word) is not None and _NUMERAL_PATTERN.fullmatch(word) is None

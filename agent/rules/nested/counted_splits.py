@@ -24,7 +24,7 @@ _MAX_NUMBER_DISTANCE = 4  # tokens between a number and the noun that it counts
 def count_documents_in(
     split: QuestionSplit, question: str, tokens: Sequence[QuestionToken], literals: Sequence[QuestionLiteral]
 ) -> Iterator[QuestionSplit]:
-    """Yields the split as one at a number of documents, if a number or a negation stands before its inner words."""
+    """Yields the split as one at a number of documents, if a number or a negation appears before its inner words."""
     if not split.join.can_be_counted:
         return
     first = next((index for index, token in enumerate(tokens) if token.start >= split.start), len(tokens))

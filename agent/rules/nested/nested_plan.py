@@ -57,7 +57,7 @@ from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import Leg, ListDocuments, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
-# "All mines *but those* in Ostmark": a set that is left out is no inner set.
+# "All mines *but those* in Ostmark": a set that is left out is not an inner set.
 _LEAVES_OUT_SET = re.compile(r"\b(?:but|except|besides|apart from|other than)\s+(?:for\s+)?(?:those|the ones)\b", re.I)
 _MAX_SPLITS = 200  # tried in one question, and in one inner set
 _MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
@@ -74,7 +74,7 @@ class NestedLeg:
     unexplained_count: int
     split: QuestionSplit
     inner: InnerSet
-    is_first: bool  # nothing but words that ask stands before the inner set
+    is_first: bool  # nothing but words that ask appears before the inner set
     is_sibling: bool  # the two refer to the same documents of a third bucket
     is_by_role: bool  # the field that connects the two is named after neither, and not in the question
     assumptions: tuple[Assumption, ...] = ()
@@ -524,7 +524,7 @@ def _is_best(nested: NestedLeg) -> bool:
 
 
 def _is_of_single_document(nested: NestedLeg, plain: Leg) -> bool:
-    """ "Which province has *the town with the most inhabitants*": a group is no single document."""
+    """ "Which province has *the town with the most inhabitants*": a group is not a single document."""
     return nested.inner.order is not None and nested.inner.limit == 1 and plain.answer_form.grouping is not None
 
 

@@ -208,7 +208,7 @@ class SplitFinder:
 def _may_explain_all(
     reading: BucketReading, tokens: Sequence[QuestionToken], unlinked: Sequence[int], span: tuple[int, int]
 ) -> bool:
-    """Whether no unlinked word stands outside the span but those that connect it with a noun before it."""
+    """Whether no unlinked word appears outside the span but those that connect it with a noun before it."""
     first, last = span
     if unlinked[-1] >= last:
         return False

@@ -118,7 +118,7 @@ def _names_document(link: SpanLink, lexicon: BucketLexicon) -> bool:
 
 
 def _end_of_noun(tokens: Sequence[QuestionToken], name_first: int) -> int | None:
-    """Returns the token behind the noun before the name, if only words of a relative clause stand between."""
+    """Returns the token behind the noun before the name, if only words of a relative clause appear between."""
     index = name_first
     while index > 0 and name_first - index < _MAX_NAME_DISTANCE and tokens[index - 1].word in _BEFORE_NAME:
         index -= 1

@@ -80,11 +80,11 @@ class MessageMeanings:
         self._text, self._lexicons = text, lexicons
 
     def has_meaning(self, start: int, end: int) -> bool:
-        """Whether a part of the name of a bucket, of a field or of a value stands in `text[start:end]`."""
+        """Whether a part of the name of a bucket, of a field or of a value appears in `text[start:end]`."""
         return any(start < last and first < end for first, last in self._meaningful_spans)
 
     def names_set(self, start: int, end: int) -> bool:
-        """Whether a plural noun for the documents of a bucket stands in `text[start:end]`."""
+        """Whether a plural noun for the documents of a bucket appears in `text[start:end]`."""
         return any(start <= first and last <= end for first, last in self._noun_spans)
 
     @cached_property

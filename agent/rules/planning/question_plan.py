@@ -43,7 +43,7 @@ def plan_parts(
 ) -> PlannedQuestion | None:
     """Plans a leg per part, or a leg per side of a comparison; a part may continue the leg before it.
 
-    Returns None if a part is no question, or if there are too many legs.
+    Returns None if a part is not a question, or if there are too many legs.
     """
     planned = _plan_all_parts(question, parts, reader, last_plan)
     identified = [
@@ -99,7 +99,7 @@ def has_compared_part(parts: Sequence[str]) -> bool:
 def _plan_part(
     part: str, earlier_parts: Sequence[QuestionPart], plan: Plan | None, reader: QuestionReader
 ) -> Sequence[QuestionPart]:
-    """Returns the part as a leg, or as a leg per compared side; nothing for a part that is no question.
+    """Returns the part as a leg, or as a leg per compared side; nothing for a part that is not a question.
 
     `plan` is that of the parts before it, or of the last message.
     """

@@ -41,7 +41,7 @@ _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after thes
 def find_asked_buckets(
     readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> frozenset[BucketId]:
-    """Returns the buckets with the first noun of the question, if only words that ask stand before it; else nothing."""
+    """Returns the buckets with the first noun of the question, if only words that ask precede it; else nothing."""
     own_starts = {
         reading.bucket: {link.first for link in _own_nouns_of(reading, lexicons[reading.bucket])}
         for reading in readings
@@ -78,7 +78,7 @@ def _superlatives_in(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _head_start(first: int, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]) -> int:
-    """ "Ferry *companies*": returns the first token of the last of the nouns that stand side by side."""
+    """ "Ferry *companies*": returns the first token of the last of the nouns that appear side by side."""
     nouns = [link for reading in readings for link in _own_nouns_of(reading, lexicons[reading.bucket])]
     ends, starts = {link.last for link in nouns if link.first == first}, {link.first for link in nouns}
     return max(ends & starts, default=first)
@@ -133,11 +133,11 @@ def _names_own_kind(link: SpanLink, reading: BucketReading, lexicon: BucketLexic
     """ "List all *tankers*", "how many *rescue boats*": whether the words are a kind of the bucket's documents.
 
     Either the field says what kind of thing a document is, or the words end in a noun of the bucket. A value that
-    documents only have, as a firm has its products, is no kind of them.
+    documents only have, as a firm has its products, is not a kind of them.
     """
     meaning = link.meaning
     if link.last < len(reading.tokens) and looks_plural(reading.tokens[link.last]):
-        return False  # "bus drivers" are no buses
+        return False  # "bus drivers" are not buses
     if isinstance(meaning, FieldMention):  # "which *course* …" of documents that a field `course` names
         is_noun = meaning.column is None and not (meaning.is_hint or meaning.is_question)
         return is_noun and lexicon.is_identifying(meaning.field)

@@ -50,7 +50,7 @@ class BucketReading:
     unlinked_words: tuple[str, ...]  # content words and phrases without a meaning here, as written
     word_roles: Mapping[str, WordRole]  # what each unlinked word does
     similarities: WordSimilarities  # of the words of the message to the labels of the bucket
-    unlinked_quotations: tuple[str, ...]  # phrases in quotation marks that are no values
+    unlinked_quotations: tuple[str, ...]  # phrases in quotation marks that are not values
     equal_alternatives: tuple[AlternativeCondition, ...]  # readings with about the same score as the one taken
     fallback_alternatives: tuple[AlternativeCondition, ...]  # possible readings, if the one taken matches nothing
     wider_alternatives: tuple[AlternativeCondition, ...]  # "at least" for a bare value

@@ -63,7 +63,7 @@ _WORDS_BEFORE_GENERIC_NOUN = QUANTIFIERS | STOP_WORDS | frozenset({"many", "last
 
 
 def is_empty_phrase(tokens: Sequence[QuestionToken], index: int, schema: Schema, *, ends_clause: bool) -> bool:
-    """Whether the token stands in a phrase that leaves out no document; `ends_clause`: a mark follows the token."""
+    """Whether the token appears in a phrase that leaves out no document; `ends_clause`: a mark follows the token."""
     return (
         _is_in_idiom(tokens, index, _IDIOMS_BY_WORD)
         or (_is_in_idiom(tokens, index, _EVENT_IDIOMS_BY_WORD) and not _has_states(schema))

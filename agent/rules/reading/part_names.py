@@ -117,7 +117,7 @@ def _find_named_part(
 
 
 def _follows_place_preposition(tokens: Sequence[QuestionToken], index: int) -> bool:
-    """ "In the *north*": whether a preposition of places stands before the word; elsewhere it may be a verb."""
+    """ "In the *north*": whether a preposition of places appears before the word; elsewhere it may be a verb."""
     before = [token.word for token in tokens[max(index - 2, 0) : index]]
     if before and before[-1] in _DETERMINERS:
         before.pop()

@@ -19,7 +19,7 @@ def find_title_words(reading: BucketReading, lexicon: BucketLexicon) -> tuple[st
     """Returns the unlinked words, as written, that may be a title.
 
     They are written as a name, stand together in a title that is known, or are all that is left of the question.
-    Ordinary words from several places of a question are no title: "what *number* do I *dial* for the *porter*".
+    Ordinary words from several places of a question are not a title: "what *number* do I *dial* for the *porter*".
     """
     words = reading.unlinked_words
     named = tuple(word for word in words if is_identifier(word) or _is_written_as_name(word, reading.tokens))

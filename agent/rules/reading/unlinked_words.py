@@ -260,7 +260,7 @@ def _is_document_part(selection: SpanSelection, first: int, last: int) -> bool:
 
 
 def _is_word_for_amount(selection: SpanSelection, first: int, last: int) -> bool:
-    """ "The actual *cost*": whether the token says only what the amount is whose name stands right before it."""
+    """ "The actual *cost*": whether the token says only what the amount is whose name appears right before it."""
     if last - first != 1 or selection.tokens[first].word not in MONEY_WORDS:
         return False
     return any(

@@ -1,8 +1,8 @@
 """The roles of unlinked words: which of them only ask, name the kind of documents, or set a condition.
 
-The noun of the documents divides a question. What stands before its phrase is the request. A word that modifies the
-noun, or stands in a phrase behind it, is a condition. A name, an identifier or the object of "about" says what the text
-must hold; any other word is a condition that was not understood, and the asker is asked about it.
+The noun of the documents divides a question. What appears before its phrase is the request. A word that modifies the
+noun, or appears in a phrase behind it, is a condition. A name, an identifier or the object of "about" says what the
+text must hold; any other word is a condition that was not understood, and the asker is asked about it.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -52,7 +52,7 @@ _APOSTROPHES = frozenset("'’")
 _RESTRICTING_STARTS = frozenset("only just not no without except excluding exclude leave skip ignore minus but".split())
 _HAVING_VERBS = frozenset("run own operate manage keep maintain use hold employ offer sell stock supply".split())
 _APPOSITION_WORDS = frozenset({"named", "called"})
-# Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
+# Endings of adjectives and participles: such a word beside a value is not a noun that names the value's kind.
 _MODIFIER_ENDINGS = ("ed", "ing", "ive", "ous", "able", "ible", "ful", "less", "ish", "ant", "ent")
 
 
@@ -74,7 +74,7 @@ class _NounPhrase:
     first: int
     noun_first: int
     noun_last: int
-    is_guessed: bool  # the noun is no name of the bucket
+    is_guessed: bool  # the noun is not a name of the bucket
 
 
 def find_word_roles(selection: SpanSelection, runs: Mapping[str, tuple[int, int]]) -> Mapping[str, WordRole]:
@@ -232,7 +232,7 @@ def _stands_like_noun(selection: SpanSelection, first: int, last: int) -> bool:
             return False
     opens_at = _phrase_start(selection, first)
     if any(link.last <= opens_at for link in selection.links if _is_value(link)):
-        return False  # the noun of a list stands before what restricts it
+        return False  # the noun of a list appears before what restricts it
     word_before = tokens[opens_at - 1].word if opens_at else ""
     return opens_at == 0 or word_before in _DETERMINERS | QUANTIFIERS | LIST_VERBS | STOP_WORDS - PREPOSITIONS
 
@@ -267,12 +267,12 @@ def _ends_sentence_between(selection: SpanSelection, first: int, last: int) -> b
 
 
 def _gap_after(selection: SpanSelection, index: int) -> str:
-    """Returns what stands between the token and the next one."""
+    """Returns what appears between the token and the next one."""
     return selection.question[selection.tokens[index].end : selection.tokens[index + 1].start]
 
 
 def _is_sentence_linked(selection: SpanSelection, index: int) -> bool:
-    """Whether a word of the sentence has a meaning in the bucket; else the sentence is no part of the question."""
+    """Whether a word of the sentence has a meaning in the bucket; else the sentence is not a part of the question."""
     return _has_linked_token(selection, _sentence_around(selection, index))
 
 
@@ -421,7 +421,7 @@ def _is_beside_literal(selection: SpanSelection, first: int, last: int) -> bool:
 
 
 def _opening_preposition(selection: SpanSelection, index: int) -> str:
-    """Returns the word that opens the phrase of the token, if only content words and determiners stand between."""
+    """Returns the word that opens the phrase of the token, if only content words and determiners appear between."""
     tokens = selection.tokens
     before = index - 1
     while before >= 0 and not _has_mark_between(selection, before):

@@ -75,7 +75,7 @@ def _find_question(text: str, start: int) -> int | None:
 
 
 def _begins_question(words: Sequence[str], index: int) -> bool:
-    """Whether a question word stands there, or a preposition before one: "*by* when"."""
+    """Whether a question word appears there, or a preposition before one: "*by* when"."""
     word, following = words[index], words[index + 1]
     if word in _PREPOSITIONS and following in QUESTION_WORDS:
         return not (index > 0 and word in _PREPOSITIONS_OF_LEADS.get(words[index - 1], ()))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from agent.english.function_words import NUMBER_NOUN, SHORT_FORMS, YES_NO_VERBS
 
-KnowsWord = Callable[[str], bool]  # whether a word, in lower case, stands in the documents' names or values
+KnowsWord = Callable[[str], bool]  # whether a word, in lower case, appears in the documents' names or values
 
 _APOSTROPHE_S = "what who how where when why that there here"  # "its" and "lets" have meanings of their own
 _NEGATED_VERBS = sorted(YES_NO_VERBS - {"can", "will", "may"} | {"need"})

@@ -27,7 +27,7 @@ from agent.rules.words.informal_spelling import KnowsWord
 from storage.quantities.calendar_arithmetic import MONTHS, WEEKDAYS
 
 _CALENDAR_WORDS = frozenset({*MONTHS, *WEEKDAYS})
-# "Sending" and "though" are no misspellings of the words left out.
+# "Sending" and "though" are not misspellings of the words left out.
 _FORM_WORDS = (
     QUESTION_WORDS | AGGREGATE_WORDS | PERIOD_WORDS.keys() | COMPARATORS | NEGATIONS | LIST_VERBS | SUMMARY_WORDS
     | DISTINCT_WORDS | DAY_WORDS
@@ -36,7 +36,7 @@ _KNOWN_WORDS = _FORM_WORDS | _CALENDAR_WORDS | STOP_WORDS | FILLER_WORDS | ASKIN
     DIMENSION_UNITS.keys()
 )  # fmt: skip
 _MIN_LETTERS, _MIN_LETTERS_FOR_OTHER_EDITS = 5, 6  # letters from which swapped ones, and other slips, are corrected
-_MIN_LETTERS_OF_FORM_WORDS = 7  # the same for words that are no months or days
+_MIN_LETTERS_OF_FORM_WORDS = 7  # the same for words that are not months or days
 _VOWELS = frozenset("aeiou")
 _WORD = re.compile(r"(?<![\w'’@./-])[A-Za-z]{4,}(?![\w'’@/-])")
 

@@ -1,6 +1,6 @@
 """Request frames: "can you tell me …", "I was wondering whether …", "could you put together a sheet with …".
 
-What stands before the noun of the set is the request. Its verb may be any verb, so it is known by its place: after a
+What appears before the noun of the set is the request. Its verb may be any verb, so it is known by its place: after a
 modal frame or at the beginning, before a determiner and a noun of a bucket.
 """
 
@@ -23,7 +23,7 @@ from agent.english.function_words import (
 from agent.rules.words.indirect_questions import shorten_question_leads
 from agent.rules.words.small_talk import HasMeaning
 
-NamesSet = Callable[[int, int], bool]  # whether a noun for the documents of a bucket stands in `text[start:end]`
+NamesSet = Callable[[int, int], bool]  # whether a noun for the documents of a bucket appears in `text[start:end]`
 
 _SOFTENERS = r"(?:(?:please|just|maybe|perhaps|possibly|kindly|quickly|also|then|happen\s+to|be\s+able\s+to)\s+)*"
 # Begins at the last mark before the words, and has a few words at most: the time is linear in the number of marks.
@@ -48,7 +48,7 @@ _ASKING_FRAME = re.compile(
     r"(?:what|which|when|where|who|whom|whose|how|why)\b)|(?<=know )(?=(?:the|a|an|any)\b))",
     re.IGNORECASE,
 )
-# "Ida is off today and the chair wants to know: how much …": what stands before the colon only says who asks.
+# "Ida is off today and the chair wants to know: how much …": what appears before the colon only says who asks.
 _REPORTED_QUESTION = re.compile(
     r"^(?P<frame>[^:?\n]{0,160}\b(?:asks?|asked|asking|wonders?|wondering|(?:want|need|wanted|needed|like)s?\s+to\s+know)"
     r"(?:\s+(?:me|us|this))?\s*:\s+)(?=\S)",

@@ -18,7 +18,7 @@ from agent.english.function_words import (
     SUMMARY_WORDS,
 )
 
-HasMeaning = Callable[[int, int], bool]  # whether a noun, a field or a value stands in `text[start:end]`
+HasMeaning = Callable[[int, int], bool]  # whether a noun, a field or a value appears in `text[start:end]`
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Blanks are read from the first of them on, so that the time is linear in their number.

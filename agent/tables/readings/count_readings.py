@@ -92,7 +92,7 @@ def read_counts(asked: AskedTable, conditions: ConditionSet, picks: Sequence[Pic
 
 
 def _is_part_of_counted(asked: AskedTable, conditions: ConditionSet, counted: TableColumn) -> bool:
-    """Whether words only stand in some of the names that are counted: "how many cities are in Wisconsin"."""
+    """Whether words only appear in some of the names that are counted: "how many cities are in Wisconsin"."""
     return any(
         condition.column == counted.index
         and condition.tokens <= link.tokens

@@ -1,4 +1,4 @@
-"""What the admin page shows of all buckets: counts, health and sources, without anything that stands in documents."""
+"""What the admin page shows of all buckets: counts, health and sources, without anything that appears in documents."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

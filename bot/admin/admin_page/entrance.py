@@ -65,7 +65,7 @@ class AdminEntrance:
         return self._sign_ticket(self._sessions, person, SESSION_LIFETIME)
 
     def find_session(self, signed: str) -> AdminTicket | None:
-        """None where it is no valid session (any more). The caller checks whether the person is still an admin."""
+        """None where it is not a valid session (any more). The caller checks whether the person is still an admin."""
         return self._read_ticket(self._sessions, signed)
 
     def _sign_ticket(self, serializer: URLSafeSerializer, person: PersonId, lifetime: timedelta) -> str:

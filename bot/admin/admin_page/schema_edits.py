@@ -160,7 +160,7 @@ class SchemaEdits:
             endings = [ending for ending, words in stems if _holds_run(words, _stems_of(index, bucket, name))]
             open_count = sum(ending in _NOT_ANSWERED for ending in endings)
             asked = _count(len(endings), "question") if endings else "no question"
-            line = f"“{name}” stands in {asked} of the last 30 days"
+            line = f"“{name}” appears in {asked} of the last 30 days"
             line += f" ({open_count:,} of {len(endings):,} not answered)" if open_count else ""
             if name in requests:
                 line += f", and in the text of {_count(answers[requests[name]], 'document')}"

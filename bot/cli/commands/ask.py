@@ -270,12 +270,12 @@ def _parse_batch_line(number: int, raw_line: str) -> BatchLine:
     except ValueError as exc:
         return BatchLine(number=number, fault=f"it is not JSON ({exc})")
     if not isinstance(data, dict):
-        return BatchLine(number=number, fault="it is no JSON object")
+        return BatchLine(number=number, fault="it is not a JSON object")
     fields = cast(dict[str, object], data)
     query, buckets, query_id = fields.get("query"), fields.get("buckets"), fields.get("query_id")
     if not isinstance(query, str):
         return BatchLine(number=number, query_id=query_id, fault='it has no text under "query"')
     names = cast(list[object], buckets or []) if isinstance(buckets, list | None) else [None]
     if not all(isinstance(name, str) for name in names):
-        return BatchLine(number=number, query_id=query_id, query=query, fault='"buckets" is no list of names')
+        return BatchLine(number=number, query_id=query_id, query=query, fault='"buckets" is not a list of names')
     return BatchLine(number=number, query_id=query_id, query=query, buckets=tuple(map(str, names)))

@@ -154,7 +154,7 @@ def reindex(
     home: HomeOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Index the stored documents of these buckets anew, and embed what has no vector of the current embedder.
+    """Index the stored documents of these buckets again, and embed what has no vector of the current embedder.
 
     With --all only buckets with passages to embed, after a change of PARLEY_EMBEDDER or a failure of its model.
     Questions are answered meanwhile, from the index as it was. --shards spreads a large bucket over the machines of an

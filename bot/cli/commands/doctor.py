@@ -151,7 +151,7 @@ def _print_setting_rows(rows: "list[dict[str, str | None]]") -> None:
 
 def _find_setting_problems(loaded: "LoadedSettings") -> list[str]:
     problems = [str(error).removesuffix(".") for error in loaded.errors]
-    problems += [f"{name} is no setting; is {setting} meant?" for name, setting in loaded.misspelled.items()]
+    problems += [f"{name} is not a setting; is {setting} meant?" for name, setting in loaded.misspelled.items()]
     problems += [problem for section in loaded.settings.sections for problem in section.find_problems()]
     return problems
 

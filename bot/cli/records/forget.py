@@ -89,7 +89,7 @@ def _parse_person_subject(subject: str) -> "PersonId":
             parse_subject(subject)
         except InvalidSubject:
             return parse_person(subject)
-        raise InvalidSubject(subject, "is no person; only people can be forgotten: user:slack:T1:U1, user:local:NAME")
+        raise InvalidSubject(subject, "is not a person; only people are forgotten: user:slack:T1:U1, user:local:NAME")
     return parse_person(parse_subject(subject).removeprefix(_USER_PREFIX))
 
 

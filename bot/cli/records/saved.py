@@ -127,7 +127,7 @@ def _read_schedule(every: str | None, *, on_change: bool) -> str:
         return ON_CHANGE_TEXT
     schedule = parse_schedule(every) or parse_schedule(f"every {every}")
     if schedule is None:
-        raise typer.BadParameter(f"--every {every!r} is no schedule; write {SCHEDULE_EXAMPLES}")
+        raise typer.BadParameter(f"--every {every!r} is not a schedule; write {SCHEDULE_EXAMPLES}")
     return format_schedule(schedule)
 
 
@@ -138,7 +138,7 @@ def _check_time_zone(name: str | None) -> None:
     from bot.saved_searches.saved_searches import time_zone_of
 
     if name is not None and name != "UTC" and time_zone_of(name) is UTC:
-        raise typer.BadParameter(f"--tz {name!r} is no time zone such as Europe/Berlin")
+        raise typer.BadParameter(f"--tz {name!r} is not a time zone such as Europe/Berlin")
 
 
 async def _print_reply(bot: "Application", finished_turn: "FinishedTurn") -> None:

@@ -66,7 +66,7 @@ def _check_group_field(fields: Sequence[SchemaField], group: GroupBy) -> None:
         if field.type is FieldType.ROWS:
             raise InvalidCondition(f"the field {field.name!r} holds rows, which make no groups")
         if group.period is not None and field.type is not FieldType.DATE:
-            raise InvalidCondition(f"the field {field.name!r} is no date and has no periods")
+            raise InvalidCondition(f"the field {field.name!r} is not a date, so it has no periods")
 
 
 def _values_by_group(

@@ -88,7 +88,7 @@ class EmbeddedRequestEvaluator:
             case DocumentRequest(doc_ids=doc_ids):
                 return fetch_documents(self.connection, self.state.headers, self.scope, doc_ids)
             case _:
-                raise TypeError(f"{type(request).__name__} is no request of this index")
+                raise TypeError(f"{type(request).__name__} is not a request of this index")
 
     def build_vocabulary(self, limit: int) -> IndexVocabulary:
         buckets = [

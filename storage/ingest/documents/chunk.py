@@ -13,7 +13,7 @@ from storage.ingest.work_budget import check_work
 from storage.search.documents import Passage
 
 _PASSAGE_CHARACTERS = (1000, 1200)  # the splitter ends a passage at the best boundary in this range
-_MIN_SECTION_CHARACTERS = 400  # a shorter section is no passage of its own: it has too few words to be found by
+_MIN_SECTION_CHARACTERS = 400  # a shorter section is not a passage of its own: it has too few words to be found by
 _WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _MAX_STRETCH_CHARACTERS = 10_000  # without the end of a line or sentence, that are split in one piece
 _STRETCH_END = re.compile(r"\n|[.!?]\s")

@@ -31,9 +31,9 @@ def first_heading(text: str) -> str:
 def leading_heading(text: str) -> str:
     """Returns the first line of a plain text that is a heading; empty if there is none at its top.
 
-    A heading is short, begins with a capital letter and is no sentence, label or day. The first filled line is one if
-    it is in capitals, holds a number, or a blank line follows it; the next two if they are in capitals or give a number
-    (`INVOICE No. 17` below the name of a company).
+    A heading is short, begins with a capital letter and is not a sentence, label or day. The first filled line is one
+    if it is in capitals, holds a number, or a blank line follows it; the next two if they are in capitals or give a
+    number (`INVOICE No. 17` below the name of a company).
     """
     for rank, match in enumerate(islice(_FILLED_LINE.finditer(text, 0, _TOP_CHARACTERS), _TOP_LINES)):
         line, after = match["line"].strip(), text[match.end() :]

@@ -57,7 +57,7 @@ def title_of(property_title: str, text: str, path: Path) -> str:
 
 
 def explain_file_code(title: str, text: str) -> str:
-    """Returns the title; a code such as "EX-10.5_8-K" stands in brackets after the title in the text, if it has one."""
+    """Returns the title; a code such as "EX-10.5_8-K" follows the title in the text in brackets, if there is one."""
     named = _title_in_text(text) if _FILE_CODE.fullmatch(title) else ""
     return f"{named[: _MAX_TITLE_CHARACTERS - len(title) - 3]} ({title})" if named and title not in named else title
 

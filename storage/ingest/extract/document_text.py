@@ -34,7 +34,7 @@ _MAX_COUNTED_NUMBERS = 200  # that show the decimal mark
 _MAX_COUNTED_CHARACTERS = 20_000  # characters in which amounts are counted
 _MIN_AMOUNTS_WITH_CENTS = 3  # amounts with cents that show the decimal mark
 _CHECK_EVERY_LINES = 100
-_MAX_TABLE_ROW_CHARACTERS = 400  # a longer line is no row of a table
+_MAX_TABLE_ROW_CHARACTERS = 400  # a longer line is not a row of a table
 
 
 @lru_cache(maxsize=4096)
@@ -97,7 +97,7 @@ class DocumentText:
 
     @cached_property
     def decimal_comma(self) -> bool | None:
-        """Whether decimals stand after a comma, as amounts and measured numbers of the text show, else its language.
+        """Whether decimals appear after a comma, as amounts and measured numbers of the text show, else its language.
 
         None: nothing shows it.
         """

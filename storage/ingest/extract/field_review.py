@@ -25,7 +25,7 @@ _NAMED_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewExample:
-    """A value with its place: the page, or the line of a text without pages; neither where it stands in no text."""
+    """A value with its place: the page, or the line of a text without pages; neither where it appears in no text."""
 
     doc_id: DocId
     title: str

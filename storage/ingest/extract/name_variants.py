@@ -71,7 +71,7 @@ def _chain_keys_of(name: str) -> Sequence[_NameKey]:
 
 @lru_cache(maxsize=1)
 def _shop_kind_words() -> frozenset[str]:
-    """Words for kinds of shops, which alone are no name."""
+    """Words for kinds of shops, which alone are not a name."""
     return frozenset(fold_text(phrase) for phrases in words_by_kind().values() for phrase in phrases) | set(
         words_by_kind()
     )

@@ -1,6 +1,6 @@
 """Values that a language model, or any reader but the rules, finds in a text: checked, then joined with the rules'.
 
-A value counts only if its words stand in the text, if it fits its field, and if the words hold it by our own parsers.
+A value counts only if its words appear in the text, if it fits its field, and if the words hold it by our own parsers.
 """
 
 import re
@@ -152,7 +152,7 @@ def _check_quoted_value(
 
 
 def _find_words(words: str, text: str) -> tuple[int, int] | None:
-    """Returns where the words stand first; blanks, line breaks and case may differ."""
+    """Returns where the words appear first; blanks, line breaks and case may differ."""
     pieces = words.split()
     if not pieces or len(pieces) > _MAX_QUOTED_WORDS:
         return None
@@ -225,7 +225,7 @@ def _literals_in(words: str, field: SchemaField) -> Iterator[str | float | bool 
 
 
 def _name_in_words(text: str, words: str, field: SchemaField) -> str | None:
-    """Returns one of the listed values of the field; without a list, the text if it stands in the words."""
+    """Returns one of the listed values of the field; without a list, the text if it appears in the words."""
     name = " ".join(text.split())
     folded_name = fold_text(name)
     if field.values:

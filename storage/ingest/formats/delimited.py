@@ -71,7 +71,7 @@ def _read_rows(source: SourceFile, encoding: str, delimiter: str) -> Iterator[Ta
         except csv.Error as exc:
             if "field limit" in str(exc):
                 raise large_cell_error(reader.line_num) from exc
-            raise UnparsableFile(f"it is no CSV from line {reader.line_num} on: {exc}") from exc
+            raise UnparsableFile(f"it is not CSV from line {reader.line_num} on: {exc}") from exc
     if row is not None:
         if row.number > lines_before + 1:
             _refuse_open_quote(source, encoding, lines_before, row.number)

@@ -24,12 +24,12 @@ def detect_encoding(path: Path) -> str:
         if start.startswith((b"\xff\xfe", b"\xfe\xff")):
             return _check_encoding(path, "utf-16")
         if b"\0" in start:
-            raise UnparsableFile(f"it is no text (it holds NUL bytes; {_UTF_16_ADVICE})")
+            raise UnparsableFile(f"it is not text (it holds NUL bytes; {_UTF_16_ADVICE})")
     try:
         return _check_encoding(path, "utf-8-sig")
     except UnparsableFile:
         if len(start) - len(start.translate(None, _CONTROL_BYTES)) > _MAX_CONTROL_SHARE * len(start):
-            raise UnparsableFile(f"it is no text (it holds control characters; {_UTF_16_ADVICE})") from None
+            raise UnparsableFile(f"it is not text (it holds control characters; {_UTF_16_ADVICE})") from None
         return FALLBACK_ENCODING
 
 

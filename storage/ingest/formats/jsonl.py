@@ -65,7 +65,7 @@ def _parse_line(line: bytes, origin: RecordOrigin) -> SourceRecord | RejectedInp
         if _SURROGATE_ESCAPE.search(line):
             data = replace_surrogates_in_json(data)
         if not isinstance(data, dict):
-            raise UnparsableFile("it is no JSON object")
+            raise UnparsableFile("it is not a JSON object")
         return _record_from_json(cast(JsonObject, data), origin)
     except UnicodeDecodeError as exc:
         return RejectedInput(origin=origin, reason=f"it is not UTF-8 (byte {exc.start + 1})")
@@ -125,9 +125,9 @@ def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
     data = _document_of_plain_record(data, origin) if is_plain else data
     doc_id, metadata = data.get("doc_id"), data.get("metadata")
     if not isinstance(doc_id, (str, int)) or isinstance(doc_id, bool):
-        raise UnparsableFile("it has no doc_id" if doc_id is None else "its doc_id is no string")
+        raise UnparsableFile("it has no doc_id" if doc_id is None else "its doc_id is not a string")
     if metadata is not None and not isinstance(metadata, dict):
-        raise UnparsableFile("its metadata is no object")
+        raise UnparsableFile("its metadata is not an object")
     text = _string_for_key(data, "text")
     return SourceRecord(
         doc_id=str(doc_id),
@@ -191,7 +191,7 @@ def _words_of_value(value: object) -> str:
 def _string_for_key(data: JsonObject, key: str) -> str:
     value = data.get(key)
     if value is not None and not isinstance(value, str):
-        raise UnparsableFile(f"its {key} is no string")
+        raise UnparsableFile(f"its {key} is not a string")
     return value or ""
 
 
@@ -199,7 +199,7 @@ def _parse_page_starts(value: object, length: int) -> tuple[int | None, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise UnparsableFile("its page_starts is no list")
+        raise UnparsableFile("its page_starts is not a list")
     starts = tuple(cast(list[object], value))
     if len(starts) > MAX_PAGES:
         raise too_many_pages_error(len(starts))
@@ -221,10 +221,10 @@ def _parse_readers(value: object) -> frozenset[Subject]:
     if value is None:
         return frozenset()
     if not isinstance(value, list):
-        raise UnparsableFile("its readers are no list")
+        raise UnparsableFile("its readers are not a list")
     for reader in cast(list[object], value):
         if not isinstance(reader, str) or not SUBJECT_PATTERN.fullmatch(reader):
             raise UnparsableFile(
-                f"its readers hold {reader!r}, which is no subject such as everyone or user:slack:T1:U1"
+                f"its readers hold {reader!r}, which is not a subject such as everyone or user:slack:T1:U1"
             )
     return frozenset(Subject(reader) for reader in cast(list[str], value))

@@ -42,12 +42,12 @@ def read_frames(path: Path) -> Iterator[ParserFrame]:
     try:
         message = email.message_from_bytes(path.read_bytes(), policy=email.policy.compat32)
         if not any(message.get(name) for name in ("From", "Date", "Subject", "Message-ID")):
-            raise UnparsableFile("it is no mail: it has neither sender nor date nor subject")
+            raise UnparsableFile("it is not an email: it has neither sender nor date nor subject")
         text = "\n\n".join(filter(None, _MailRenderer().render_mail(message)))
     except RecursionError as exc:
         raise UnparsableFile("its parts are nested too deeply") from exc
     except TRANSLATED_ERRORS as exc:
-        raise UnparsableFile("it is no mail, or a broken one") from exc
+        raise UnparsableFile("it is not an email, or a broken one") from exc
     yield {"title": _header_of(message, "Subject"), "fields": _fields_of(message)}
     yield {"page": text}
 

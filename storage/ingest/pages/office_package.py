@@ -69,7 +69,7 @@ def _refuse_ole_file(path: Path) -> None:
             is_encrypted = content.find(_ENCRYPTED_MARK) >= 0
     if is_encrypted:
         raise UnparsableFile("it is encrypted and needs a password")
-    raise UnparsableFile("it is of the kind that Office wrote before 2007; save it anew in today's format")
+    raise UnparsableFile("it is of the kind that Office wrote before 2007; save it again in today's format")
 
 
 def _refuse_zip_bomb(parts: Iterable[zipfile.ZipInfo], size: int) -> None:

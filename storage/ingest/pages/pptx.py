@@ -24,7 +24,7 @@ _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
 # The XML syntax errors of lxml are SyntaxErrors; a part with the root element of another is an AttributeError.
 TRANSLATED_ERRORS = (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError)
 _MAX_DEPTH = 50  # of nested groups
-Shape: TypeAlias = Any  # one of several python-pptx classes, told apart by their attributes
+Shape: TypeAlias = Any  # one of several python-pptx classes, distinguished by their attributes
 
 
 def read_frames(path: Path) -> Iterator[ParserFrame]:

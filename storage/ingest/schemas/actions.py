@@ -59,7 +59,7 @@ class EverydayAction:
 
 
 def _separate_adjective(verb: str) -> str:
-    """ "be late": other words may stand before the adjective: "was the train late"."""
+    """ "be late": other words may appear before the adjective: "was the train late"."""
     return f"be {QUESTION_GAP} {verb[3:]}" if verb.startswith("be ") else verb
 
 
@@ -271,7 +271,7 @@ def _verbs_of_agent(words: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _load_actions() -> tuple[Mapping[str, EverydayAction], Mapping[str, EverydayAction]]:
-    """Returns the action of each verb and noun that may stand in a name, and of each agent."""
+    """Returns the action of each verb and noun that may appear in a name, and of each agent."""
     actions: dict[str, EverydayAction] = {}
     agents: dict[str, EverydayAction] = {}
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -295,7 +295,7 @@ def _load_actions() -> tuple[Mapping[str, EverydayAction], Mapping[str, Everyday
 
 
 def _inflections_of(verbs: Iterable[str]) -> Iterator[str]:
-    """Yields the forms of verbs that stand in names: base, third person, participles."""
+    """Yields the forms of verbs that appear in names: base, third person, participles."""
     for verb in verbs:
         head, _, particle = verb.partition(" ")
         stem = head.removesuffix("e")

@@ -117,7 +117,7 @@ def _infer_fields(profiles: Mapping[FieldName, ValueProfile]) -> list[SchemaFiel
 
 
 def _as_column_field(field: SchemaField) -> SchemaField:
-    """Returns the field as a column, which is no facet and has a single value."""
+    """Returns the field as a column, which is not a facet and has a single value."""
     return replace(
         field, facet=False, type=FieldType.TEXT if field.type in (FieldType.LIST, FieldType.ROWS) else field.type
     )
@@ -353,7 +353,7 @@ def merge_schemas(existing: Schema, inferred_schema: Schema) -> Schema:
     def fit_currency_field(field: SchemaField) -> SchemaField:
         if field.currency_field is None or type_by_name.get(field.currency_field) is FieldType.CATEGORY:
             return field
-        return replace(field, type=FieldType.NUMBER, currency_field=None)  # the existing field is no currency
+        return replace(field, type=FieldType.NUMBER, currency_field=None)  # the existing field is not a currency
 
     merged = tuple(_merge_columns(field, inferred_schema.by_name.get(field.name)) for field in existing.fields)
     return replace(existing, fields=(*merged, *map(fit_currency_field, new_fields)))

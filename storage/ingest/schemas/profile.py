@@ -170,7 +170,7 @@ class ValueProfile:
 
     @property
     def list_delimiter(self) -> str | None:
-        """The delimiter of the lists that the strings contain; None if they are no lists."""
+        """The delimiter of the lists that the strings contain; None if they are not lists."""
         string_count = self.shapes["string"]
         return next(
             (

@@ -156,7 +156,7 @@ class _SchemaDocument:
         except _SchemaFault as exc:
             raise self._unreadable_error(exc.reason, exc.node) from exc
         if not isinstance(data, dict):
-            raise self._unreadable_error("it is no mapping of keys to values", self.root)
+            raise self._unreadable_error("it is not a mapping of keys to values", self.root)
         try:
             return schema_from_json(data)
         except InvalidSchema as exc:
@@ -263,7 +263,7 @@ def _plain_value_of(node: Node, key: str = "", depth: int = 0) -> Any:
                 or key in _MAPPING_KEYS
                 or key in ("name", "type", "title", "unit", "bucket", "references", "origin")
             ):
-                raise _SchemaFault(node, f"{key} is no list")
+                raise _SchemaFault(node, f"{key} is not a list")
             return [_plain_value_of(member, "", depth + 1) for member in node.value]
         case MappingNode():
             if key in _LIST_KEYS:

@@ -29,7 +29,7 @@ _WHOLE_NAME_SCORE, _REDUCED_NAME_SCORE, _NAME_HEAD_SCORE, _UNIT_SCORE = 16, 12, 
 _ACTION_SCORE, _INEXACT_ACTION_SCORE = 13, 3  # of a phrase for the action that the field is named after
 _MIN_SHARING_SCORE = 5  # up to this score a question phrase goes to the best field only
 _MAX_SCORE_GAP = 8  # a question phrase also goes to fields with so much less than the best score
-_RELATED_WORD_PENALTY = 2  # subtracted for a related word, which is no name of the field
+_RELATED_WORD_PENALTY = 2  # subtracted for a related word, which is not a name of the field
 _MEASURED_TYPES = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})  # score 1 more: they can be compared
 _NAMED_TYPES = frozenset({FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST})
 _MAX_SHARING_FIELDS = 4  # fields that may share a word
@@ -121,7 +121,7 @@ def add_synonyms(schema: Schema, has_value: HasValue, table_names: Iterable[str]
 def _nouns_for_table(name: str, schema: Schema, has_value: HasValue) -> tuple[str, ...]:
     """ "works orders 2026.xlsx": returns the nouns that the name of a table gives its rows; nothing without a plural.
 
-    A month, a number and a word for a file at its end are no part of the noun. A name in singular may be that of the
+    A month, a number and a word for a file at its end are not a part of the noun. A name in singular may be that of the
     person or the place that the table is for.
     """
     words = words_in_name(name)

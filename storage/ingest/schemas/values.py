@@ -49,7 +49,7 @@ class FlatMetadata:
     """Metadata under valid field names, without missing values (null, empty, blank)."""
 
     values: Mapping[FieldName, RawValue]
-    renamed_keys: Mapping[str, FieldName]  # keys that are no valid field names
+    renamed_keys: Mapping[str, FieldName]  # keys that are not valid field names
 
 
 def flatten_metadata(metadata: Mapping[str, object]) -> FlatMetadata:

@@ -48,7 +48,7 @@ _TIME_UNITS: Final = frozenset("minutes hours days weeks months years".split())
 def write_out_title(field: SchemaField) -> str:
     """Returns the field's title with its abbreviations written out: "Room category" for "Room cat".
 
-    A unit behind a plural stands in brackets: "Terms (days)". Words in capitals stay as they are.
+    A unit behind a plural appears in brackets: "Terms (days)". Words in capitals stay as they are.
     """
     words = field.title.split()
     written = [

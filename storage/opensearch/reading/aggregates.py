@@ -119,7 +119,7 @@ def _check_group_fields(group_fields: Sequence[IndexedField], grouping: GroupBy)
         if group_field.definition.type is FieldType.ROWS:
             raise InvalidCondition(f"the field {group_field.definition.name!r} holds rows, which make no groups")
         if grouping.period is not None and group_field.definition.type is not FieldType.DATE:
-            raise InvalidCondition(f"the field {group_field.definition.name!r} is no date and has no periods")
+            raise InvalidCondition(f"the field {group_field.definition.name!r} is not a date, so it has no periods")
 
 
 def _fetch_group_bins(

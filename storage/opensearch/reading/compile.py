@@ -156,7 +156,7 @@ def value_exists_query(field: IndexedField) -> JsonObject:
 def any_row_query(rows_field: IndexedField, row_query: JsonObject) -> JsonObject:
     """Returns a query for documents with such a row.
 
-    It may stand in a search of several indexes, of which the others have no such field.
+    It may appear in a search of several indexes, of which the others have no such field.
     """
     return {"nested": {"path": rows_field.path, "query": row_query, "ignore_unmapped": True}}
 

@@ -201,7 +201,7 @@ def find_nearest_values(
 ) -> QuerySteps[NearestValues]:
     """Returns the values of the set next below and next above `value`.
 
-    Raises `InvalidCondition` for a field that is no number, money or date, and for a value of another type.
+    Raises `InvalidCondition` for a field that is not a number, money or date, and for a value of another type.
     """
     fields = fields_in_buckets(bucket_queries, name)
     field_type = fields[0].definition.type if fields else FieldType.NUMBER

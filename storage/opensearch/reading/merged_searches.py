@@ -142,7 +142,7 @@ def _groups_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ResponsePart:
-    """Where the answer to a search stands in the response to the merged search."""
+    """Where the answer to a search appears in the response to the merged search."""
 
     path: tuple[str, ...]  # the names of the aggregations around its set; empty: the set of the merged search
     names: Mapping[str, str]  # of its aggregations: in the search, and in the merged search

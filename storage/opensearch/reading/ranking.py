@@ -298,7 +298,7 @@ def _query_for_term(term: str) -> JsonObject:
 
 
 def _term_ranking_query(bucket_query: BucketQuery, terms_and_counts: Sequence[tuple[str, int]]) -> JsonObject:
-    """Rank by terms, each as often as it stands in the text. The name of a term's query is its position."""
+    """Rank by terms, each as often as it appears in the text. The name of a term's query is its position."""
     queries: list[JsonObject] = [
         {"term": {"passage_terms": {"value": term, "boost": min(count, _MAX_TERM_REPEATS), "_name": str(position)}}}
         for position, (term, count) in enumerate(terms_and_counts)

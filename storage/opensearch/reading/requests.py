@@ -126,7 +126,7 @@ class RequestCompiler:
                     list(self.layouts.values()), self.scope, doc_ids, asks_each_index=self.asks_each_index
                 )
             case _:
-                raise TypeError(f"{type(request).__name__} is no request of this index")
+                raise TypeError(f"{type(request).__name__} is not a request of this index")
 
     def _layout_in_scope(self, bucket: BucketId) -> IndexLayout:
         """Returns the layout of a bucket; every access to a bucket goes through here.

@@ -10,7 +10,7 @@ from storage.opensearch.mapping import PASSAGE, IndexLayout
 from storage.opensearch.reading.query_steps import build_search_request
 from storage.search.errors import DiskSpaceShort
 
-_MERGE_FACTOR = 1.5  # segments stand beside their merged ones for a while
+_MERGE_FACTOR = 1.5  # segments appear beside their merged ones for a while
 _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40, "pb": 2**50}
 
 

@@ -153,7 +153,7 @@ class DocumentWriter:
             except VersionSuperseded:
                 layout = await self.catalogue.reload_bucket_layout(layout.bucket)
                 await self.catalogue.connection.pause_with_jitter(_WAIT_S)
-        raise IndexUnavailable(self.catalogue.connection.location, "the bucket is being indexed anew")
+        raise IndexUnavailable(self.catalogue.connection.location, "the bucket is being re-indexed")
 
     async def _put_batch(self, layout: IndexLayout, documents: Sequence[Document], outcome: _PutOutcome) -> None:
         put_ids = list[DocId]()
@@ -383,7 +383,7 @@ class DocumentWriter:
                 await self.catalogue.connection.pause_with_jitter(_WAIT_S)
             else:
                 return len(deleted_ids)
-        raise IndexUnavailable(self.catalogue.connection.location, "a bucket is being indexed anew")
+        raise IndexUnavailable(self.catalogue.connection.location, "a bucket is being re-indexed")
 
     async def _delete_batch(self, doc_ids: Sequence[DocId], deleted_ids: set[DocId]) -> None:
         """Extends `deleted_ids` by the documents that existed."""

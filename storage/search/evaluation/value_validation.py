@@ -115,7 +115,7 @@ def _validate_row(row: RawValue, rows_field: SchemaField) -> RowValues:
 
 def _validate_scalar(value: RawValue, field: SchemaField) -> Scalar:
     if not isinstance(value, (str, int, float)) or value == "":
-        raise InvalidCondition(f"{value!r} is no value for the field {field.name!r}")
+        raise InvalidCondition(f"{value!r} is not a value for the field {field.name!r}")
     if isinstance(value, str) and not is_valid_unicode(value):
         raise InvalidCondition(f"the value of {field.name!r} is not valid Unicode")
     return convert_scalar(value, field.type, field.name)

@@ -173,7 +173,7 @@ class LocalGroupStore:
         return await self._change_with_audit(statement, write_entry)
 
     async def remove_group_member(self, group: str, person: str, *, by: str) -> bool:
-        """Remove a person; False if the person is no member."""
+        """Remove a person; False if the person is not a member."""
         statement = delete(members).where(members.c.group == group, members.c.person == person)
         write_entry = partial(
             write_audit_entry, self._database, action="group.remove", matter=group, by=by, before={"person": person}

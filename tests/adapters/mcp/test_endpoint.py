@@ -270,8 +270,8 @@ async def test_parley_serve_answers_a_program_with_a_token_of_the_command_line(h
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (("create", "group:finance"), 2, "is no person; a token stands for one"),
-        (("create", "a b"), 2, "is no person"),
+        (("create", "group:finance"), 2, "is not a person; a token stands for one"),
+        (("create", "a b"), 2, "is not a person"),
         (("revoke", "nothing"), 1, "there is no token 'nothing'"),
     ],
 )

@@ -72,7 +72,7 @@ def test_standard_output_has_messages_of_the_protocol_alone(home: Path) -> None:
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     call: dict[str, Json] = {"name": "agentic_search", "arguments": {"question": "How many receipts?"}, "_meta": meta}
-    lines = ["this is no JSON", json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call})]
+    lines = ["this is not JSON", json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call})]
 
     ended = subprocess.run(
         [sys.executable, "-m", "bot.cli", "mcp"],

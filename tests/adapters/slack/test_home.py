@@ -320,7 +320,7 @@ async def test_grants_and_removals_in_the_modal_apply_to_the_next_question(
     [
         ({}, "person", "Choose somebody"),
         ({"external": ["yes"], "everyone": ["yes"]}, "external", "Choose the channel"),
-        ({"channel": "D1DIRECT"}, "channel", "no channel"),
+        ({"channel": "D1DIRECT"}, "channel", "not a channel"),
         ({"person": "U404"}, "person", "does not say who"),
         ({"person": "<!channel>"}, "person", "does not say who"),
         ({"group": "sales"}, "group", "begins with S"),

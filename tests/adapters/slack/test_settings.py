@@ -39,7 +39,7 @@ def test_a_key_of_the_file_is_the_variable_in_any_case_with_or_without_the_prefi
 
 @pytest.mark.parametrize("key", ["threads", "bot_token", "parley_slack_bot_token"])
 def test_the_name_of_a_field_is_no_key_of_the_file(tmp_path: Path, key: str) -> None:
-    with pytest.raises(InvalidSettings, match="is no setting"):
+    with pytest.raises(InvalidSettings, match="is not a setting"):
         load_slack_settings(tmp_path, f'{key} = "true"')
 
 
@@ -52,7 +52,7 @@ def test_bots_are_separated_by_commas(tmp_path: Path) -> None:
     [
         ("SLACK_API_URL", "http://127.0.0.1/", "does not end in /api/"),
         ("PARLEY_SLACK_THREADS", "perhaps", "valid boolean"),
-        ("PARLEY_SLACK_BOTS", "U1", "is no app's id"),
+        ("PARLEY_SLACK_BOTS", "U1", "is neither the id of an app"),
         ("PARLEY_SLACK_FILE_MB", "-1", "greater than or equal to 0"),
     ],
 )

@@ -85,7 +85,7 @@ async def test_a_correct_setup_is_reported_with_the_address_for_the_bots_page(
         ({"app_tenant": None, "app_type": "MultiTenant"}, "MICROSOFT_APP_TENANT_ID"),
         ({"app_tenant": None, "token_url": None, "allowed_tenants": GUID}, "MICROSOFT_APP_TENANT_ID is not set"),
         ({"app_tenant": "", "token_url": None, "allowed_tenants": GUID}, "MICROSOFT_APP_TENANT_ID is not set"),
-        ({"app_tenant": "contoso"}, "'contoso', which is no id"),
+        ({"app_tenant": "contoso"}, "'contoso', which is not an id"),
         ({"allowed_tenants": "contoso.example"}, "PARLEY_TEAMS_ALLOWED_TENANTS has 'contoso.example'"),
         ({"app_id": "parley"}, "MICROSOFT_APP_ID has 'parley'"),
         ({"app_password": "a wrong secret"}, "Microsoft gives the app no token (401, AADSTS"),

@@ -166,7 +166,7 @@ class OddValueMaker:
         return changed
 
     def make_json_body(self, value: Any) -> bytes:
-        """The JSON of an odd variant, or what is no JSON at all."""
+        """The JSON of an odd variant, or what is not JSON at all."""
         match self.random.randrange(8):
             case 0:
                 return self.random.choice(ODD_BODIES)

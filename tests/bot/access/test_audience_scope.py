@@ -228,7 +228,7 @@ def test_a_subject_of_a_known_form_is_accepted(text: str) -> None:
     "text", ["", "all", "user:ann", "user:slack:T1", "channel:slack:T1", "group:", "user:local:a b", "everyone "]
 )
 def test_a_subject_of_an_unknown_form_is_refused_and_the_error_lists_the_forms(text: str) -> None:
-    with pytest.raises(InvalidSubject, match=r"is no subject; write everyone, user:slack:T1:U1"):
+    with pytest.raises(InvalidSubject, match=r"is not a subject; write everyone, user:slack:T1:U1"):
         parse_subject(text)
 
 

@@ -85,7 +85,7 @@ def test_a_list_is_stored_with_its_paths_and_principals() -> None:
         ({"next": "$.["}, "no path such as"),
         ({"next": "$.n", "offset_param": "o"}, "exclude each other"),
         ({"principals": ["staff"]}, "no pair such as"),
-        ({"principals": ["staff=people"]}, "'people' is no subject"),
+        ({"principals": ["staff=people"]}, "'people' is not a subject"),
         ({"header": "X Token: a"}, "no name of an HTTP header"),
         ({"text": ""}, "--text is missing"),
     ],

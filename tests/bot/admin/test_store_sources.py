@@ -176,7 +176,7 @@ async def test_wrong_credentials_are_told_without_the_secret(
         ("webdav", "webdav://host/", {}, None, "webdav.https://"),
         ("sftp", "sftp://ann:hush@host/", {}, None, "a password, . or #"),
         ("sftp", "sftp://[x/", {}, None, "no address"),
-        ("ftp", "ftp://host/", {}, None, "no kind of source"),
+        ("ftp", "ftp://host/", {}, None, "not a kind of source"),
     ],
 )
 async def test_an_invalid_store_is_refused_with_a_reason(

@@ -120,7 +120,7 @@ def test_a_limit_picks_evenly(tmp_path: Path) -> None:
     ("row", "message"),
     [
         ("{broken", "line 2: it is not JSON"),
-        ("[1]", "line 2: it is no JSON object"),
+        ("[1]", "line 2: it is not a JSON object"),
         ({"query_id": "q2", "query": "Which?", "kind": "list"}, "line 2: gold: Field required"),
         (QUESTION | {"query_id": "q2", "gold": {"doc_ids": "d1"}}, "line 2: gold.doc_ids"),
         (QUESTION, "line 2: the query_id 'q1' stands twice"),
@@ -154,5 +154,5 @@ def test_an_error_about_a_missing_set_lists_the_existing_sets(tmp_path: Path) ->
 def test_a_folder_without_sets_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableEvalSet, match="it has no set"):
         read_suite(tmp_path)
-    with pytest.raises(UnreadableEvalSet, match="it is no folder"):
+    with pytest.raises(UnreadableEvalSet, match="it is not a folder"):
         read_suite(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""What is no request of any product is refused with 4xx, in one place, before a handler sees it."""
+"""What is not a request of any product is refused with 4xx, in one place, before a handler sees it."""
 
 import asyncio
 import json

@@ -184,7 +184,7 @@ def test_a_text_that_is_too_long_is_rejected_in_every_format(tmp_path: Path, wor
 
 def test_a_pipe_is_rejected_without_waiting(tmp_path: Path, worker: ParserWorker) -> None:
     os.mkfifo(tmp_path / "x.txt")
-    assert "no ordinary file" in text_or_reason_of(tmp_path / "x.txt", worker)
+    assert "not an ordinary file" in text_or_reason_of(tmp_path / "x.txt", worker)
 
 
 def test_pictures_do_not_count_in_the_size_of_a_package(tmp_path: Path, worker: ParserWorker) -> None:

@@ -133,7 +133,7 @@ def test_an_unknown_character_set_does_not_lose_the_text(tmp_path: Path, worker:
 
 @pytest.mark.parametrize("data", [b"", b"\x00\x01\x02", b"just words\n\nand more"])
 def test_what_is_no_mail_is_rejected_with_a_reason(data: bytes, tmp_path: Path, worker: ParserWorker) -> None:
-    assert "no mail" in rejection_reason_of(data, tmp_path, worker)
+    assert "not an email" in rejection_reason_of(data, tmp_path, worker)
 
 
 def test_parts_nested_without_end_are_rejected(tmp_path: Path, worker: ParserWorker) -> None:

@@ -142,7 +142,7 @@ async def test_the_given_bucket_wins_over_the_bucket_that_a_document_names(
     ]
     other = write_jsonl(tmp_path / "y.jsonl", a_record("e1", bucket="one"), a_record("e2", bucket="../two"))
     assert (await ingest_with_rules(index, [other], bucket=BUCKET)).buckets == (BUCKET,)
-    assert "no name for a bucket" in (await ingest_with_rules(index, [other])).failures[0].reason
+    assert "not a name for a bucket" in (await ingest_with_rules(index, [other])).failures[0].reason
 
 
 async def test_an_id_of_another_bucket_fails_without_naming_that_bucket(index: EmbeddedIndex, tmp_path: Path) -> None:

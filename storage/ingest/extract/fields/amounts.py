@@ -137,7 +137,7 @@ def _amount_for_label(document: DocumentText, label: TextSpan) -> tuple[NumberSp
 
 
 def _main_amount_of(amounts: Sequence[NumberSpan]) -> NumberSpan:
-    """The first amount that is no count; the last, if it is the sum of the others."""
+    """The first amount that is not a count; the last, if it is the sum of the others."""
     likely = [amount for amount in amounts if amount.decimal_places == 2 or amount.number >= 100] or list(amounts)
     if 2 < len(likely) <= 4 and sum(amount.number for amount in likely[:-1]) == likely[-1].number:
         return likely[-1]

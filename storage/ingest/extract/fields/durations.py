@@ -68,7 +68,7 @@ def _duration_confidence(document: DocumentText, span: DurationSpan, concept: Fi
 
 
 def duration_value_in(text: str, unit: str) -> float | None:
-    """The first duration of a labelled text in a unit of time, where little stands before it; None for other units."""
+    """The first duration of a labelled text in a unit of time, where little appears before it; None for other units."""
     if unit not in _DAYS_BY_UNIT:
         return None
     span = next(find_durations(fold_characters(text)), None)

@@ -1,6 +1,7 @@
 """Values of labelled lines and cells, for fields that a schema describes by its words: `Technician:    M. Osei`.
 
-Unlike a search for the words anywhere, this reads a line as a form: what stands beside a label is its value as a whole.
+Unlike a search for the words anywhere, this reads a line as a form: what appears beside a label is its value as a
+whole.
 """
 
 import re
@@ -137,7 +138,7 @@ def rule_out_others(
     taken_spans: Sequence[TextSpan] = (),
 ) -> Iterator[ValueCandidate]:
     """The candidates from elsewhere, doubtful where a labelled text gives the field another value, where the value is
-    itself a label, and where it stands beside the label of another field (`taken_spans`).
+    itself a label, and where it appears beside the label of another field (`taken_spans`).
     """
     is_decided = bool(labelled) and labelled[0].confidence >= _MIN_DECISIVE_CONFIDENCE
     for candidate in candidates:
@@ -284,7 +285,7 @@ def _read_words(field: SchemaField, text: str, confidence: float) -> _FormValue 
 
 
 def read_day(text: str, confidence: float, day_first: bool | None) -> _FormValue | None:
-    """The first day of the text, where little stands before it."""
+    """The first day of the text, where little appears before it."""
     days = find_dates(fold_characters(text), day_first=day_first)
     if not days or days[0].start > _MAX_LEAD_CHARACTERS:
         return None

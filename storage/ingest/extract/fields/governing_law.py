@@ -66,7 +66,7 @@ def governing_law_candidates(
 
 
 def _without_federations(named_places: _NamedPlaces, target: ExtractionTarget, *, is_first: bool) -> _NamedPlaces:
-    """Drops a federation that stands beside one of its parts: the law of the part is meant."""
+    """Drops a federation that appears beside one of its parts: the law of the part is meant."""
     federations = target.concept.exception_pattern if target.concept else None
     if federations is None:
         return named_places

@@ -112,7 +112,7 @@ def _written_value_bounds(document: DocumentText, label: TextSpan) -> Iterator[t
 
 
 def _is_inline_label(document: DocumentText, label: TextSpan) -> bool:
-    """Whether the label stands within a line, not at the beginning of the line or of a cell."""
+    """Whether the label appears within a line, not at the beginning of the line or of a cell."""
     line = document.line_at(label.start)
     before = document.text[max(line.start, label.start - 4) : label.start]
     begins_cell = not before.strip(" *-#>\t") or before.rstrip(" *").endswith(("|", "\t")) or before.endswith("  ")

@@ -79,7 +79,7 @@ _NAME_OF_PLACE = re.compile(
     r"(?P<name>(?:Bank|University|City|Town|County) of(?: [A-Z][A-Za-z.&'-]+){1,4}(?:,\s{1,2}N\.\s?A(?![A-Za-z])\.?)?)"
 )
 _NAME_CONJUNCTION = re.compile(r"(?<=\s)(?:and|And|AND)\s+(?=\S+\s+\S+\s+\S)")
-_GENERIC_WORDS = frozenset(  # words that alone are no name
+_GENERIC_WORDS = frozenset(  # words that alone are not a name
     "holding holdings company co corporation joint venture ventures registered financial finance bank banks business "
     "investor investors group savings association non-banking limited liability partnership general trust partners "
     "services service effective date time acceptance confidential information national federal foreign owned wholly "

@@ -30,7 +30,7 @@ _MIN_KINDS = 2
 _MIN_DOCUMENTS = 2  # of a kind
 _MIN_UNKNOWN_DOCUMENTS = 3  # of a kind whose noun is unknown, in a folder of more than a few documents
 _FEW_DOCUMENTS = 10
-_MIN_KNOWN_SHARE = 0.5  # of the documents that have a kind; of fewer, the folder is no collection of kinds
+_MIN_KNOWN_SHARE = 0.5  # of the documents that have a kind; of fewer, the folder is not a collection of kinds
 _MIN_PHRASE_SHARE = 0.8  # of the documents with a noun whose longer phrases recur: then these are the kinds
 _MIN_BARE_SHARE = 0.3  # of these documents that have the noun alone: then longer phrases name no kinds of their own
 _MIN_MARKED_SHARE = 0.5  # of the headings with an unknown noun, which a reference or day follows: no name of a company
@@ -50,7 +50,7 @@ class SurveyedDocument:
 
     path: str
     phrases: tuple[KindPhrase, ...]  # of heading, title and banners, the most certain first
-    heading_rest: str  # what stands in the line of the first of them beside it
+    heading_rest: str  # what appears in the line of the first of them beside it
     texts: Sequence[LabelledText]
 
     @property
@@ -87,7 +87,7 @@ def survey_document(path: str, document: DocumentText, texts: Sequence[LabelledT
 
 
 def _rest_of_heading(document: DocumentText, named: NamedKind) -> str:
-    """Returns the reference or day after the phrase; empty if there is none, or if other words stand between."""
+    """Returns the reference or day after the phrase; empty if there is none, or if other words appear between."""
     if named.span is None:
         return ""  # a title may be the name of the file
     line = document.text[named.span.start : named.span.end]

@@ -29,7 +29,7 @@ _DISPUTED_CONFIDENCE = 0.6  # of a heading where the folder or the file name giv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindReading:
-    """The kind of a document. `span` is its evidence in the text, if it stands there."""
+    """The kind of a document. `span` is its evidence in the text, if it appears there."""
 
     kind: str
     confidence: float

@@ -43,7 +43,7 @@ class LabelConcepts:
 
 @lru_cache(maxsize=10_000)
 def concepts_of(spelling: str, domain: ValueDomain) -> LabelConcepts:
-    """Returns the concepts of a label whose values are of the domain; what stands in brackets does not count."""
+    """Returns the concepts of a label whose values are of the domain; what appears in brackets does not count."""
     key = label_key_of(_BRACKETED.sub("", spelling)) or label_key_of(spelling)
     whole = _concepts_by_phrase().get(key, frozenset())
     head = _HEAD_END.split(key, maxsplit=1)[0].split()
@@ -66,7 +66,7 @@ def words_of_concept(spelling: str, domain: ValueDomain) -> tuple[str, ...]:
 
 
 def names_concept(spelling: str) -> bool:
-    """Whether the label asks for something that forms ask for, so that it is no kind of document."""
+    """Whether the label asks for something that forms ask for, so that it is not a kind of document."""
     return label_key_of(spelling) in _concepts_by_phrase()
 
 

@@ -256,7 +256,7 @@ def _as_certain_days(values: dict[int, RawValue]) -> dict[int, RawValue]:
 
 
 def _without_misreadings(values: dict[int, RawValue]) -> dict[int, RawValue]:
-    """Returns the values without the few that are no days, amounts or numbers where most are: these were misread."""
+    """Returns the values without the few that are not days, amounts or numbers where most are: these were misread."""
     measures = {document: _measure_in(value) for document, value in values.items()}
     for kinds in _MEASURES:
         fitting = {document: value for document, value in values.items() if measures[document] in kinds}

@@ -99,7 +99,7 @@ def _may_mean_the_same(label: RecurringLabel, group: Sequence[RecurringLabel], f
 
 
 def words_of_label(label: RecurringLabel) -> frozenset[str]:
-    """Returns the stems of a label's words; what stands in brackets is a unit and does not count."""
+    """Returns the stems of a label's words; what appears in brackets is a unit and does not count."""
     return stemmed_words_of(label_key_of(_BRACKETED.sub("", label.spelling)) or label.key)
 
 
@@ -145,7 +145,7 @@ def _english_analyser() -> SnowballAnalyser:
 
 
 def _have_one_position(label: RecurringLabel, other: RecurringLabel) -> bool:
-    """Whether both labels stand at the same place among the labels of their documents, or between the same two."""
+    """Whether both labels appear at the same place among the labels of their documents, or between the same two."""
     is_between = label.usual_neighbours == other.usual_neighbours and all(label.usual_neighbours)
     return is_between or abs(median(label.ranks) - median(other.ranks)) < 1
 

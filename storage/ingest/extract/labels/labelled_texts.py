@@ -13,7 +13,7 @@ _MAX_LABEL_WORDS = 6
 _BRACKETED = re.compile(r"\([^()]{0,30}\)|\[[^\[\]]{0,30}\]")
 _SENTENCE_MARK = re.compile(r"[!?;\"“”<>{}@\\*]|[.,]\s+\S+\s+\S+\s+\S+|\w{4,}\.\s")
 _LABEL_START = re.compile(r"[^\W\d_]")
-_CLAUSE_WORDS = frozenset(  # a label is no clause
+_CLAUSE_WORDS = frozenset(  # a label is not a clause
     "i we you he she they it is are was were will would shall should can could may must have has had do does did "
     "that which who whom whose if because please".split()
 )

@@ -106,7 +106,7 @@ def _reduced_values(text: str) -> Iterator[str]:
 
 
 def _leading_date(text: str) -> Iterator[str]:
-    """Yields the only day of the text where nothing but a place, a weekday or a time stands beside it."""
+    """Yields the only day of the text where nothing but a place, a weekday or a time appears beside it."""
     if len(text) > 80:
         return
     days = find_dates(fold_characters(text))

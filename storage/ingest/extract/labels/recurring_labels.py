@@ -1,8 +1,8 @@
 """The labels of a bucket's documents, with their values, and which of them recur often enough to become fields.
 
-A label must stand in two documents of up to ten, in three of up to sixty, and in one of twenty of more: two documents
+A label must appear in two documents of up to ten, in three of up to sixty, and in one of twenty of more: two documents
 rarely share a label by chance, but among many a few do. Labels without a mark of their own (`Label – value`, the value
-on the line below) must also stand in a fifth of the documents, with different values.
+on the line below) must also appear in a fifth of the documents, with different values.
 """
 
 from collections import Counter, defaultdict
@@ -53,7 +53,7 @@ class RecurringLabel:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether the label mostly stands in a paragraph of its own near the top, as the heading of a document does."""
+        """Whether the label is mostly a paragraph of its own near the top, as the heading of a document is."""
         alone = sum(labelled.stands_alone for labelled in self.first_texts)
         return alone >= _MIN_ALONE_SHARE * len(self.texts_by_document)
 

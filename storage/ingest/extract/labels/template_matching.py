@@ -218,7 +218,7 @@ class _TemplatePair:
         return score
 
     def _crosses(self, pair: tuple[int, int], aligned: Iterable[tuple[int, int]]) -> bool:
-        """Whether the pair stands in another order than most of the pairs that match."""
+        """Whether the pair appears in another order than most of the pairs that match."""
         places = [
             [sequence.index(number) for number, sequence in zip(each, self._sequences, strict=True)] for each in aligned
         ]

@@ -149,12 +149,12 @@ async def test_a_removal_can_be_cancelled(bot: Application, admin_chat: AdminCha
     [
         ({}, "Choose somebody who may see this bucket."),
         ({"everyone": "yes", "external": "yes"}, "Choose the channel that this is for, or leave it out."),
-        ({"typed_channel": "general"}, "This is no channel"),
-        ({"typed_channel": LINK.replace(TENANT, "other")}, "This is no channel"),
-        ({"typed_channel": "everyone", "external": "yes"}, "This is no channel"),
-        ({"typed_person": "Beth"}, "This is no person"),
-        ({"typed_person": "everyone"}, "This is no person"),
-        ({"typed_person": "user:channel:x:y"}, "This is no person"),
+        ({"typed_channel": "general"}, "This is not a channel"),
+        ({"typed_channel": LINK.replace(TENANT, "other")}, "This is not a channel"),
+        ({"typed_channel": "everyone", "external": "yes"}, "This is not a channel"),
+        ({"typed_person": "Beth"}, "This is not a person"),
+        ({"typed_person": "everyone"}, "This is not a person"),
+        ({"typed_person": "user:channel:x:y"}, "This is not a person"),
     ],
 )
 async def test_an_invalid_grant_changes_nothing_and_keeps_what_was_typed(
@@ -424,7 +424,7 @@ async def test_a_submission_in_a_group_or_a_channel_is_refused_without_a_card(
         await teams.submit_card(admin_chat.person, question, {"parley": "admin", "action": "grants"})
 
         [refusal] = teams.tenant.bot_messages(conversation)
-        assert refusal.visible_text() == "I do this in our personal chat alone. Nothing was changed."
+        assert refusal.visible_text() == "I do this in our personal chat only. Nothing was changed."
 
 
 async def test_submissions_of_other_features_are_left_to_them(admin_chat: AdminChat) -> None:

@@ -80,7 +80,7 @@ async def test_an_admin_grants_revokes_and_edits_a_schema_with_the_keyboard_alon
         await tab_to(page, "#synonyms")
         await page.type_text("hawker")
         await page.press_key("Enter")  # ends the line; the other synonyms follow
-        await wait_for_text(page, "“hawker” stands in 1 question")
+        await wait_for_text(page, "“hawker” appears in 1 question")
         await tab_to(page, "#preview button")
         await page.press_key("Enter")
         await wait_for_text(page, "The schema is saved")

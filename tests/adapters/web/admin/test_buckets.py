@@ -96,15 +96,15 @@ async def test_a_form_on_the_page_of_a_bucket_leads_back_there(site: OpenedSite)
     elsewhere = await site.submit("/admin/revoke", bucket=LETTERS, subject=EVERYONE, back="https://other.example/")
 
     assert granted[2] == "/admin/bucket?b=letters&done=granted"
-    assert (refused[0], "is no subject" in refused[1], "3 fields" in refused[1]) == (422, True, True)
+    assert (refused[0], "is not a subject" in refused[1], "3 fields" in refused[1]) == (422, True, True)
     assert elsewhere[2] == "/admin/grants?done=revoked"
 
 
 @pytest.mark.parametrize(
     ("bucket", "subject", "reason"),
     [
-        ("letters", "", "is no subject"),
-        ("letters", "<b>everyone", "is no subject"),
+        ("letters", "", "is not a subject"),
+        ("letters", "<b>everyone", "is not a subject"),
         ("letters", "group:nobody", "There is no group"),
         ("nothing", "everyone", "There is no bucket"),
         ("", "everyone", "There is no bucket"),

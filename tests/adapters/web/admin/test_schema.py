@@ -43,7 +43,7 @@ async def test_a_preview_counts_and_changes_nothing(site: OpenedSite) -> None:
 
     assert "The title: Boat → Vessel" in page
     assert "More synonyms: mast" in page
-    assert "“mast” stands in 1 question of the last 30 days" in page
+    assert "“mast” appears in 1 question of the last 30 days" in page
     assert "and in the text of 60 documents" in page
     assert await schema_of(site) == before
 

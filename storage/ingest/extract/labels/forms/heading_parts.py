@@ -56,7 +56,7 @@ def find_heading_span(document: DocumentText) -> TextSpan | None:
 
 
 def _kind_in(heading: str) -> str:
-    """Returns the words before a number, a name or a mark; empty if they are no kind of document."""
+    """Returns the words before a number, a name or a mark; empty if they are not a kind of document."""
     reference = REFERENCE_PATTERN.search(heading)
     words = heading[: reference.start()] if reference else heading
     end = _KIND_END.search(words, 1)
