@@ -20,7 +20,6 @@ from bot.conversation.clarifications import ClarificationOffers, SelectedChoice
 from bot.conversation.notices import (
     ASK_PRIVATELY_NOTICE,
     CONTINUES_PRIVATELY_NOTICE,
-    NOT_GRANTED_NOTICE,
     PARTLY_VISIBLE_NOTICE,
     STARTED_OVER_NOTICE,
     count_change_note,
@@ -29,7 +28,7 @@ from bot.conversation.turn_result import TurnResult
 from bot.dialogue.agent_contexts import AgentContextBuilder
 from bot.dialogue.question_agent import TimedAgent
 from bot.dialogue.questions import private_question_of, validate_question
-from bot.dialogue.result_builder import TurnResultBuilder, notice_turn_result, refuse_with
+from bot.dialogue.result_builder import TurnResultBuilder, notice_turn_result
 from bot.dialogue.saved_search_turns import SavedSearchTurns
 from bot.dialogue.turn_context import TurnContext
 from bot.dialogue.visible_plan import visible_plan
@@ -148,9 +147,7 @@ class ChoiceTurns:
     ) -> TurnResult:
         visible = visible_plan(plan, turn_context.content.scope)
         if visible is None:
-            return await self._results.build_turn_result(
-                selected.question, refuse_with(NOT_GRANTED_NOTICE), turn_context
-            )
+            return await self._results.build_not_granted_result(selected.question, turn_context)
         context = replace(await self._contexts.build_context(turn_context), just_answer=just_answer)
         outcome = await self._agent.resume(visible, context)
         notes = (
@@ -162,9 +159,7 @@ class ChoiceTurns:
     async def _export_selected(self, selected: SelectedChoice, turn_context: TurnContext) -> TurnResult:
         visible = visible_plan(selected.plan, turn_context.content.scope)
         if visible is None:
-            return await self._results.build_turn_result(
-                selected.question, refuse_with(NOT_GRANTED_NOTICE), turn_context
-            )
+            return await self._results.build_not_granted_result(selected.question, turn_context)
         trace, generation = SearchTrace(route=SearchRoute.STRUCTURED), Generation("")
         export_outcome = ExportOutcome(
             plan=visible, leg=selected.leg, count=selected.count or 0, trace=trace, generation=generation

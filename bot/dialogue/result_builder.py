@@ -18,6 +18,7 @@ from bot.conversation.notices import (
     MODEL_LOST_REMARK,
     MODEL_UNAVAILABLE_REMARK,
     MODEL_UNPRICED_REMARK,
+    NOT_GRANTED_NOTICE,
     START_OVER_LABEL,
     count_change_note,
 )
@@ -75,6 +76,10 @@ class TurnResultBuilder:
         """
         with use_language(outcome.language):
             return await self._build_result_parts(question, outcome, turn_context, notes, offers_web=offers_web)
+
+    async def build_not_granted_result(self, question: str, turn_context: TurnContext) -> TurnResult:
+        """Returns the result of a plan of which the current grants cover no bucket."""
+        return await self.build_turn_result(question, refuse_with(NOT_GRANTED_NOTICE), turn_context)
 
     async def build_offer_result(self, markdown: str, offered: OfferedChoices, turn_context: TurnContext) -> TurnResult:
         """Returns a text with choices, which leaves the conversation's state unchanged."""

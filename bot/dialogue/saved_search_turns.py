@@ -5,12 +5,12 @@ from dataclasses import replace
 from agent.outcome import Answer, Choice, Clarify
 from bot.conversation.answer_provenance import provenance_of
 from bot.conversation.clarifications import OfferedChoices, SelectedChoice
-from bot.conversation.notices import EXPORT_ALL_LABEL, NOT_GRANTED_NOTICE
+from bot.conversation.notices import EXPORT_ALL_LABEL
 from bot.conversation.plan_history import PlanHistory
 from bot.conversation.turn_result import TurnResult, turn_result_from_json
 from bot.dialogue.agent_contexts import AgentContextBuilder
 from bot.dialogue.question_agent import StandaloneAgent, TimedAgent
-from bot.dialogue.result_builder import TurnResultBuilder, refuse_with, text_turn_result
+from bot.dialogue.result_builder import TurnResultBuilder, text_turn_result
 from bot.dialogue.turn_context import TurnContext
 from bot.dialogue.visible_plan import visible_plan
 from bot.errors import AnswerNotFound, NotYourAnswer
@@ -80,9 +80,7 @@ class SavedSearchTurns:
     async def save_selected(self, selected: SelectedChoice, schedule: str, turn_context: TurnContext) -> TurnResult:
         visible = visible_plan(selected.plan, turn_context.scope)
         if visible is None:
-            return await self._results.build_turn_result(
-                selected.question, refuse_with(NOT_GRANTED_NOTICE), turn_context
-            )
+            return await self._results.build_not_granted_result(selected.question, turn_context)
         text = await self._saved_searches.save_plan(
             visible,
             schedule,

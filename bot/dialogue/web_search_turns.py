@@ -8,12 +8,12 @@ from dataclasses import replace
 from agent.outcome import Answer, Outcome
 from agent.translation.languages import get_reply_language, use_language
 from bot.conversation.clarifications import SelectedChoice
-from bot.conversation.notices import NO_WEB_NOTICE, NOT_GRANTED_NOTICE
+from bot.conversation.notices import NO_WEB_NOTICE
 from bot.conversation.plan_history import state_after_outcome, state_after_web_answer, summary_of
 from bot.conversation.turn_result import TurnResult, join_texts
 from bot.dialogue.agent_contexts import AgentContextBuilder
 from bot.dialogue.question_agent import TimedAgent
-from bot.dialogue.result_builder import TurnResultBuilder, notice_turn_result, refuse_with
+from bot.dialogue.result_builder import TurnResultBuilder, notice_turn_result
 from bot.dialogue.turn_context import TurnContext
 from bot.dialogue.visible_plan import visible_plan
 from bot.translation import translate_message
@@ -74,7 +74,7 @@ class WebSearchTurns:
             return notice_turn_result(question, translate_message(NO_WEB_NOTICE), turn_context)
         visible = visible_plan(selected.plan, turn_context.content.scope)
         if visible is None:
-            return await self._results.build_turn_result(question, refuse_with(NOT_GRANTED_NOTICE), turn_context)
+            return await self._results.build_not_granted_result(question, turn_context)
         outcome = await self._agent.resume(visible, await self._contexts.build_context(turn_context))
         if not lacks_sure_answer(outcome):
             return await self._results.build_turn_result(question, outcome, turn_context)

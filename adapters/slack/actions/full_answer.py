@@ -11,12 +11,11 @@ from typing import Any, Final
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.actions.interactions import ButtonPress, PressReader
-from adapters.slack.events.messages import SURFACE, DeliveryReader
+from adapters.slack.events.messages import DeliveryReader
 from adapters.slack.events.questions import AcceptInbound, AckInteraction
 from adapters.slack.posting.render import FULL_TEXT_ACTION
-from adapters.slack.workspaces.workspace_registry import address_fields_of
-from bot.ids import MessageId, TurnId
-from bot.surface.inbound import FullTextRequest, Inbound
+from bot.ids import TurnId
+from bot.surface.inbound import FullTextRequest
 from bot.turns.turn_actions import MAX_FULL_TEXT_TRIES, FullTextStatus, TurnActionHandler, full_text_id
 
 _ALREADY_SHARED: Final = "All of it is in this thread already, as a file."
@@ -54,7 +53,10 @@ class FullAnswerListener:
         turn = TurnId(press.location.about)
         await self._turn_actions.check_full_text(turn, press.actor)
         for attempt in range(1, MAX_FULL_TEXT_TRIES + 1):
-            inbound = self._inbound_for_full_text(press, turn, attempt)
+            event_id = full_text_id(turn, attempt)
+            inbound = press.build_inbound(
+                FullTextRequest(turn), event_id=event_id, message_id=event_id, received_at=self._clock()
+            )
             if await self._accept(inbound) is not None:
                 return
             status = await self._turn_actions.full_text_status_of(inbound)
@@ -62,23 +64,3 @@ class FullAnswerListener:
                 await press.whisper_to_actor(_BEING_SHARED if status is FullTextStatus.OPEN else _ALREADY_SHARED)
                 return
         await press.whisper_to_actor(_GIVEN_UP)
-
-    def _inbound_for_full_text(self, press: ButtonPress, turn: TurnId, attempt: int) -> Inbound:
-        location, actor, event_id = press.location, press.actor, full_text_id(turn, attempt)
-        return Inbound(
-            surface=SURFACE,
-            event_id=event_id,
-            conversation=actor.conversation,
-            message_id=MessageId(event_id),
-            person=actor.person,
-            person_name=press.user,
-            audience=actor.audience,
-            body=FullTextRequest(turn),
-            received_at=self._clock(),
-            address={
-                **address_fields_of(press.context.installation_key),
-                "channel": location.channel,
-                "thread_ts": location.thread,
-                "ts": location.message,
-            },
-        )

@@ -3,19 +3,23 @@
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
-from adapters.slack.events.messages import DeliveryContext, DeliveryReader, conversation_id_of
+from adapters.slack.events.messages import SURFACE, DeliveryContext, DeliveryReader, conversation_id_of
 from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import ButtonPressPayload, ViewSubmission
 from adapters.slack.payloads.objects import UserReference
 from adapters.slack.payloads.responses import OkResponse
 from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, Json, escape_as_mrkdwn
+from adapters.slack.workspaces.workspace_registry import address_fields_of
 from bot.errors import BotError
+from bot.ids import MessageId
+from bot.surface.inbound import Inbound, InboundBody
 from bot.turns.turn_actions import TurnActor
 
 RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
@@ -46,6 +50,26 @@ class ButtonPress:
     deadline: float
     trigger: str = ""
     response_url: str | None = None
+
+    def build_inbound(self, body: InboundBody, *, event_id: str, message_id: str, received_at: datetime) -> Inbound:
+        """Returns what the person asks for with the press, in the thread of the message."""
+        return Inbound(
+            surface=SURFACE,
+            event_id=event_id,
+            conversation=self.actor.conversation,
+            message_id=MessageId(message_id),
+            person=self.actor.person,
+            person_name=self.user,
+            audience=self.actor.audience,
+            body=body,
+            received_at=received_at,
+            address={
+                **address_fields_of(self.context.installation_key),
+                "channel": self.location.channel,
+                "thread_ts": self.location.thread,
+                "ts": self.location.message,
+            },
+        )
 
     async def open_modal(self, view: Mapping[str, Json]) -> None:
         """Open a modal. Raises `SlackError`."""

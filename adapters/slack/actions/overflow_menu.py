@@ -7,17 +7,16 @@ from typing import Any, Final
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.actions.interactions import ButtonPress, PressReader
-from adapters.slack.events.messages import SURFACE, DeliveryReader
+from adapters.slack.events.messages import DeliveryReader
 from adapters.slack.events.questions import AcceptInbound, AckInteraction
 from adapters.slack.home.blocks import input_block, modal_view, option_object, plain_text_object
 from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import MenuSelection
 from adapters.slack.posting.render import MORE_ACTION, Json, button_text_for, split_choices_to_fit
-from adapters.slack.workspaces.workspace_registry import address_fields_of
 from bot.admin.sentences import count_with_noun
 from bot.conversation.clarifications import ClarificationOffers
-from bot.ids import ChoiceId, ClarificationId, MessageId
-from bot.surface.inbound import ButtonClick, Inbound
+from bot.ids import ChoiceId, ClarificationId
+from bot.surface.inbound import ButtonClick
 from bot.surface.replies import ChoiceButton
 
 _GROUP_SIZE: Final = 100  # options per group
@@ -66,24 +65,14 @@ class OverflowMenuListener:
             choice_id = read_payload(
                 MenuSelection, values.get(MORE_ACTION, {}).get(MORE_ACTION, {})
             ).selected_option.value
-            await self._accept(self._inbound_for_choice(press, ChoiceId(choice_id)))
+            inbound = press.build_inbound(
+                ButtonClick(ChoiceId(choice_id)),
+                event_id=f"click:{press.location.channel}:{press.own_id}",
+                message_id=f"click:{press.own_id}",
+                received_at=self._clock(),
+            )
+            await self._accept(inbound)
         await ack()
-
-    def _inbound_for_choice(self, press: ButtonPress, choice: ChoiceId) -> Inbound:
-        location, actor = press.location, press.actor
-        message_address = {"channel": location.channel, "thread_ts": location.thread, "ts": location.message}
-        return Inbound(
-            surface=SURFACE,
-            event_id=f"click:{location.channel}:{press.own_id}",
-            conversation=actor.conversation,
-            message_id=MessageId(f"click:{press.own_id}"),
-            person=actor.person,
-            person_name=press.user,
-            audience=actor.audience,
-            body=ButtonClick(choice),
-            received_at=self._clock(),
-            address={**address_fields_of(press.context.installation_key), **message_address},
-        )
 
 
 def more_choices_view(remaining: Sequence[ChoiceButton], metadata: str) -> Mapping[str, Json]:

@@ -6,13 +6,12 @@ from typing import Any
 
 from structlog.typing import FilteringBoundLogger
 
-from adapters.slack.actions.interactions import ButtonPress, PressReader
-from adapters.slack.events.messages import SURFACE, DeliveryReader
+from adapters.slack.actions.interactions import PressReader
+from adapters.slack.events.messages import DeliveryReader
 from adapters.slack.events.questions import AcceptInbound, AckInteraction
 from adapters.slack.posting.render import SAVE_ACTION
-from adapters.slack.workspaces.workspace_registry import address_fields_of
-from bot.ids import MessageId, TurnId
-from bot.surface.inbound import Inbound, SearchSaveRequest
+from bot.ids import TurnId
+from bot.surface.inbound import SearchSaveRequest
 
 
 class SaveSearchListener:
@@ -36,25 +35,11 @@ class SaveSearchListener:
         """Store the press before it is acknowledged."""
         press = await self._presses.read_button_press(body)
         if press is not None:
-            await self._accept(self._inbound_for(press))
+            inbound = press.build_inbound(
+                SearchSaveRequest(TurnId(press.location.about)),
+                event_id=f"save:{press.location.channel}:{press.own_id}",
+                message_id=f"save:{press.own_id}",
+                received_at=self._clock(),
+            )
+            await self._accept(inbound)
         await ack()
-
-    def _inbound_for(self, press: ButtonPress) -> Inbound:
-        location, actor = press.location, press.actor
-        return Inbound(
-            surface=SURFACE,
-            event_id=f"save:{location.channel}:{press.own_id}",
-            conversation=actor.conversation,
-            message_id=MessageId(f"save:{press.own_id}"),
-            person=actor.person,
-            person_name=press.user,
-            audience=actor.audience,
-            body=SearchSaveRequest(TurnId(location.about)),
-            received_at=self._clock(),
-            address={
-                **address_fields_of(press.context.installation_key),
-                "channel": location.channel,
-                "thread_ts": location.thread,
-                "ts": location.message,
-            },
-        )
