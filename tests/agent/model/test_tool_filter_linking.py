@@ -143,7 +143,7 @@ def test_a_filter_becomes_a_condition(written: ToolFilter, condition: Condition)
     ("written", "problem"),
     [
         (a_filter("colour", "eq", "red"), "receipts has no field 'colour'; its fields are vendor, currency"),
-        (a_filter("vendor", "gt", "Acme"), "vendor is no number and no date"),
+        (a_filter("vendor", "gt", "Acme"), "vendor is neither a number nor a date"),
         (a_filter("vendor", "eq"), "vendor needs a value to compare with"),
         (a_filter("vendor", "eq", " "), "vendor: an empty text is not a value"),
         (a_filter("total", "between", "1"), "total: `between` needs two values"),
