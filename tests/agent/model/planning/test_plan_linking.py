@@ -145,7 +145,7 @@ async def test_the_words_of_the_question_stay_with_their_condition(home: MiningH
         ("power_w", "is", "12 kg", "power_w is a number field in W"),
         ("released", "is", "lately", "released is a date field"),
         ("dimmable", "is", "perhaps", "dimmable is a flag"),
-        ("maker", "more_than", "Oberon", "maker is no number and no date"),
+        ("maker", "more_than", "Oberon", "maker is neither a number nor a date"),
     ],
 )
 async def test_what_does_not_exist_is_a_problem_in_words(
