@@ -10,6 +10,9 @@ from structlog.typing import FilteringBoundLogger
 
 from agent.limits import AnswerLimits
 from bot.access.audience_scope import AccessResolver
+from bot.admin.admin_page.bucket_contents import GrantedContents
+from bot.admin.admin_page.schema_edits import SchemaEdits
+from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.admin.document_retention import DocumentRetention
 from bot.admin.periodic_jobs import run_periodic_jobs
@@ -77,6 +80,9 @@ class Application:
     person_links: PersonLinkStore
     access: AccessResolver
     administration: AdminOperations
+    granted_contents: GrantedContents
+    admin_reports: AdminReports
+    schema_edits: SchemaEdits
     personal_history: PersonalHistory
     feedback: AnswerFeedback
     turn_actions: TurnActionHandler

@@ -24,6 +24,9 @@ from agent.limits import AnswerLimits
 from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver
 from bot.access.limits import QuestionLimits
+from bot.admin.admin_page.bucket_contents import GrantedContents
+from bot.admin.admin_page.schema_edits import SchemaEdits
+from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.admin.corrected_index import CorrectedIndex
 from bot.admin.document_retention import DocumentRetention
@@ -627,6 +630,16 @@ def _build_application(
         await load_dialogue().warm_up_agent()
         await load_model()
 
+    administration = AdminOperations(
+        settings=settings,
+        database=database,
+        index=index,
+        sources=sources,
+        grants=services.grants,
+        groups=services.groups,
+        directories=services.directories,
+    )
+    contents = GrantedContents(administration=administration, index=index, access=services.access)
     application = Application(
         settings=settings,
         clock=backends.clock,
@@ -639,15 +652,17 @@ def _build_application(
         groups=services.groups,
         person_links=services.person_links,
         access=services.access,
-        administration=AdminOperations(
-            settings=settings,
+        administration=administration,
+        granted_contents=contents,
+        admin_reports=AdminReports(
+            administration=administration,
+            contents=contents,
             database=database,
             index=index,
-            sources=sources,
-            grants=services.grants,
-            groups=services.groups,
-            directories=services.directories,
+            access=services.access,
+            compares_words=settings.embedder != "none",
         ),
+        schema_edits=SchemaEdits(contents=contents, index=index, database=database),
         personal_history=PersonalHistory(
             access=services.access, index=index, exports=services.exports, database=database
         ),

@@ -14,6 +14,7 @@ from adapters.slack.actions.overflow_menu import OverflowMenuListener
 from adapters.slack.actions.save_search import SaveSearchListener
 from adapters.slack.actions.steps import StepsListener
 from adapters.slack.actions.stop import StopListener
+from adapters.slack.errors import SlackError
 from adapters.slack.events.commands import CommandListener
 from adapters.slack.events.delivery_listener import DeliveryListener
 from adapters.slack.events.directory_events import DirectoryChangeListener
@@ -23,6 +24,8 @@ from adapters.slack.events.peer_processes import PeerProcesses
 from adapters.slack.events.questions import AcceptInbound, HasAnswered, QuestionListener
 from adapters.slack.home.listener import HomeTabListener
 from adapters.slack.home.messages_tab import MessagesTabListener
+from adapters.slack.home.report_listener import ReportListener
+from adapters.slack.home.viewer_context import ViewerResolver
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.outbox import SlackOutbox
 from adapters.slack.posting.thread_placement import SlackThreads
@@ -34,11 +37,13 @@ from adapters.slack.workspaces.installed_workspaces import UninstallListener
 from adapters.slack.workspaces.oauth import OAuthRoutes
 from adapters.slack.workspaces.slack_directory import SlackDirectory
 from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
+from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.personal_history import PersonalHistory
 from bot.ids import ConversationId, TurnId
 from bot.saved_searches.personal_searches import PersonalSearches
+from bot.surface.background_work import BackgroundWork
 from bot.surface.inbound import Inbound
 from bot.surface.outbox import Outbox
 from bot.turns.turn_actions import TurnActionHandler
@@ -65,6 +70,9 @@ class SlackBot(ConnectionBot, Protocol):
     @property
     def personal_searches(self) -> PersonalSearches: ...
 
+    @property
+    def admin_reports(self) -> AdminReports: ...
+
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
         """Store the inbound. Returns None for a duplicate. Raises when it cannot be stored."""
         ...
@@ -85,6 +93,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         turn_actions=bot.turn_actions,
         clarifications=bot.clarifications,
         personal_searches=bot.personal_searches,
+        reports=bot.admin_reports,
         workspaces=connection.workspaces,
         signing_secret=connection.signing_secret,
         app_api=connection.app_api,
@@ -110,6 +119,7 @@ class SlackSurface:
         turn_actions: TurnActionHandler,
         clarifications: ClarificationOffers,
         personal_searches: PersonalSearches,
+        reports: AdminReports,
         workspaces: WorkspaceRegistry,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
@@ -126,12 +136,17 @@ class SlackSurface:
         self._files = SlackFiles(workspaces)
         delivery_reader, peers = DeliveryReader(workspaces, clock, allowed_bots), PeerProcesses()
         self._reply_only = ReplyOnlySlack(workspaces, peers, log)
+        viewers, self._background = (
+            ViewerResolver(workspaces, log, clock),
+            BackgroundWork(log, message="slack view not shown", failures=(SlackError,)),
+        )
         home = HomeTabListener(
             administration=administration,
             personal_history=personal_history,
             personal_searches=personal_searches,
-            workspaces=workspaces,
-            clock=clock,
+            reports=reports,
+            viewers=viewers,
+            background=self._background,
             log=log,
         )
         self.listeners: tuple[DeliveryListener, ...] = (
@@ -139,6 +154,13 @@ class SlackSurface:
             QuestionListener(accept, delivery_reader, has_answered),
             CommandListener(accept, delivery_reader, clock, log),
             home,
+            ReportListener(
+                reports=reports,
+                viewers=viewers,
+                publish_home=home.publish_home,
+                background=self._background,
+                log=log,
+            ),
             RatingListener(turn_actions, delivery_reader, log),
             StepsListener(turn_actions, delivery_reader, log),
             StopListener(turn_actions, delivery_reader, log),
@@ -203,4 +225,5 @@ class SlackSurface:
         """Acknowledge the deliveries already received, then closes the connections."""
         if self._started_receivers is not None:
             await self._started_receivers.close()
+        await self._background.close()
         await self._workspaces.close()

@@ -152,7 +152,7 @@ def input_block(block_id: str, label: str, element: Json, *, hint: str = "", opt
     return block | ({"hint": plain_text_object(hint)} if hint else {})
 
 
-def option_object(text: str, value: str) -> Json:
+def option_object(text: str, value: str) -> Block:
     return {"text": plain_text_object(text, MAX_OPTION_UNITS), "value": value}
 
 

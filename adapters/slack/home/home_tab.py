@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from adapters.slack.home.blocks import (
     actions_block,
@@ -22,6 +22,7 @@ from adapters.slack.home.blocks import (
     subject_as_mrkdwn,
     trusted_text_element,
 )
+from adapters.slack.home.report_blocks import report_blocks
 from adapters.slack.posting.render import Block, Json
 from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview
 from bot.admin.sentences import (
@@ -47,6 +48,9 @@ from bot.admin.sentences import (
 from bot.conversation.personal_history import PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import Subject
 from bot.saved_searches.personal_searches import OwnSearch
+
+if TYPE_CHECKING:
+    from bot.admin.usage_report import UsageReport
 
 OWN_BUCKETS_PER_PAGE, ALL_BUCKETS_PER_PAGE, ADMINS_SHOWN, QUESTIONS_SHOWN = 12, 12, 20, 5
 SAVED_SEARCHES_PER_PAGE: Final = 8
@@ -76,8 +80,12 @@ def home_tab_view(
     pages: HomePages,
     zone: tzinfo,
     account_ids: frozenset[str],
+    *,
+    report: "UsageReport | None" = None,
 ) -> Mapping[str, Json]:
-    """Returns the Home tab. `overview`: for admins only. `account_ids`: the account ids of this installation."""
+    """Returns the Home tab. `overview` and `report`: for admins only; the report may follow later. `account_ids`: the
+    account ids of this installation.
+    """
     blocks = [
         header_block("Parley"),
         plain_lines_block(INTRODUCTION),
@@ -89,7 +97,7 @@ def home_tab_view(
         _help_block(),
     ]
     if overview is not None:
-        blocks += [divider_block(), *_administration_blocks(overview, pages, zone, account_ids)]
+        blocks += [divider_block(), *_administration_blocks(overview, report, pages, zone, account_ids)]
     return {"type": "home", "callback_id": "home", "blocks": blocks}
 
 
@@ -199,7 +207,11 @@ def _help_block() -> Block:
 
 
 def _administration_blocks(
-    overview: AdminOverview, pages: HomePages, zone: tzinfo, account_ids: frozenset[str]
+    overview: AdminOverview,
+    report: "UsageReport | None",
+    pages: HomePages,
+    zone: tzinfo,
+    account_ids: frozenset[str],
 ) -> list[Block]:
     page = overview.buckets[pages.all_first : pages.all_first + ALL_BUCKETS_PER_PAGE]
     bucket_blocks = [_managed_bucket_block(bucket, zone) for bucket in page] or [plain_lines_block(NO_BUCKETS_AT_ALL)]
@@ -221,6 +233,7 @@ def _administration_blocks(
         plain_lines_block(
             *describe_limits(overview.limits), accessory=button_element("Change", "admin:limits", "open")
         ),
+        *report_blocks(report),
         header_block("Administration: questions of the last 30 days"),
         *_past_question_blocks("Without an answer", overview.unanswered),
         *_past_question_blocks("Rated badly", overview.rated_badly),

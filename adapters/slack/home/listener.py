@@ -6,11 +6,10 @@ unknown action changes nothing and shows a notice.
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRefusal
@@ -37,13 +36,15 @@ from adapters.slack.home.modals import (
     past_questions_view,
     replace_view_response,
 )
+from adapters.slack.home.report_blocks import REPORT_DAYS_SHOWN
+from adapters.slack.home.submitted_fields import SubmittedFields
 from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver
 from adapters.slack.payloads.deliveries import read_payload
-from adapters.slack.payloads.interactions import FieldState, ViewInteraction
-from adapters.slack.payloads.responses import OkResponse
+from adapters.slack.payloads.interactions import ViewInteraction
+from adapters.slack.payloads.responses import OkResponse, ViewResponse
 from adapters.slack.posting.render import Json
-from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
 from bot.access.subjects import parse_subject
+from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations, BucketOverview, QuestionLimit
 from bot.admin.sentences import (
     CHANNEL_MISSING,
@@ -63,6 +64,7 @@ from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError, ConcurrentChange, NotAdmin
 from bot.ids import EVERYONE, PersonId, Subject
 from bot.saved_searches.personal_searches import PersonalSearches, parse_search_number
+from bot.surface.background_work import BackgroundWork
 from bot.surface.inbound import PrivateAudience
 
 _RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
@@ -92,13 +94,14 @@ class HomeTabListener:
         administration: AdminOperations,
         personal_history: PersonalHistory,
         personal_searches: PersonalSearches,
-        workspaces: WorkspaceRegistry,
-        clock: Callable[[], datetime],
+        reports: AdminReports,
+        viewers: ViewerResolver,
+        background: BackgroundWork,
         log: FilteringBoundLogger,
     ) -> None:
         self._administration, self._personal_history, self._log = administration, personal_history, log
-        self._personal_searches = personal_searches
-        self._viewers = ViewerResolver(workspaces, log, clock)
+        self._personal_searches, self._reports = personal_searches, reports
+        self._viewers, self._background = viewers, background
 
     def register_bolt_handlers(self, app: Any) -> None:
         app.event("app_home_opened", matchers=[_is_home_tab])(self._on_home_opened)
@@ -148,30 +151,50 @@ class HomeTabListener:
 
     # -- the Home tab
 
+    async def publish_home(self, viewer: ViewerContext) -> None:
+        """Publish the first page of the Home tab. Raises `SlackError`."""
+        await self._publish_home_view(viewer, HomePages())
+
     async def _publish_home_view(self, viewer: ViewerContext, pages: HomePages, view_hash: str = "") -> None:
-        """Publish the Home tab. If it has changed since the view of `view_hash` was clicked, rebuild it and retry."""
-        arguments = {"user_id": viewer.user, "view": await self._load_home_view(viewer, pages)}
+        """Publish the Home tab. If it has changed since the view of `view_hash` was clicked, rebuild it and retry.
+
+        A report that is not at hand is counted in the background, and then shown if nothing else has changed.
+        """
+        content = await self._load_home_content(viewer, pages)
         try:
-            await viewer.workspace.api.call_method(
-                OkResponse, "views.publish", arguments | ({"hash": view_hash} if view_hash else {})
-            )
+            published = await _publish_view(viewer, content.view, view_hash)
         except SlackRefusal as exc:
             if exc.error != "hash_conflict":
                 raise
-            await viewer.workspace.api.call_method(
-                OkResponse, "views.publish", arguments | {"view": await self._load_home_view(viewer, pages)}
-            )
+            content = await self._load_home_content(viewer, pages)
+            published = await _publish_view(viewer, content.view)
+        if content.awaits_report:
+            self._background.start(self._show_report(viewer, pages, published.view.hash))
 
-    async def _load_home_view(self, viewer: ViewerContext, pages: HomePages) -> ViewJson:
+    async def _show_report(self, viewer: ViewerContext, pages: HomePages, view_hash: str) -> None:
+        try:
+            await self._reports.load_report(REPORT_DAYS_SHOWN, viewer.person, is_fresh=False)
+        except NotAdmin:
+            return
+        content = await self._load_home_content(viewer, pages)
+        try:
+            await _publish_view(viewer, content.view, view_hash)
+        except SlackRefusal as exc:
+            if exc.error != "hash_conflict":
+                raise
+
+    async def _load_home_content(self, viewer: ViewerContext, pages: HomePages) -> "_HomeContent":
         audience = PrivateAudience(person=viewer.person, is_guest=True)
         history = await self._personal_history.load_overview(
             audience, offset=pages.own_first, max_buckets=OWN_BUCKETS_PER_PAGE
         )
         try:
             overview = await self._administration.load_overview(viewer.person, max_questions=QUESTIONS_IN_TAB)
+            report = await self._reports.find_recent_report(REPORT_DAYS_SHOWN, viewer.person)
         except NotAdmin:
-            overview = None
-        return home_tab_view(history, overview, pages, viewer.time_zone, viewer.account_ids)
+            overview = report = None
+        view = home_tab_view(history, overview, pages, viewer.time_zone, viewer.account_ids, report=report)
+        return _HomeContent(view=view, awaits_report=overview is not None and report is None)
 
     # -- clicks
 
@@ -325,7 +348,7 @@ class HomeTabListener:
 
     async def _handle_modal_submission(self, viewer: ViewerContext, interaction: ViewInteraction) -> ViewJson:
         state = ModalState.parse_metadata(interaction.view.private_metadata)
-        fields = _SubmittedFields(interaction)
+        fields = SubmittedFields(interaction)
         match interaction.view.callback_id:
             case "admin:bucket" if state is not None:
                 return await self._grant_chosen_subjects(viewer, state, fields)
@@ -337,7 +360,7 @@ class HomeTabListener:
                 return replace_view_response(notice_view(_NOT_UNDERSTOOD_NOTICE))
 
     async def _grant_chosen_subjects(
-        self, viewer: ViewerContext, state: ModalState, fields: "_SubmittedFields"
+        self, viewer: ViewerContext, state: ModalState, fields: SubmittedFields
     ) -> ViewJson:
         bucket = await self._find_bucket_by_key(viewer.person, state.bucket)
         if bucket is None:
@@ -367,7 +390,7 @@ class HomeTabListener:
         return replace_view_response(view)
 
     async def _chosen_subjects(
-        self, viewer: ViewerContext, fields: "_SubmittedFields"
+        self, viewer: ViewerContext, fields: SubmittedFields
     ) -> tuple[dict[str, Subject], dict[str, str]]:
         """Returns the chosen subjects and the errors, both by field."""
         subjects: dict[str, Subject] = {}
@@ -414,7 +437,7 @@ class HomeTabListener:
                 return parse_subject(f"group:{group.id}")
         return _InvalidChoice(GROUP_MISSING)
 
-    async def _add_chosen_admin(self, viewer: ViewerContext, state: ModalState, fields: "_SubmittedFields") -> ViewJson:
+    async def _add_chosen_admin(self, viewer: ViewerContext, state: ModalState, fields: SubmittedFields) -> ViewJson:
         user = fields.field_text_of(PERSON_FIELD)
         person = await viewer.person_id_of(user) if _USER_ID.fullmatch(user) else None
         if person is None:
@@ -430,7 +453,7 @@ class HomeTabListener:
         return replace_view_response(await self._load_admins_view(viewer, state.with_empty_fields(), notice=notice))
 
     async def _save_submitted_limits(
-        self, viewer: ViewerContext, state: ModalState, fields: "_SubmittedFields"
+        self, viewer: ViewerContext, state: ModalState, fields: SubmittedFields
     ) -> ViewJson:
         new_limits: dict[QuestionLimit, int] = {}
         errors: dict[str, str] = {}
@@ -491,6 +514,12 @@ class HomeTabListener:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HomeContent:
+    view: ViewJson
+    awaits_report: bool
+
+
 class _InvalidChoice:
     """A choice that cannot receive a grant. `sentence` is the error for the field."""
 
@@ -498,29 +527,9 @@ class _InvalidChoice:
         self.sentence = sentence
 
 
-class _SubmittedFields:
-    """The values of a modal's fields, by action id. A value of an unexpected kind counts as empty."""
-
-    def __init__(self, interaction: ViewInteraction) -> None:
-        self._fields_by_action = {
-            action: field for actions in interaction.view.state.values.values() for action, field in actions.items()
-        }
-
-    def field_text_of(self, action_id: str) -> str:
-        """Returns the typed or chosen value; empty if there is none."""
-        field = self._field_state_of(action_id)
-        option = (field.selected_option or {}).get("value")
-        values = (field.value, field.selected_user, field.selected_conversation, option)
-        return next((value.strip() for value in values if isinstance(value, str)), "")
-
-    def is_ticked(self, action_id: str) -> bool:
-        return bool(self._field_state_of(action_id).selected_options)
-
-    def _field_state_of(self, action_id: str) -> FieldState:
-        try:
-            return FieldState.model_validate(self._fields_by_action.get(action_id, {}))
-        except ValidationError:
-            return FieldState()
+async def _publish_view(viewer: ViewerContext, view: ViewJson, view_hash: str = "") -> ViewResponse:
+    arguments = {"user_id": viewer.user, "view": view} | ({"hash": view_hash} if view_hash else {})
+    return await viewer.workspace.api.call_method(ViewResponse, "views.publish", arguments)
 
 
 def _event_loop_time() -> float:

@@ -13,6 +13,17 @@ class OkResponse(BaseModel):
     ok: bool
 
 
+class ShownView(BaseModel):
+    id: str
+    hash: str = ""
+
+
+class ViewResponse(BaseModel):
+    """The response of `views.open` and `views.publish`."""
+
+    view: ShownView
+
+
 class PageCursor(BaseModel):
     next_cursor: str = ""
 

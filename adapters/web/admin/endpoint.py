@@ -26,12 +26,12 @@ from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_sess
 from adapters.web.html import html_element
 from adapters.web.page import token_page
 from bot.access.subjects import parse_subject
-from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, GrantedContents, ShownDocument
+from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, ShownDocument
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
-from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema, SchemaEdits
+from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema
 from bot.admin.admin_page.source_status import SourceAdministration
-from bot.admin.admin_page.usage import REPORT_DAYS, AdminReports, pictures_of_report
+from bot.admin.admin_page.usage import REPORT_DAYS, pictures_of_report
 from bot.admin.admin_page.value_decisions import ValueDecisions
 from bot.application import Application
 from bot.errors import (
@@ -116,15 +116,7 @@ class AdminSite:
             sources=bot.sources,
             readiness=bot.readiness,
         )
-        self._contents = GrantedContents(administration=bot.administration, index=bot.index, access=bot.access)
-        self._reports = AdminReports(
-            administration=bot.administration,
-            contents=self._contents,
-            database=bot.database,
-            index=bot.index,
-            access=bot.access,
-            compares_words=settings.embedder != "none",
-        )
+        self._contents, self._reports, self._schemas = bot.granted_contents, bot.admin_reports, bot.schema_edits
         self._decisions = ValueDecisions(
             contents=self._contents,
             index=bot.index,
@@ -134,7 +126,6 @@ class AdminSite:
         self._sources = SourceAdministration(
             administration=bot.administration, sources=bot.sources, database=bot.database
         )
-        self._schemas = SchemaEdits(contents=self._contents, index=bot.index, database=bot.database)
         token = settings.web_token.get_secret_value() if settings.web_token else None
         public_host = urlsplit(settings.link_base).netloc.lower()
         self._guard = AccessGuard(token, public_host, keys=settings.secret_keys, clock=bot.clock)

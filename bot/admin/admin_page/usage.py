@@ -14,6 +14,7 @@ from cachetools import LRUCache
 from bot.access.audience_scope import AccessResolver
 from bot.admin.admin_page.bucket_contents import GrantedContents
 from bot.admin.admin_page.bucket_status import scope_for_admin
+from bot.admin.admin_page.synonym_targets import SynonymTargets, load_synonym_targets
 from bot.admin.administration import AdminOperations
 from bot.errors import NotAdmin
 from bot.ids import PersonId
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 REPORT_DAYS: Final = (7, 30, 90, 365)
 REPORT_ENTRIES: Final = 20  # of each list
 _REPORT_TTL_S: Final = 60.0  # the pictures of a page are fetched after it
+_RECENT_REPORT_S: Final = 600.0  # a Home tab has no time to wait for a report
 _MAX_BARS: Final = 12
 
 
@@ -72,9 +74,20 @@ class AdminReports:
                 reports = await self._open_reports()
                 kept = _KeptReport(time.monotonic(), await reports.load_report(days=days, limit=REPORT_ENTRIES))
                 self._kept[days] = kept
-        scope = await scope_for_admin(self._access, by)
-        words = tuple(keep_open_suggestions(word, scope.buckets) for word in kept.report.unknown_words)
-        return replace(kept.report, unknown_words=words)
+        return await self._for_admin(kept.report, by)
+
+    async def find_recent_report(self, days: int, by: PersonId) -> "UsageReport | None":
+        """The report that was loaded last, up to ten minutes old; None if there is none."""
+        if not await self._administration.is_admin(by):
+            raise NotAdmin()
+        kept = self._kept.get(days)
+        if kept is None or time.monotonic() - kept.loaded_at_s > _RECENT_REPORT_S:
+            return None
+        return await self._for_admin(kept.report, by)
+
+    async def list_synonym_targets(self, by: PersonId) -> SynonymTargets:
+        """What a word may stand for. Raises what the index raises."""
+        return await load_synonym_targets(self._administration, self._access, self._index, by)
 
     async def preview_synonym(
         self, bucket: str, field: str, word: str, value: str | None, by: PersonId
@@ -91,7 +104,14 @@ class AdminReports:
         await self._synonyms().add_synonym(preview)
         added = {"field": preview.field, "synonym": preview.word} | ({"value": preview.value} if preview.value else {})
         await AuditLog(self._database).record_change("schema.synonym", preview.bucket, by=by, after=added)
+        self._kept.clear()  # the word is known now
         return preview
+
+    async def _for_admin(self, report: "UsageReport", by: PersonId) -> "UsageReport":
+        """The report with the values that the admin may see."""
+        scope = await scope_for_admin(self._access, by)
+        words = tuple(keep_open_suggestions(word, scope.buckets) for word in report.unknown_words)
+        return replace(report, unknown_words=words)
 
     def _synonyms(self) -> "SchemaSynonyms":
         from bot.admin.schema_synonyms import SchemaSynonyms

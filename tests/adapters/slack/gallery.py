@@ -21,6 +21,13 @@ from adapters.slack.home.modals import (
     page_link_view,
     past_questions_view,
 )
+from adapters.slack.home.synonym_modal import (
+    SynonymState,
+    first_state,
+    synonym_added_view,
+    synonym_view,
+    synonym_waiting_view,
+)
 from adapters.slack.posting.render import Json, RenderedMessage, slack_message_for, with_choices_settled
 from adapters.slack.posting.status import LOADING_MESSAGES, STATUS_TEXT
 from agent.outcome import ChoiceKind
@@ -33,6 +40,7 @@ from bot.admin.administration import (
     LocalGroup,
     QuestionLimit,
 )
+from bot.admin.sentences import opaque_key_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import BucketId, ChoiceId, ClarificationId, PersonId, Subject, TurnId
 from bot.saved_searches.personal_searches import OwnSearch
@@ -56,6 +64,7 @@ from bot.surface.replies import (
     TurnActionsPart,
 )
 from bot.turns.turn_actions import SearchStep, TurnSteps
+from tests.adapters.slack.report_examples import A_REPORT, SYNONYM_PREVIEW, TARGETS, UNKNOWN_WORD
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ACCOUNT_IDS: Final = frozenset({"T1"})
@@ -319,6 +328,9 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
         ),
     ),
     "home-of-an-admin": ViewExample(
+        home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, _OVERVIEW, HomePages(), UTC, ACCOUNT_IDS, report=A_REPORT)
+    ),
+    "home-of-an-admin-while-counting": ViewExample(
         home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, _OVERVIEW, HomePages(), UTC, ACCOUNT_IDS)
     ),
     "modal-admins": ViewExample(admins_view, admins_view(_ADMINS, ModalState(), account_ids=ACCOUNT_IDS)),
@@ -381,6 +393,30 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
             ),
         ),
     ),
+    "modal-synonym": ViewExample(
+        synonym_view,
+        synonym_view(
+            first_state("lorries", ["vehicles"], UNKNOWN_WORD.suggestions, TARGETS),
+            TARGETS,
+            suggestions=UNKNOWN_WORD.suggestions,
+            preview=SYNONYM_PREVIEW,
+        ),
+    ),
+    "modal-synonym-of-many-values": ViewExample(
+        synonym_view,
+        synonym_view(
+            first_state("lorries", [], [], TARGETS).with_fields(
+                opaque_key_of("vehicles"), opaque_key_of("driver"), "Ada"
+            ),
+            TARGETS,
+            problem="no document has 'Adda' in driver; there are driver 0, driver 1, …",
+        ),
+    ),
+    "modal-synonym-added": ViewExample(synonym_added_view, synonym_added_view(SYNONYM_PREVIEW)),
+    "modal-synonym-without-grants": ViewExample(
+        synonym_view, synonym_view(SynonymState(word="lorries"), replace(TARGETS, schemas={}))
+    ),
+    "modal-synonym-waiting": ViewExample(synonym_waiting_view, synonym_waiting_view("Adding it…")),
     "modal-told": ViewExample(notice_view, notice_view("You are no longer an admin.")),
 }
 

@@ -80,6 +80,7 @@ async def surface(
         turn_actions=parley.turn_actions,
         clarifications=parley.clarifications,
         personal_searches=parley.personal_searches,
+        reports=parley.admin_reports,
         workspaces=SingleWorkspace(build_workspace(api, parley.clock, parley.log)),
         signing_secret=SIGNING_SECRET,
         clock=parley.clock,

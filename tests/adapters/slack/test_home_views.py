@@ -22,6 +22,7 @@ from adapters.slack.home.modals import (
     notice_view,
     past_questions_view,
 )
+from adapters.slack.home.synonym_modal import first_state, synonym_view
 from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, escape_as_mrkdwn
 from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
 from bot.admin.sentences import ending_label_of, opaque_key_of
@@ -30,6 +31,7 @@ from bot.errors import ChoiceAlreadyMade
 from bot.ids import BucketId, PersonId, Subject
 from bot.saved_searches.personal_searches import OwnSearch
 from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
+from tests.adapters.slack.report_examples import report_of, targets_of
 from tests.stand_ins.slack.checker import check_message, check_view, live_mentions, utf16_length
 
 ACCOUNT_IDS = frozenset({"T1"})
@@ -157,7 +159,20 @@ def test_views_with_any_data_are_valid_for_slack(words: str) -> None:
     [bucket] = bucket_overviews(words, 1, 30)
 
     for view in (
-        home_tab_view(personal_overview_of(words), admin_overview_of(words, 12), HomePages(), UTC, ACCOUNT_IDS),
+        home_tab_view(
+            personal_overview_of(words),
+            admin_overview_of(words, 12),
+            HomePages(),
+            UTC,
+            ACCOUNT_IDS,
+            report=report_of(words),
+        ),
+        synonym_view(
+            first_state("word", [], report_of(words).unknown_words[0].suggestions, targets_of(words)),
+            targets_of(words),
+            suggestions=report_of(words).unknown_words[0].suggestions,
+            problem=words,
+        ),
         bucket_modal_view(bucket, ModalState(), words, groups=100),
         past_questions_view(past_questions, past_questions),
         notice_view(words),

@@ -1,0 +1,193 @@
+"""Handles the buttons of the report in the Home tab, and the modal in which a word becomes a synonym.
+
+A modal is opened before anything is loaded, since a trigger expires after three seconds; the rest is done in the
+background. Rights are checked at each step, because a view may be old and its contents prove nothing.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from structlog.typing import FilteringBoundLogger
+
+from adapters.slack.errors import SlackError, SlackRefusal
+from adapters.slack.home.modals import notice_view, replace_view_response
+from adapters.slack.home.report_blocks import REPORT_DAYS_SHOWN, SYNONYM_ACTION
+from adapters.slack.home.submitted_fields import SubmittedFields
+from adapters.slack.home.synonym_modal import (
+    BUCKET_ACTION,
+    FIELD_ACTION,
+    SYNONYM_VIEW,
+    VALUE_ACTION,
+    ChosenTarget,
+    SynonymState,
+    first_state,
+    synonym_added_view,
+    synonym_view,
+    synonym_waiting_view,
+)
+from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver
+from adapters.slack.payloads.deliveries import read_payload
+from adapters.slack.payloads.interactions import ViewInteraction
+from adapters.slack.payloads.responses import OkResponse, ViewResponse
+from adapters.slack.posting.render import Json
+from bot.admin.admin_page.usage import AdminReports
+from bot.admin.sentences import stale_notice, unknown_action_notice
+from bot.errors import BotError, SynonymRefused
+from bot.surface.background_work import BackgroundWork
+
+_OPEN_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
+_OWN_CALLBACKS: Final = re.compile(r"\Areport:")  # anchored, because Bolt uses `search`
+_REOPEN: Final = "open the Home tab again"
+_LOADING: Final = "Looking up what it may stand for…"
+_COUNTING: Final = "Counting what it would find…"
+_ADDING: Final = "Adding it…"
+
+ViewJson = Mapping[str, Json]
+PublishHome = Callable[[ViewerContext], Awaitable[None]]
+
+
+class ReportListener:
+    """Fulfils `adapters.slack.events.dispatch.DeliveryListener`."""
+
+    events = ()
+
+    def __init__(
+        self,
+        *,
+        reports: AdminReports,
+        viewers: ViewerResolver,
+        publish_home: PublishHome,
+        background: BackgroundWork,
+        log: FilteringBoundLogger,
+    ) -> None:
+        self._reports, self._viewers, self._publish_home = reports, viewers, publish_home
+        self._background, self._log = background, log
+
+    def register_bolt_handlers(self, app: Any) -> None:
+        app.action(_OWN_CALLBACKS)(self._on_report_action)
+        app.view(_OWN_CALLBACKS)(self._on_modal_submission)
+
+    async def _on_report_action(self, body: dict[str, Any], ack: Any) -> None:
+        """Opens the modal, or starts to count what is chosen in it."""
+        await ack()
+        interaction = read_payload(ViewInteraction, body)
+        try:
+            async with asyncio.timeout(_OPEN_TIMEOUT_S):
+                viewer = await self._viewers.resolve_viewer(body, interaction)
+                if viewer is not None and interaction.actions:
+                    await self._handle_action(viewer, interaction)
+        except (SlackError, TimeoutError) as exc:
+            self._log.warning("slack view not shown", error=type(exc).__name__, reason=str(exc))
+
+    async def _handle_action(self, viewer: ViewerContext, interaction: ViewInteraction) -> None:
+        action = interaction.actions[0]
+        match action.action_id:
+            case str() if action.action_id == SYNONYM_ACTION:
+                view_id = await _open_view(viewer, interaction.trigger_id, synonym_waiting_view(_LOADING))
+                self._background.start(self._show_form(viewer, view_id, action.value))
+            case str() if action.action_id in (BUCKET_ACTION, FIELD_ACTION, VALUE_ACTION):
+                self._background.start(self._show_choice(viewer, interaction))
+            case _:
+                await _open_view(viewer, interaction.trigger_id, notice_view(unknown_action_notice(_REOPEN)))
+
+    async def _on_modal_submission(self, body: dict[str, Any], ack: Any) -> None:
+        """Answers at once that it is being done. Adds only what the view has counted."""
+        interaction = read_payload(ViewInteraction, body)
+        viewer = await self._viewers.resolve_viewer(body, interaction)
+        state = _state_in(interaction)
+        if viewer is None:
+            await ack()
+        elif state is None or interaction.view.callback_id != SYNONYM_VIEW:
+            await ack(**replace_view_response(notice_view(stale_notice(_REOPEN))))
+        else:
+            await ack(**replace_view_response(synonym_waiting_view(_ADDING if state.is_counted else _COUNTING)))
+            self._background.start(self._add_or_count(viewer, interaction.view.id, state))
+
+    # -- in the background
+
+    async def _show_form(self, viewer: ViewerContext, view_id: str, word: str) -> None:
+        try:
+            report = await self._reports.load_report(REPORT_DAYS_SHOWN, viewer.person, is_fresh=False)
+            unknown = next((entry for entry in report.unknown_words if entry.word == word), None)
+            if unknown is None:
+                await _update_view(viewer, view_id, notice_view(stale_notice(_REOPEN)))
+                return
+            targets = await self._reports.list_synonym_targets(viewer.person)
+            state = first_state(word, unknown.buckets, unknown.suggestions, targets)
+            await self._show_counted(viewer, view_id, state, suggestions=unknown.suggestions)
+        except BotError as exc:
+            await _update_view(viewer, view_id, notice_view(str(exc)))
+
+    async def _show_choice(self, viewer: ViewerContext, interaction: ViewInteraction) -> None:
+        state, view = _state_in(interaction), interaction.view
+        try:
+            if state is None:
+                await _update_view(viewer, view.id, notice_view(stale_notice(_REOPEN)))
+            else:
+                await self._show_counted(viewer, view.id, state, view_hash=view.hash)
+        except BotError as exc:
+            await _update_view(viewer, view.id, notice_view(str(exc)))
+
+    async def _show_counted(
+        self, viewer: ViewerContext, view_id: str, state: SynonymState, view_hash: str = "", **shown: Any
+    ) -> None:
+        """Shows the form with the count of what is chosen, or with the reason why it cannot be."""
+        targets = await self._reports.list_synonym_targets(viewer.person)
+        target = ChosenTarget(targets, state)
+        if target.is_complete:
+            try:
+                shown["preview"] = await self._reports.preview_synonym(
+                    target.bucket, target.field, state.word, target.value, viewer.person
+                )
+            except SynonymRefused as exc:
+                shown["problem"] = str(exc)
+        await _update_view(viewer, view_id, synonym_view(state, targets, **shown), view_hash)
+
+    async def _add_or_count(self, viewer: ViewerContext, view_id: str, state: SynonymState) -> None:
+        try:
+            if not state.is_counted:
+                await self._show_counted(viewer, view_id, state)
+                return
+            target = ChosenTarget(await self._reports.list_synonym_targets(viewer.person), state)
+            if not target.is_complete:
+                await self._show_counted(viewer, view_id, state)
+                return
+            try:
+                preview = await self._reports.add_synonym(
+                    target.bucket, target.field, state.word, target.value, viewer.person
+                )
+            except SynonymRefused:
+                await self._show_counted(viewer, view_id, state)
+                return
+            await _update_view(viewer, view_id, synonym_added_view(preview))
+            await self._publish_home(viewer)
+        except BotError as exc:
+            await _update_view(viewer, view_id, notice_view(str(exc)))
+
+
+def _state_in(interaction: ViewInteraction) -> SynonymState | None:
+    """The state of the modal with what is chosen in its fields."""
+    state, fields = SynonymState.parse_metadata(interaction.view.private_metadata), SubmittedFields(interaction)
+    if state is None:
+        return None
+    before = {BUCKET_ACTION: state.bucket, FIELD_ACTION: state.field, VALUE_ACTION: state.value}
+    return state.with_fields(*(fields.field_text_or(name, chosen) for name, chosen in before.items()))
+
+
+async def _open_view(viewer: ViewerContext, trigger_id: str, view: ViewJson) -> str:
+    """Opens a modal and returns its id. Raises `SlackError`."""
+    arguments = {"trigger_id": trigger_id, "view": dict(view)}
+    response = await viewer.workspace.api.call_method(ViewResponse, "views.open", arguments, repeat=False)
+    return response.view.id
+
+
+async def _update_view(viewer: ViewerContext, view_id: str, view: ViewJson, view_hash: str = "") -> None:
+    """Updates a modal. A view that has changed since `view_hash`, or was closed, is left as it is."""
+    arguments = {"view_id": view_id, "view": dict(view)} | ({"hash": view_hash} if view_hash else {})
+    try:
+        await viewer.workspace.api.call_method(OkResponse, "views.update", arguments)
+    except SlackRefusal as exc:
+        if exc.error not in ("hash_conflict", "not_found"):
+            raise
