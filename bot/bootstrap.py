@@ -86,7 +86,7 @@ from bot.turns.workers import TurnWorkers
 from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import IndexDamaged, SearchError
 from storage.search.ids import TenantId
-from storage.search.index import SearchIndex
+from storage.search.index import ScopedIndex, SearchIndex
 from storage.sql.administration.value_correction_store import ValueCorrectionStore
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import SqlError
@@ -96,12 +96,14 @@ from storage.sql.stores.grants import GrantStore, LocalGroupStore, PersonLinkSto
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, PromptUsage
 from storage.sql.stores.sources import SourceStore
+from storage.sql.usage_statistics import UsageStatisticsStore
 from storage.sql.web_page_store import WebPageStore
 
 if TYPE_CHECKING:
     from agent.gateway.gateway import ModelGateway
     from agent.reasoner import Reasoner
     from agent.rules.reasoner import RuleReasoner
+    from bot.admin.admin_page.question_comparison import QuestionComparisons
     from bot.dialogue.conversation_dialogue import ConversationDialogue
     from bot.dialogue.question_agent import QuestionAgent
     from bot.language_model.summary_polishing import SummaryPolisher
@@ -640,6 +642,7 @@ def _build_application(
         directories=services.directories,
     )
     contents = GrantedContents(administration=administration, index=index, access=services.access)
+    open_comparisons = cache(partial(_build_question_comparisons, backends, agent, limits))
     application = Application(
         settings=settings,
         clock=backends.clock,
@@ -661,8 +664,9 @@ def _build_application(
             index=index,
             access=services.access,
             compares_words=settings.embedder != "none",
+            open_comparisons=open_comparisons,
         ),
-        schema_edits=SchemaEdits(contents=contents, index=index, database=database),
+        schema_edits=SchemaEdits(contents=contents, index=index, database=database, open_comparisons=open_comparisons),
         personal_history=PersonalHistory(
             access=services.access, index=index, exports=services.exports, database=database
         ),
@@ -718,6 +722,28 @@ def _build_application(
         surfaces=backends.surfaces,
     )
     return application, load_dialogue
+
+
+def _build_question_comparisons(
+    backends: _OpenedBackends, agent: "QuestionAgent | None", limits: AnswerLimits
+) -> "QuestionComparisons":
+    from agent.context import AgentContext
+    from bot.admin.admin_page.question_comparison import QuestionComparisons
+
+    def load_context(index: ScopedIndex, now: datetime) -> AgentContext:
+        return AgentContext(
+            index=index,
+            reasoner=_load_rule_reasoner(backends.embedders.word_embedder),  # its lexicons are of this schema
+            reranker=backends.reranker,
+            embedder=backends.embedders.word_embedder,
+            uses_index_cosines=backends.embedders.are_equal,
+            now=now,
+            limits=limits,
+        )
+
+    return QuestionComparisons(
+        statistics=UsageStatisticsStore(backends.database), agent=agent or _default_agent(), load_context=load_context
+    )
 
 
 def _build_document_tools(

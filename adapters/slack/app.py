@@ -25,6 +25,7 @@ from adapters.slack.events.questions import AcceptInbound, HasAnswered, Question
 from adapters.slack.home.listener import HomeTabListener
 from adapters.slack.home.messages_tab import MessagesTabListener
 from adapters.slack.home.report_listener import ReportListener
+from adapters.slack.home.schema_listener import SchemaListener
 from adapters.slack.home.viewer_context import ViewerResolver
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.outbox import SlackOutbox
@@ -37,6 +38,7 @@ from adapters.slack.workspaces.installed_workspaces import UninstallListener
 from adapters.slack.workspaces.oauth import OAuthRoutes
 from adapters.slack.workspaces.slack_directory import SlackDirectory
 from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
+from bot.admin.admin_page.schema_edits import SchemaEdits
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.conversation.clarifications import ClarificationOffers
@@ -73,6 +75,9 @@ class SlackBot(ConnectionBot, Protocol):
     @property
     def admin_reports(self) -> AdminReports: ...
 
+    @property
+    def schema_edits(self) -> SchemaEdits: ...
+
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
         """Store the inbound. Returns None for a duplicate. Raises when it cannot be stored."""
         ...
@@ -94,6 +99,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         clarifications=bot.clarifications,
         personal_searches=bot.personal_searches,
         reports=bot.admin_reports,
+        schemas=bot.schema_edits,
         workspaces=connection.workspaces,
         signing_secret=connection.signing_secret,
         app_api=connection.app_api,
@@ -120,6 +126,7 @@ class SlackSurface:
         clarifications: ClarificationOffers,
         personal_searches: PersonalSearches,
         reports: AdminReports,
+        schemas: SchemaEdits,
         workspaces: WorkspaceRegistry,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
@@ -161,6 +168,7 @@ class SlackSurface:
                 background=self._background,
                 log=log,
             ),
+            SchemaListener(schemas=schemas, viewers=viewers, background=self._background, log=log),
             RatingListener(turn_actions, delivery_reader, log),
             StepsListener(turn_actions, delivery_reader, log),
             StopListener(turn_actions, delivery_reader, log),

@@ -54,6 +54,7 @@ def build_impatient_slack(bot: Application) -> Surface:
         clarifications=bot.clarifications,
         personal_searches=bot.personal_searches,
         reports=bot.admin_reports,
+        schemas=bot.schema_edits,
         workspaces=SingleWorkspace(
             build_workspace(api, bot.clock, bot.log, pace=StreamPace(patience_s=0, per_minute=600, burst=60))
         ),

@@ -23,6 +23,7 @@ from adapters.slack.home.blocks import (
     trusted_text_element,
 )
 from adapters.slack.home.report_blocks import report_blocks
+from adapters.slack.home.schema_modal import OPEN_SCHEMA_ACTION
 from adapters.slack.posting.render import Block, Json
 from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview
 from bot.admin.sentences import (
@@ -241,6 +242,7 @@ def _administration_blocks(
             [
                 button_element("Show more questions", "admin:questions", "open"),
                 button_element("Show changes", "admin:changes", "open"),
+                button_element("Change a schema", OPEN_SCHEMA_ACTION, "open"),
                 button_element("Open in the browser", "admin:browser", "open"),
             ]
         ),

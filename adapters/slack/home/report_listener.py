@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
 
-from adapters.slack.errors import SlackError, SlackRefusal
+from adapters.slack.errors import SlackError
 from adapters.slack.home.modals import notice_view, replace_view_response
 from adapters.slack.home.report_blocks import REPORT_DAYS_SHOWN, SYNONYM_ACTION
 from adapters.slack.home.submitted_fields import SubmittedFields
@@ -27,10 +27,10 @@ from adapters.slack.home.synonym_modal import (
     synonym_view,
     synonym_waiting_view,
 )
+from adapters.slack.home.view_calls import open_view, update_view
 from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver
 from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import ViewInteraction
-from adapters.slack.payloads.responses import OkResponse, ViewResponse
 from adapters.slack.posting.render import Json
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.sentences import stale_notice, unknown_action_notice
@@ -85,12 +85,12 @@ class ReportListener:
         action = interaction.actions[0]
         match action.action_id:
             case str() if action.action_id == SYNONYM_ACTION:
-                view_id = await _open_view(viewer, interaction.trigger_id, synonym_waiting_view(_LOADING))
+                view_id = await open_view(viewer, interaction.trigger_id, synonym_waiting_view(_LOADING))
                 self._background.start(self._show_form(viewer, view_id, action.value))
             case str() if action.action_id in (BUCKET_ACTION, FIELD_ACTION, VALUE_ACTION):
                 self._background.start(self._show_choice(viewer, interaction))
             case _:
-                await _open_view(viewer, interaction.trigger_id, notice_view(unknown_action_notice(_REOPEN)))
+                await open_view(viewer, interaction.trigger_id, notice_view(unknown_action_notice(_REOPEN)))
 
     async def _on_modal_submission(self, body: dict[str, Any], ack: Any) -> None:
         """Answers at once that it is being done. Adds only what the view has counted."""
@@ -112,23 +112,23 @@ class ReportListener:
             report = await self._reports.load_report(REPORT_DAYS_SHOWN, viewer.person, is_fresh=False)
             unknown = next((entry for entry in report.unknown_words if entry.word == word), None)
             if unknown is None:
-                await _update_view(viewer, view_id, notice_view(stale_notice(_REOPEN)))
+                await update_view(viewer, view_id, notice_view(stale_notice(_REOPEN)))
                 return
             targets = await self._reports.list_synonym_targets(viewer.person)
             state = first_state(word, unknown.buckets, unknown.suggestions, targets)
             await self._show_counted(viewer, view_id, state, suggestions=unknown.suggestions)
         except BotError as exc:
-            await _update_view(viewer, view_id, notice_view(str(exc)))
+            await update_view(viewer, view_id, notice_view(str(exc)))
 
     async def _show_choice(self, viewer: ViewerContext, interaction: ViewInteraction) -> None:
         state, view = _state_in(interaction), interaction.view
         try:
             if state is None:
-                await _update_view(viewer, view.id, notice_view(stale_notice(_REOPEN)))
+                await update_view(viewer, view.id, notice_view(stale_notice(_REOPEN)))
             else:
                 await self._show_counted(viewer, view.id, state, view_hash=view.hash)
         except BotError as exc:
-            await _update_view(viewer, view.id, notice_view(str(exc)))
+            await update_view(viewer, view.id, notice_view(str(exc)))
 
     async def _show_counted(
         self, viewer: ViewerContext, view_id: str, state: SynonymState, view_hash: str = "", **shown: Any
@@ -143,7 +143,7 @@ class ReportListener:
                 )
             except SynonymRefused as exc:
                 shown["problem"] = str(exc)
-        await _update_view(viewer, view_id, synonym_view(state, targets, **shown), view_hash)
+        await update_view(viewer, view_id, synonym_view(state, targets, **shown), view_hash)
 
     async def _add_or_count(self, viewer: ViewerContext, view_id: str, state: SynonymState) -> None:
         try:
@@ -161,10 +161,10 @@ class ReportListener:
             except SynonymRefused:
                 await self._show_counted(viewer, view_id, state)
                 return
-            await _update_view(viewer, view_id, synonym_added_view(preview))
+            await update_view(viewer, view_id, synonym_added_view(preview))
             await self._publish_home(viewer)
         except BotError as exc:
-            await _update_view(viewer, view_id, notice_view(str(exc)))
+            await update_view(viewer, view_id, notice_view(str(exc)))
 
 
 def _state_in(interaction: ViewInteraction) -> SynonymState | None:
@@ -174,20 +174,3 @@ def _state_in(interaction: ViewInteraction) -> SynonymState | None:
         return None
     before = {BUCKET_ACTION: state.bucket, FIELD_ACTION: state.field, VALUE_ACTION: state.value}
     return state.with_fields(*(fields.field_text_or(name, chosen) for name, chosen in before.items()))
-
-
-async def _open_view(viewer: ViewerContext, trigger_id: str, view: ViewJson) -> str:
-    """Opens a modal and returns its id. Raises `SlackError`."""
-    arguments = {"trigger_id": trigger_id, "view": dict(view)}
-    response = await viewer.workspace.api.call_method(ViewResponse, "views.open", arguments, repeat=False)
-    return response.view.id
-
-
-async def _update_view(viewer: ViewerContext, view_id: str, view: ViewJson, view_hash: str = "") -> None:
-    """Updates a modal. A view that has changed since `view_hash`, or was closed, is left as it is."""
-    arguments = {"view_id": view_id, "view": dict(view)} | ({"hash": view_hash} if view_hash else {})
-    try:
-        await viewer.workspace.api.call_method(OkResponse, "views.update", arguments)
-    except SlackRefusal as exc:
-        if exc.error not in ("hash_conflict", "not_found"):
-            raise

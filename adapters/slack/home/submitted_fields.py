@@ -27,6 +27,10 @@ class SubmittedFields:
     def is_ticked(self, action_id: str) -> bool:
         return bool(self._field_state_of(action_id).selected_options)
 
+    def is_ticked_or(self, action_id: str, *, otherwise: bool) -> bool:
+        """Whether a box is ticked; `otherwise` for a field that Slack does not report."""
+        return self.is_ticked(action_id) if action_id in self._fields_by_action else otherwise
+
     def _field_state_of(self, action_id: str) -> FieldState:
         try:
             return FieldState.model_validate(self._fields_by_action.get(action_id, {}))

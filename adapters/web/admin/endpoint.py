@@ -28,6 +28,7 @@ from adapters.web.page import token_page
 from bot.access.subjects import parse_subject
 from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, ShownDocument
 from bot.admin.admin_page.bucket_status import InstallationStatus
+from bot.admin.admin_page.comparison_wording import describe_comparison
 from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
 from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema
 from bot.admin.admin_page.source_status import SourceAdministration
@@ -243,7 +244,10 @@ class AdminSite:
 
     async def _preview_synonym(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         preview = await self._reports.preview_synonym(*_synonym_in(request.query), visitor.person)
-        return html_response(synonym_page(_context_of(request, visitor), preview))
+        lines: Sequence[str] = ()
+        if request.query.get("ask") == "yes":
+            lines = describe_comparison(await self._reports.compare_synonym(preview, visitor.person))
+        return html_response(synonym_page(_context_of(request, visitor), preview, lines))
 
     async def _add_synonym(
         self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
@@ -277,7 +281,10 @@ class AdminSite:
         schema = await self._schemas.load_schema(bucket, person)
         entry = _entry_typed_in(fields, schema)
         preview = await self._schemas.preview_edit(bucket, entry, person)
-        return html_response(entry_page(context, schema, entry, preview), status)
+        lines: Sequence[str] = ()
+        if fields.get("ask") == "yes" and preview.changes:
+            lines = describe_comparison(await self._schemas.compare_answers(bucket, entry, person))
+        return html_response(entry_page(context, schema, entry, preview, lines), status)
 
     # -- values
 

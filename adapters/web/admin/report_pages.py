@@ -49,8 +49,10 @@ def report_page(context: PageContext, report: "UsageReport", pictures: Mapping[s
     )
 
 
-def synonym_page(context: PageContext, preview: "SynonymPreview") -> str:
-    """Returns the page that says what a synonym would find, with the button that adds it."""
+def synonym_page(context: PageContext, preview: "SynonymPreview", comparison: Sequence[str] = ()) -> str:
+    """Returns the page that says what a synonym would find, with the button that adds it. `comparison`: what it would
+    change in answers.
+    """
     meaning = f"the field {preview.field}" if preview.value is None else f"{preview.field} = {preview.value}"
     mentioned = count_text(preview.mention_count, "document") if preview.mention_count else "no document"
     mentions = f" In texts, the word stands in {mentioned}."
@@ -59,6 +61,9 @@ def synonym_page(context: PageContext, preview: "SynonymPreview") -> str:
         context,
         f"“{preview.word}” as a synonym",
         html_element("p", found, mentions),
+        list_html(comparison, "comparison")
+        if comparison
+        else html_element("p", _comparison_link(preview), class_="hint"),
         post_form(
             context.visitor,
             "/admin/synonym",
@@ -70,6 +75,18 @@ def synonym_page(context: PageContext, preview: "SynonymPreview") -> str:
         ),
         html_element("p", "The next question uses it, in every process.", class_="hint"),
         trail=[("/admin/report", "What people asked")],
+    )
+
+
+def _comparison_link(preview: "SynonymPreview") -> SafeHtml:
+    return link_html(
+        "Ask last month's questions again, with the synonym",
+        "/admin/synonym",
+        b=preview.bucket,
+        field=preview.field,
+        word=preview.word,
+        value=preview.value or "",
+        ask="yes",
     )
 
 

@@ -14,6 +14,7 @@ from adapters.web.admin.layout import (
 )
 from adapters.web.html import SafeHtml, html_element, join_html
 from bot.admin.admin_page.schema_edits import (
+    BARE_LABELS,
     BARE_MATCHES,
     MAX_TITLE_CHARACTERS,
     EditableEntry,
@@ -23,7 +24,6 @@ from bot.admin.admin_page.schema_edits import (
 
 _MAX_TEXT_CHARACTERS = "4000"  # of all synonyms
 _SHOWN_SYNONYMS = 4
-_BARE_LABELS = {"exactly": "exactly so much", "at_least": "so much or more", "at_most": "so much or less"}
 
 
 def schema_page(context: PageContext, schema: EditableSchema) -> str:
@@ -43,8 +43,14 @@ def schema_page(context: PageContext, schema: EditableSchema) -> str:
     )
 
 
-def entry_page(context: PageContext, schema: EditableSchema, shown: EditableEntry, preview: EditPreview) -> str:
-    """Returns the form of one part. `shown`: as it was typed so far."""
+def entry_page(
+    context: PageContext,
+    schema: EditableSchema,
+    shown: EditableEntry,
+    preview: EditPreview,
+    comparison: Sequence[str] = (),
+) -> str:
+    """Returns the form of one part. `shown`: as it was typed so far. `comparison`: what it would change in answers."""
     fields = [
         html_element("input", type="hidden", name="b", value=schema.bucket),
         html_element("input", type="hidden", name="f", value=shown.field),
@@ -67,7 +73,7 @@ def entry_page(context: PageContext, schema: EditableSchema, shown: EditableEntr
         fields.append(html_element("label", tick, "Offer it to narrow a long list", class_="tick"))
     if shown.bare is not None:
         options = [
-            html_element("option", _BARE_LABELS[match], value=match, selected=match == shown.bare)
+            html_element("option", BARE_LABELS[match], value=match, selected=match == shown.bare)
             for match in BARE_MATCHES
         ]
         fields.append(html_element("label", "A bare number in a question (“1 W”) means", for_="bare"))
@@ -76,13 +82,16 @@ def entry_page(context: PageContext, schema: EditableSchema, shown: EditableEntr
         "form",
         *fields,
         html_element("button", "Preview", type="submit"),
+        html_element("button", "Ask last month's questions again", type="submit", name="ask", value="yes"),
         id="entry",
         method="get",
         action="/admin/schema/entry",
         class_="fields",
         autocomplete="off",
     )
-    region = html_element("section", _preview_html(context, schema, shown, preview), id="preview", aria_live="polite")
+    region = html_element(
+        "section", _preview_html(context, schema, shown, preview, comparison), id="preview", aria_live="polite"
+    )
     return admin_page(
         context,
         _title_of(schema, shown),
@@ -96,7 +105,13 @@ def entry_page(context: PageContext, schema: EditableSchema, shown: EditableEntr
     )
 
 
-def _preview_html(context: PageContext, schema: EditableSchema, shown: EditableEntry, preview: EditPreview) -> SafeHtml:
+def _preview_html(
+    context: PageContext,
+    schema: EditableSchema,
+    shown: EditableEntry,
+    preview: EditPreview,
+    comparison: Sequence[str],
+) -> SafeHtml:
     heading = html_element("h2", "What would change")
     if preview.problem:
         return join_html(heading, html_element("p", preview.problem, class_="notice"))
@@ -112,6 +127,7 @@ def _preview_html(context: PageContext, schema: EditableSchema, shown: EditableE
         **_fields_of(shown),
     )
     effects = [list_html(preview.effects, "effects")] if preview.effects else []
+    effects += [list_html(comparison, "comparison")] if comparison else []
     note = html_element("p", "The next question uses it, in every process.", class_="hint")
     return join_html(heading, list_html(preview.changes, "changes"), *effects, save, note)
 
@@ -131,7 +147,7 @@ def _row_of_entry(schema: EditableSchema, entry: EditableEntry) -> Sequence[str]
         entry.kind,
         synonyms or "none",
         "" if entry.facet is None else "yes" if entry.facet else "no",
-        "" if entry.bare is None else _BARE_LABELS[entry.bare],
+        "" if entry.bare is None else BARE_LABELS[entry.bare],
     )
 
 

@@ -161,6 +161,14 @@ class GrantedContents:
     def __init__(self, *, administration: AdminOperations, index: SearchIndex, access: AccessResolver) -> None:
         self._administration, self._index, self._access = administration, index, access
 
+    async def list_buckets(self, by: PersonId) -> dict[str, str]:
+        """The labels of the buckets that are open to the admin."""
+        if not await self._administration.is_admin(by):
+            raise NotAdmin()
+        scope = await scope_for_admin(self._access, by)
+        schemas = await self._index.within_scope(scope).load_schemas()
+        return {bucket: schemas[bucket].label for bucket in sorted(schemas)}
+
     async def list_documents(
         self, bucket: str, by: PersonId, *, words: str = "", cursor: str | None = None
     ) -> DocumentListing:

@@ -3,12 +3,13 @@
 Fields are neither added nor removed here, and no type changes: that needs the documents to be read again.
 """
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.admin.admin_page.bucket_contents import GrantedContents
 from bot.errors import ConcurrentChange, SchemaEditRefused, UnreadableTurn
@@ -28,11 +29,15 @@ from storage.sql.database import SqlDatabase
 from storage.sql.stores.audit import AuditLog
 from storage.sql.usage_statistics import FinishedQuestion, UsageStatisticsStore
 
+if TYPE_CHECKING:
+    from bot.admin.admin_page.question_comparison import AnswerComparison, QuestionComparisons
+
 MAX_TITLE_CHARACTERS: Final = 100
 MAX_SYNONYMS: Final = 100
 MAX_SYNONYM_CHARACTERS: Final = 100
 MAX_COMPARED_QUESTIONS: Final = 2_000  # the newest of the last month
 BARE_MATCHES: Final = tuple(match.value for match in BareValueMatch)
+BARE_LABELS: Final = {"exactly": "exactly so much", "at_least": "so much or more", "at_most": "so much or less"}
 _LOOK_BACK: Final = timedelta(days=30)
 _MAX_COUNTED_WORDS: Final = 20  # of one change
 _MAX_NAMED_VALUES: Final = 5
@@ -87,9 +92,22 @@ class EditPreview:
 class SchemaEdits:
     """Each call names the admin who asks, and raises what `GrantedContents.open_bucket` raises."""
 
-    def __init__(self, *, contents: GrantedContents, index: SearchIndex, database: SqlDatabase) -> None:
+    def __init__(
+        self,
+        *,
+        contents: GrantedContents,
+        index: SearchIndex,
+        database: SqlDatabase,
+        open_comparisons: "Callable[[], QuestionComparisons]",
+    ) -> None:
+        """`open_comparisons` returns the same object each time; it loads the rules on first use."""
         self._contents, self._index, self._database = contents, index, database
+        self._open_comparisons = open_comparisons
         self._statistics = UsageStatisticsStore(database)
+
+    async def list_buckets(self, by: PersonId) -> dict[str, str]:
+        """The labels of the buckets whose schema the admin may see."""
+        return await self._contents.list_buckets(by)
 
     async def load_schema(self, bucket: str, by: PersonId) -> EditableSchema:
         _, schema = await self._contents.open_bucket(bucket, by)
@@ -113,6 +131,16 @@ class SchemaEdits:
             return EditPreview(changes=())
         effects = await self._list_effects(index, schema, edited, entry.field)
         return EditPreview(changes=changes, effects=tuple(effects))
+
+    async def compare_answers(self, bucket: str, entry: EditableEntry, by: PersonId) -> "AnswerComparison":
+        """How last month's questions would be answered with the entry, of the documents that the admin may see. Takes
+        some seconds. Raises `SchemaEditRefused`.
+        """
+        index, schema = await self._contents.open_bucket(bucket, by)
+        edited = _apply_entry(schema, entry)
+        old, new = _names_in(schema, entry.field), _names_in(edited, entry.field)
+        comparisons = await asyncio.to_thread(self._open_comparisons)
+        return await comparisons.compare_schemas(index, edited, {*old} ^ {*new})
 
     async def save_edit(self, bucket: str, entry: EditableEntry, version: str, by: PersonId) -> bool:
         """Whether anything changed. `version`: of the schema that was shown. Raises `ConcurrentChange`,

@@ -5,7 +5,7 @@ A suggested value is what documents say, so it is shown only for buckets that ar
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +24,7 @@ from storage.sql.database import SqlDatabase
 from storage.sql.stores.audit import AuditLog
 
 if TYPE_CHECKING:
+    from bot.admin.admin_page.question_comparison import AnswerComparison, QuestionComparisons
     from bot.admin.schema_synonyms import SchemaSynonyms, SynonymPreview
     from bot.admin.usage_report import UnknownWord, UsageReport, UsageReports
 
@@ -55,9 +56,11 @@ class AdminReports:
         index: SearchIndex,
         access: AccessResolver,
         compares_words: bool,
+        open_comparisons: "Callable[[], QuestionComparisons]",
     ) -> None:
         self._administration, self._contents, self._database = administration, contents, database
         self._index, self._access, self._compares_words = index, access, compares_words
+        self._open_comparisons = open_comparisons
         self._kept: LRUCache[int, _KeptReport] = LRUCache(len(REPORT_DAYS))
         self._lock = asyncio.Lock()
         self._reports: UsageReports | None = None
@@ -95,6 +98,14 @@ class AdminReports:
         """Counts what the synonym would find. Raises `MissingBucket`, `BucketClosed`, `SynonymRefused`."""
         index, _ = await self._contents.open_bucket(bucket, by)
         return await self._synonyms().preview_synonym(bucket, field, word, value, scope=index.scope)
+
+    async def compare_synonym(self, preview: "SynonymPreview", by: PersonId) -> "AnswerComparison":
+        """How last month's questions would be answered with the synonym. Takes some seconds. Raises what
+        `preview_synonym` raises.
+        """
+        index, _ = await self._contents.open_bucket(preview.bucket, by)
+        comparisons = await asyncio.to_thread(self._open_comparisons)
+        return await comparisons.compare_schemas(index, preview.schema, [preview.word])
 
     async def add_synonym(
         self, bucket: str, field: str, word: str, value: str | None, by: PersonId

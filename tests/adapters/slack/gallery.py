@@ -21,6 +21,7 @@ from adapters.slack.home.modals import (
     page_link_view,
     past_questions_view,
 )
+from adapters.slack.home.schema_modal import SchemaState, schema_view, schema_waiting_view
 from adapters.slack.home.synonym_modal import (
     SynonymState,
     first_state,
@@ -64,7 +65,14 @@ from bot.surface.replies import (
     TurnActionsPart,
 )
 from bot.turns.turn_actions import SearchStep, TurnSteps
-from tests.adapters.slack.report_examples import A_REPORT, SYNONYM_PREVIEW, TARGETS, UNKNOWN_WORD
+from tests.adapters.slack.report_examples import (
+    A_REPORT,
+    EDIT_PREVIEW,
+    EDITABLE_SCHEMA,
+    SYNONYM_PREVIEW,
+    TARGETS,
+    UNKNOWN_WORD,
+)
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ACCOUNT_IDS: Final = frozenset({"T1"})
@@ -393,6 +401,21 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
             ),
         ),
     ),
+    "modal-schema": ViewExample(
+        schema_view,
+        schema_view(
+            SchemaState(bucket=opaque_key_of("vehicles"), part=opaque_key_of("load"), schema_version="1"),
+            {"vehicles": "Vehicles", "plants": "Plants"},
+            EDITABLE_SCHEMA,
+            EDITABLE_SCHEMA.entries[1],
+            preview=EDIT_PREVIEW,
+            comparison=["Asked again, 4 of 40 questions of the last 30 days would be answered differently: 4 more."],
+            note="Asking last month's questions again…",
+        ),
+    ),
+    "modal-schema-begin": ViewExample(schema_view, schema_view(SchemaState(), {"vehicles": "Vehicles"})),
+    "modal-schema-without-grants": ViewExample(schema_view, schema_view(SchemaState(), {})),
+    "modal-schema-waiting": ViewExample(schema_waiting_view, schema_waiting_view()),
     "modal-synonym": ViewExample(
         synonym_view,
         synonym_view(

@@ -81,6 +81,7 @@ async def surface(
         clarifications=parley.clarifications,
         personal_searches=parley.personal_searches,
         reports=parley.admin_reports,
+        schemas=parley.schema_edits,
         workspaces=SingleWorkspace(build_workspace(api, parley.clock, parley.log)),
         signing_secret=SIGNING_SECRET,
         clock=parley.clock,

@@ -22,8 +22,10 @@ from adapters.slack.home.modals import (
     notice_view,
     past_questions_view,
 )
+from adapters.slack.home.schema_modal import SchemaState, schema_view
 from adapters.slack.home.synonym_modal import first_state, synonym_view
 from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, escape_as_mrkdwn
+from bot.admin.admin_page.schema_edits import EditPreview
 from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
 from bot.admin.sentences import ending_label_of, opaque_key_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
@@ -31,7 +33,7 @@ from bot.errors import ChoiceAlreadyMade
 from bot.ids import BucketId, PersonId, Subject
 from bot.saved_searches.personal_searches import OwnSearch
 from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
-from tests.adapters.slack.report_examples import report_of, targets_of
+from tests.adapters.slack.report_examples import editable_schema_of, report_of, targets_of
 from tests.stand_ins.slack.checker import check_message, check_view, live_mentions, utf16_length
 
 ACCOUNT_IDS = frozenset({"T1"})
@@ -166,6 +168,14 @@ def test_views_with_any_data_are_valid_for_slack(words: str) -> None:
             UTC,
             ACCOUNT_IDS,
             report=report_of(words),
+        ),
+        schema_view(
+            SchemaState(bucket=opaque_key_of("vehicles"), part=opaque_key_of("load"), schema_version="1"),
+            {"vehicles": words},
+            editable_schema_of(words),
+            editable_schema_of(words).entries[1],
+            preview=EditPreview(changes=(words,), effects=(words,) * 40),
+            comparison=[words] * 6,
         ),
         synonym_view(
             first_state("word", [], report_of(words).unknown_words[0].suggestions, targets_of(words)),

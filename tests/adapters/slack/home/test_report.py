@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from adapters.slack.home import schema_modal
 from adapters.slack.home.report_blocks import SYNONYM_ACTION
+from adapters.slack.home.schema_modal import SAVED_NOTE, SYNONYMS_FIELD, TITLE_FIELD
 from adapters.slack.home.synonym_modal import BUCKET_ACTION, FIELD_ACTION, NO_TARGETS, VALUE_ACTION
 from bot.admin.sentences import opaque_key_of
 from bot.bootstrap import open_application
+from bot.errors import ConcurrentChange
 from bot.ids import OPERATOR, BucketId, PersonId, Subject
 from bot.settings import load_settings
 from storage.embedded.index import EmbeddedIndex
@@ -72,6 +75,9 @@ class ReportingOffice:
     def shown_text(self, user: SlackMember | None = None) -> str:
         return self.slack.view_of(user or self.ada).visible_text()
 
+    def shown_json(self) -> str:
+        return str(self.slack.view_of(self.ada).content)
+
     async def wait_for_text(self, text: str) -> None:
         await self.slack.wait_until(lambda: text in self.shown_text())
 
@@ -128,7 +134,7 @@ async def test_a_question_fails_an_admin_clicks_and_the_question_answers(reporti
     await reporting.wait_for_text("“lorries” stands for")
 
     await reporting.choose(FIELD_ACTION, "kind")
-    await reporting.slack.wait_until(lambda: VALUE_ACTION in str(reporting.slack.view_of(reporting.ada).content))
+    await reporting.slack.wait_until(lambda: VALUE_ACTION in reporting.shown_json())
     await reporting.choose(VALUE_ACTION, "truck")
     await reporting.wait_for_text("“lorries” as kind = truck in vehicles would find 20 documents.")
     uncounted = await reporting.office.ask("please list the lorries")
@@ -155,7 +161,7 @@ async def test_the_report_says_how_questions_ended_and_forgets_a_word_that_was_a
     await reporting.open_synonym()
     await reporting.wait_for_text("“lorries” stands for")
     await reporting.choose(FIELD_ACTION, "kind")
-    await reporting.slack.wait_until(lambda: VALUE_ACTION in str(reporting.slack.view_of(reporting.ada).content))
+    await reporting.slack.wait_until(lambda: VALUE_ACTION in reporting.shown_json())
     await reporting.choose(VALUE_ACTION, "truck")
     await reporting.wait_for_text("would find 20")
     await reporting.slack.submit_modal(reporting.ada)
@@ -189,7 +195,7 @@ async def test_a_value_of_many_is_typed_and_counted_before_it_is_added(reporting
     await reporting.open_synonym()
     await reporting.wait_for_text("“lorries” stands for")
     await reporting.choose(FIELD_ACTION, "driver")
-    await reporting.slack.wait_until(lambda: VALUE_ACTION in str(reporting.slack.view_of(reporting.ada).content))
+    await reporting.slack.wait_until(lambda: VALUE_ACTION in reporting.shown_json())
 
     await reporting.slack.submit_modal(reporting.ada, values={VALUE_ACTION: "nobody"})
     await reporting.wait_for_text("no document has 'nobody' in driver")
@@ -210,7 +216,7 @@ async def test_an_admin_without_a_grant_cannot_choose(reporting: ReportingOffice
     await reporting.open_synonym()
 
     await reporting.wait_for_text(NO_TARGETS)
-    assert "truck" not in str(reporting.slack.view_of(reporting.ada).content)
+    assert "truck" not in reporting.shown_json()
 
 
 async def test_an_admin_who_loses_the_right_meanwhile_adds_nothing(
@@ -221,7 +227,7 @@ async def test_an_admin_who_loses_the_right_meanwhile_adds_nothing(
     await reporting.open_synonym()
     await reporting.wait_for_text("“lorries” stands for")
     await reporting.choose(FIELD_ACTION, "kind")
-    await reporting.slack.wait_until(lambda: VALUE_ACTION in str(reporting.slack.view_of(reporting.ada).content))
+    await reporting.slack.wait_until(lambda: VALUE_ACTION in reporting.shown_json())
     await reporting.choose(VALUE_ACTION, "truck")
     await reporting.wait_for_text("would find 20")
 
@@ -238,6 +244,75 @@ async def test_nobody_else_sees_the_report(reporting: ReportingOffice) -> None:
     await reporting.slack.open_home(reporting.office.bob)
 
     assert "report of the last" not in reporting.shown_text(reporting.office.bob)
+
+
+# -- the schema
+
+
+async def open_schema_of_kind(reporting: ReportingOffice) -> None:
+    await reporting.slack.open_home(reporting.ada)
+    await reporting.slack.click_in_view(reporting.ada, "Change a schema")
+    await reporting.slack.wait_until(lambda: schema_modal.BUCKET_ACTION in reporting.shown_json())
+    await reporting.choose(schema_modal.BUCKET_ACTION, "vehicles")
+    await reporting.slack.wait_until(lambda: schema_modal.PART_ACTION in reporting.shown_json())
+    await reporting.choose(schema_modal.PART_ACTION, "kind")
+    await reporting.slack.wait_until(lambda: SYNONYMS_FIELD in reporting.shown_json())
+
+
+async def test_a_schema_is_changed_after_a_preview_of_last_months_answers(reporting: ReportingOffice) -> None:
+    failed = await reporting.office.ask("how many vehicles of the sort van are there?")
+    await open_schema_of_kind(reporting)
+
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "sort", TITLE_FIELD: "Sort of vehicle"})
+    await reporting.wait_for_text("Asked again, ")
+    text = reporting.shown_text()
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "sort", TITLE_FIELD: "Sort of vehicle"})
+    await reporting.wait_for_text(SAVED_NOTE)
+
+    field = (await reporting.index.load_bucket_states())[VEHICLES].schema.by_name[FieldName("kind")]
+    assert (field.title, field.synonyms) == ("Sort of vehicle", ("sort",))
+    assert "More synonyms: sort" in text
+    assert "of 1 questions of the last 30 days" in text
+    assert failed is not None
+
+
+async def test_what_was_typed_after_the_preview_is_previewed_before_it_is_saved(reporting: ReportingOffice) -> None:
+    await open_schema_of_kind(reporting)
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "sort"})
+    await reporting.wait_for_text("More synonyms: sort")
+
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "type"})
+    await reporting.wait_for_text("More synonyms: type")
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "driver"})
+    await reporting.wait_for_text("“driver” names driver already")
+
+    field = (await reporting.index.load_bucket_states())[VEHICLES].schema.by_name[FieldName("kind")]
+    assert field.synonyms == ()
+
+
+async def test_a_schema_that_somebody_else_changed_is_not_overwritten(reporting: ReportingOffice) -> None:
+    await open_schema_of_kind(reporting)
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "sort"})
+    await reporting.wait_for_text("More synonyms: sort")
+    schema = (await reporting.index.load_bucket_states())[VEHICLES].schema
+    await reporting.index.set_schema(replace(schema, title="The fleet"))
+
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "sort"})
+    await reporting.wait_for_text(str(ConcurrentChange()))
+
+    schema = (await reporting.index.load_bucket_states())[VEHICLES].schema
+    assert (schema.title, schema.by_name[FieldName("kind")].synonyms) == ("The fleet", ())
+
+
+async def test_only_granted_schemas_can_be_changed_and_only_by_admins(reporting: ReportingOffice) -> None:
+    await open_schema_of_kind(reporting)
+    subject = Subject(f"user:slack:{TEAM}:U1ADA")
+    await reporting.office.bot.administration.revoke_grant(VEHICLES, subject, by=OPERATOR)
+
+    await reporting.slack.submit_modal(reporting.ada, values={SYNONYMS_FIELD: "sort"})
+
+    assert "sort" not in reporting.shown_text()
+    assert "Nothing was changed" in reporting.shown_text()
 
 
 def test_the_actions_are_those_that_the_listener_takes() -> None:

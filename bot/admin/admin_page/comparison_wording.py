@@ -1,0 +1,27 @@
+"""A comparison of answers before and after a change of a schema, in sentences for an admin."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.admin.admin_page.question_comparison import AnswerComparison
+
+
+def describe_comparison(comparison: "AnswerComparison") -> list[str]:
+    """The comparison in sentences, for an admin."""
+    if not comparison.total:
+        return ["Nothing was asked in the last 30 days, so there is nothing to compare."]
+    named = {
+        "{:,} would find something now": comparison.finds_something,
+        "{:,} nothing any more": comparison.finds_nothing,
+        "{:,} more documents": comparison.finds_more,
+        "{:,} fewer documents": comparison.finds_fewer,
+        "{:,} would be answered in other words or with other choices": comparison.differs_otherwise,
+    }
+    parts = [text.format(count) for text, count in named.items() if count]
+    listed = f": {', '.join(parts)}" if parts else ""
+    of = f" (of {comparison.total:,} different ones)" if comparison.total > comparison.asked else ""
+    lines = [
+        f"Asked again, {comparison.changed:,} of {comparison.asked:,} questions of the last 30 days{of} would be "
+        f"answered differently{listed}."
+    ]
+    return lines + [f"“{text}” found nothing, and would find something." for text in comparison.examples]
