@@ -473,7 +473,6 @@ class _AccessServices:
     clarifications: ClarificationOffers
     attachments: ConversationAttachments
     exports: ExportFiles
-    saved_searches: SavedSearches
 
 
 def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
@@ -510,7 +509,6 @@ def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
             worker=backends.process_name,
             observer=backends.operations.report_operation,
         ),
-        saved_searches=SavedSearches(database, index, access, backends.surfaces),
     )
 
 
@@ -524,6 +522,7 @@ def _build_turn_processor(
     stop_requests: StopRequests,
     turn_actions: TurnActionHandler,
     file_offers: FileOffers,
+    saved_searches: SavedSearches,
     model_calls: ModelCallArchive,
     summary_polisher: "SummaryPolisher | None",
 ) -> TurnProcessor:
@@ -544,7 +543,7 @@ def _build_turn_processor(
             database=backends.database,
         ),
         turn_actions=turn_actions,
-        saved_searches=services.saved_searches,
+        saved_searches=saved_searches,
         model_calls=model_calls,
         summary_polisher=summary_polisher,
         surfaces=backends.surfaces,
@@ -581,6 +580,33 @@ def _build_application(
         log=log,
         observer=backends.operations.report_operation,
     )
+    administration = AdminOperations(
+        settings=settings,
+        database=database,
+        index=index,
+        sources=sources,
+        grants=services.grants,
+        groups=services.groups,
+        directories=services.directories,
+    )
+    contents = GrantedContents(administration=administration, index=index, access=services.access)
+    open_comparisons = cache(partial(_build_question_comparisons, backends, agent, limits))
+    admin_reports = AdminReports(
+        administration=administration,
+        contents=contents,
+        database=database,
+        index=index,
+        access=services.access,
+        compares_words=settings.embedder != "none",
+        open_comparisons=open_comparisons,
+    )
+    saved_searches = SavedSearches(
+        database=database,
+        index=index,
+        access=services.access,
+        surfaces=backends.surfaces,
+        reports=admin_reports,
+    )
     load_rules = cache(partial(_load_rule_reasoner, backends.embedders.word_embedder))
     load_dialogue = cache(
         partial(
@@ -590,6 +616,7 @@ def _build_application(
             agent=agent,
             given_reasoner=reasoner,
             load_rules=load_rules,
+            saved_searches=saved_searches,
         )
     )
     turn_actions = TurnActionHandler(
@@ -616,6 +643,7 @@ def _build_application(
         stop_requests=stop_requests,
         turn_actions=turn_actions,
         file_offers=file_offers,
+        saved_searches=saved_searches,
         model_calls=model_calls,
         summary_polisher=summary_polisher,
     )
@@ -632,17 +660,6 @@ def _build_application(
         await load_dialogue().warm_up_agent()
         await load_model()
 
-    administration = AdminOperations(
-        settings=settings,
-        database=database,
-        index=index,
-        sources=sources,
-        grants=services.grants,
-        groups=services.groups,
-        directories=services.directories,
-    )
-    contents = GrantedContents(administration=administration, index=index, access=services.access)
-    open_comparisons = cache(partial(_build_question_comparisons, backends, agent, limits))
     application = Application(
         settings=settings,
         clock=backends.clock,
@@ -657,15 +674,7 @@ def _build_application(
         access=services.access,
         administration=administration,
         granted_contents=contents,
-        admin_reports=AdminReports(
-            administration=administration,
-            contents=contents,
-            database=database,
-            index=index,
-            access=services.access,
-            compares_words=settings.embedder != "none",
-            open_comparisons=open_comparisons,
-        ),
+        admin_reports=admin_reports,
         schema_edits=SchemaEdits(contents=contents, index=index, database=database, open_comparisons=open_comparisons),
         personal_history=PersonalHistory(
             access=services.access, index=index, exports=services.exports, database=database
@@ -769,6 +778,7 @@ def _build_dialogue(
     agent: "QuestionAgent | None",
     given_reasoner: "Reasoner | None",
     load_rules: "Callable[[], RuleReasoner]",
+    saved_searches: SavedSearches,
 ) -> "ConversationDialogue":
     from bot.dialogue.conversation_dialogue import ConversationDialogue
 
@@ -792,7 +802,7 @@ def _build_dialogue(
         exports=services.exports,
         attachments=services.attachments,
         surfaces=backends.surfaces,
-        saved_searches=services.saved_searches,
+        saved_searches=saved_searches,
         show_pictures=settings.pictures,
         web_search=_build_web_search(backends) if settings.web_search.is_allowed else None,
     )

@@ -9,8 +9,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from agent.outcome import Outcome
 from agent.rules.words.language_detection import choose_reply_language
 from bot.access.audience_scope import AccessResolver
+from bot.errors import NotAdmin
 from bot.ids import BucketId, TurnId
 from bot.saved_searches import search_wording
+from bot.saved_searches.report_requests import ReportRequest
 from bot.saved_searches.run_outcomes import SearchRunOutcome
 from bot.saved_searches.schedule import (
     ChangeSchedule,
@@ -20,6 +22,15 @@ from bot.saved_searches.schedule import (
     parse_schedule,
 )
 from bot.saved_searches.search_requests import ListRequest, SaveRequest, StopRequest
+from bot.saved_searches.usage_posts import (
+    LOST_ADMIN_REASON,
+    NO_ADMIN_NOTICE,
+    POSTED_DAYS,
+    REPORT_NAME,
+    ReportSource,
+    compose_post,
+    describe_post_creation,
+)
 from bot.saved_searches.watched_documents import (
     TooManyDocuments,
     WatchedDocuments,
@@ -42,6 +53,7 @@ from storage.sql.database import SqlDatabase
 from storage.sql.saved_search_store import (
     NewSavedSearch,
     RunRecord,
+    SavedSearchKind,
     SavedSearchStatus,
     SavedSearchStore,
     StoredSavedSearch,
@@ -74,14 +86,20 @@ class SavedSearches:
     """Each call raises what the index and the database raise."""
 
     def __init__(
-        self, database: SqlDatabase, index: SearchIndex, access: AccessResolver, surfaces: SurfaceRegistry
+        self,
+        *,
+        database: SqlDatabase,
+        index: SearchIndex,
+        access: AccessResolver,
+        surfaces: SurfaceRegistry,
+        reports: ReportSource,
     ) -> None:
         self._store, self._now = SavedSearchStore(database), database.utc_now
-        self._index, self._access, self._surfaces = index, access, surfaces
+        self._index, self._access, self._surfaces, self._reports = index, access, surfaces, reports
 
     async def answer_request(
         self,
-        request: SaveRequest | ListRequest | StopRequest,
+        request: SaveRequest | ListRequest | StopRequest | ReportRequest,
         inbound: Inbound,
         turn: TurnId,
         scope: Scope,
@@ -94,6 +112,8 @@ class SavedSearches:
                 return await self._save_search(found, schedule, inbound, turn, scope)
             case ListRequest():
                 return search_wording.describe_searches(await self._list_visible_searches(inbound), scope.buckets)
+            case ReportRequest(schedule=schedule):
+                return await self._save_report(schedule, inbound, turn)
             case StopRequest():
                 return await self._stop_searches(request, inbound, scope)
 
@@ -135,6 +155,8 @@ class SavedSearches:
             return SearchReport(run=SearchRunOutcome(is_silent=True))
         if not is_member:
             return _pause_search(search, run, search_wording.LEFT_CONVERSATION_REASON)
+        if search.kind is SavedSearchKind.USAGE_REPORT:
+            return await self._post_report(search, run, inbound, scope)
         buckets = frozenset(map(BucketId, search.buckets))
         if not buckets <= scope.buckets:
             return _pause_search(search, run, search_wording.LOST_RIGHTS_REASON)
@@ -150,6 +172,19 @@ class SavedSearches:
         if isinstance(watched, TooManyDocuments):
             return _pause_search(search, run, search_wording.TOO_MANY_REASON)
         return _compare_with_last(search, run, watched, index_state, outcome)
+
+    async def _post_report(
+        self, search: StoredSavedSearch, run: SavedSearchRun, inbound: Inbound, scope: Scope
+    ) -> SearchReport:
+        """Says what people asked; pauses if the person who wanted it is no admin now."""
+        try:
+            report = await self._reports.load_report(POSTED_DAYS, inbound.person)
+        except NotAdmin:
+            return _pause_search(search, run, LOST_ADMIN_REASON)
+        zone = time_zone_of(search.time_zone)
+        text = compose_post(report, search, run, inbound.audience, scope.buckets, zone)
+        record = RunRecord(position=search.position, due_at=run.due_at, seen={}, index_state="")
+        return SearchReport(run=SearchRunOutcome(is_silent=False, record=record), text=text)
 
     async def record_run(self, record: RunRecord) -> None:
         """Records what a run has found, once its report is posted. A second call changes nothing."""
@@ -189,6 +224,33 @@ class SavedSearches:
             return search_wording.describe_limit(MAX_SEARCHES_OF_PERSON)
         is_posted = self._surfaces.outbox_for(inbound.surface) is not None
         return search_wording.describe_creation(search, found.outcome, watched, zone=zone, is_posted=is_posted)
+
+    async def _save_report(self, schedule: SearchSchedule, inbound: Inbound, turn: TurnId) -> str:
+        try:
+            await self._reports.find_recent_report(POSTED_DAYS, inbound.person)
+        except NotAdmin:
+            return translate_message(NO_ADMIN_NOTICE)
+        zone = time_zone_of(inbound.time_zone)
+        new = NewSavedSearch(
+            creating_turn=turn,
+            surface=inbound.surface,
+            conversation=inbound.conversation,
+            person=inbound.person,
+            question=translate_message(REPORT_NAME),
+            origin=inbound_to_json(inbound),
+            buckets=[],
+            schedule=format_schedule(schedule),
+            time_zone=inbound.time_zone if zone is not UTC else "UTC",
+            seen={},
+            index_state="",
+            due_at=next_due_time(schedule, self._now(), zone),
+            kind=SavedSearchKind.USAGE_REPORT,
+        )
+        search = await self._store.add_search(new, max_of_person=MAX_SEARCHES_OF_PERSON)
+        if search is None:
+            return search_wording.describe_limit(MAX_SEARCHES_OF_PERSON)
+        is_posted = self._surfaces.outbox_for(inbound.surface) is not None
+        return describe_post_creation(search, zone, is_posted=is_posted)
 
     async def _stop_searches(self, request: StopRequest, inbound: Inbound, scope: Scope) -> str:
         searches = await self._list_visible_searches(inbound)

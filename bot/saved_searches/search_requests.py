@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from bot.saved_searches.report_requests import ReportRequest, recognise_report_request
 from bot.saved_searches.schedule import ChangeSchedule, SearchSchedule, parse_schedule
 
 
@@ -33,7 +34,7 @@ class StopRequest:
     stops_all: bool = False
 
 
-SavedSearchRequest: TypeAlias = SaveRequest | SaveLastRequest | ListRequest | StopRequest
+SavedSearchRequest: TypeAlias = SaveRequest | SaveLastRequest | ListRequest | StopRequest | ReportRequest
 
 
 def recognise_request(text: str) -> SavedSearchRequest | None:
@@ -48,6 +49,8 @@ def recognise_request(text: str) -> SavedSearchRequest | None:
     if match := _STOP_PATTERN.fullmatch(words):
         number = match["watch"] or match["search"]
         return StopRequest(number=None if number is None else int(number), stops_all=match["all"] is not None)
+    if (report := recognise_report_request(words)) is not None:
+        return report
     return _recognise_arrival(words) or _recognise_schedule(words) or _recognise_german_request(words)
 
 

@@ -27,7 +27,7 @@ from bot.translation import get_reply_language, translate_message, translate_plu
 from storage.search.conditions import conjuncts_of
 from storage.search.plan import Plan
 from storage.search.schema import Schema
-from storage.sql.saved_search_store import SavedSearchStatus, StoredSavedSearch
+from storage.sql.saved_search_store import SavedSearchKind, SavedSearchStatus, StoredSavedSearch
 
 NO_SET_NOTICE: Final = mark_message(
     "I can watch a set of documents, such as “contracts with a value over 10,000”, and this does not name one that I "
@@ -122,7 +122,7 @@ def describe_report(
     lines.append(_list_titles(translate_message("New:"), changes.new, watched))
     lines.append(_list_titles(translate_message("Changed:"), changes.changed, watched))
     if run.missed_count:
-        lines.append(_describe_delay(run, zone))
+        lines.append(describe_delay(run, zone))
     lines.append(translate_message("_To end it, say “stop watching {number}”._", number=number))
     return "\n\n".join(filter(None, lines))
 
@@ -235,7 +235,7 @@ def _describe_reports(search: StoredSavedSearch, schedule: SearchSchedule, zone:
     )
 
 
-def _describe_delay(run: SavedSearchRun, zone: tzinfo) -> str:
+def describe_delay(run: SavedSearchRun, zone: tzinfo) -> str:
     due = format_local_time(run.due_at, zone)
     if run.missed_count == 1:
         return translate_message("_This was due on {time}, when I was not running._", time=due)
@@ -249,7 +249,7 @@ def _describe_delay(run: SavedSearchRun, zone: tzinfo) -> str:
 def _describe_state(search: StoredSavedSearch, readable_buckets: Collection[str]) -> str:
     schedule = parse_schedule(search.schedule)
     states = [search.schedule if schedule is None else describe_schedule(schedule)]
-    if set(search.buckets) <= set(readable_buckets):
+    if search.kind is SavedSearchKind.SEARCH and set(search.buckets) <= set(readable_buckets):
         states.append(_count_documents(len(search.seen)))
     if search.status is SavedSearchStatus.PAUSED:
         states.append(translate_message("paused"))

@@ -24,6 +24,11 @@ class SavedSearchStatus(StrEnum):
     STOPPED = "stopped"
 
 
+class SavedSearchKind(StrEnum):
+    SEARCH = "search"
+    USAGE_REPORT = "usage_report"  # for admins; its question only names it
+
+
 @dataclass(frozen=True, kw_only=True)
 class NewSavedSearch:
     """`origin` is the message that asked for it, as the caller stores messages: where and with which rights to report.
@@ -46,6 +51,7 @@ class NewSavedSearch:
     index_state: str
     due_at: tables.OptionalUtcColumn  # None unless it is active
     plan: tables.OptionalJsonColumn = None
+    kind: Annotated[SavedSearchKind, Field(sa_type=AutoString)] = SavedSearchKind.SEARCH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,4 +214,4 @@ def _search_from(row: Row[Any] | None) -> StoredSavedSearch | None:
     if row is None:
         return None
     search = tables.value_from_row(StoredSavedSearch, row)
-    return replace(search, status=SavedSearchStatus(search.status))
+    return replace(search, status=SavedSearchStatus(search.status), kind=SavedSearchKind(search.kind))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from adapters.slack.home.blocks import (
+    actions_block,
     bullet_list_block,
     button_element,
     context_note_block,
@@ -10,6 +11,7 @@ from adapters.slack.home.blocks import (
     plain_lines_block,
     rich_text_element,
 )
+from adapters.slack.home.post_modal import POST_ACTION
 from adapters.slack.posting.render import Block
 from bot.admin.report_wording import describe_counts, describe_group, describe_word, list_figures
 from bot.admin.schema_synonyms import MAX_SYNONYM_CHARS
@@ -42,7 +44,7 @@ def report_blocks(report: "UsageReport | None") -> list[Block]:
         blocks += [_word_block(word) for word in report.unknown_words[:WORDS_SHOWN]]
     if not report.is_complete:
         blocks.append(context_note_block("There are more questions than are read one by one; this is of the newest."))
-    return blocks
+    return [*blocks, actions_block([button_element("Post it every week", POST_ACTION, "open")])]
 
 
 def _word_block(word: "UnknownWord") -> Block:

@@ -7,12 +7,24 @@ background. Rights are checked at each step, because a view may be old and its c
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
+from adapters.slack.events.messages import SURFACE, DeliveryReader, conversation_id_of
+from adapters.slack.events.questions import AcceptInbound
 from adapters.slack.home.modals import notice_view, replace_view_response
+from adapters.slack.home.post_modal import (
+    CHANNEL_FIELD,
+    POST_ACTION,
+    POST_SCHEDULES,
+    POST_VIEW,
+    SCHEDULE_FIELD,
+    post_view,
+    posting_view,
+)
 from adapters.slack.home.report_blocks import REPORT_DAYS_SHOWN, SYNONYM_ACTION
 from adapters.slack.home.submitted_fields import SubmittedFields
 from adapters.slack.home.synonym_modal import (
@@ -32,13 +44,17 @@ from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver
 from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import ViewInteraction
 from adapters.slack.posting.render import Json
+from adapters.slack.workspaces.workspace_registry import address_fields_of
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.sentences import stale_notice, unknown_action_notice
 from bot.errors import BotError, SynonymRefused
+from bot.ids import MessageId
 from bot.surface.background_work import BackgroundWork
+from bot.surface.inbound import Inbound, TextMessage
 
 _OPEN_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
 _OWN_CALLBACKS: Final = re.compile(r"\Areport:")  # anchored, because Bolt uses `search`
+_CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]+")
 _REOPEN: Final = "open the Home tab again"
 _LOADING: Final = "Looking up what it may stand for…"
 _COUNTING: Final = "Counting what it would find…"
@@ -59,10 +75,14 @@ class ReportListener:
         reports: AdminReports,
         viewers: ViewerResolver,
         publish_home: PublishHome,
+        accept: AcceptInbound,
+        reader: DeliveryReader,
+        clock: Callable[[], datetime],
         background: BackgroundWork,
         log: FilteringBoundLogger,
     ) -> None:
         self._reports, self._viewers, self._publish_home = reports, viewers, publish_home
+        self._accept, self._reader, self._clock = accept, reader, clock
         self._background, self._log = background, log
 
     def register_bolt_handlers(self, app: Any) -> None:
@@ -87,6 +107,8 @@ class ReportListener:
             case str() if action.action_id == SYNONYM_ACTION:
                 view_id = await open_view(viewer, interaction.trigger_id, synonym_waiting_view(_LOADING))
                 self._background.start(self._show_form(viewer, view_id, action.value))
+            case str() if action.action_id == POST_ACTION:
+                await open_view(viewer, interaction.trigger_id, post_view())
             case str() if action.action_id in (BUCKET_ACTION, FIELD_ACTION, VALUE_ACTION):
                 self._background.start(self._show_choice(viewer, interaction))
             case _:
@@ -95,6 +117,9 @@ class ReportListener:
     async def _on_modal_submission(self, body: dict[str, Any], ack: Any) -> None:
         """Answers at once that it is being done. Adds only what the view has counted."""
         interaction = read_payload(ViewInteraction, body)
+        if interaction.view.callback_id == POST_VIEW:
+            await self._on_post_submission(body, interaction, ack)
+            return
         viewer = await self._viewers.resolve_viewer(body, interaction)
         state = _state_in(interaction)
         if viewer is None:
@@ -104,6 +129,41 @@ class ReportListener:
         else:
             await ack(**replace_view_response(synonym_waiting_view(_ADDING if state.is_counted else _COUNTING)))
             self._background.start(self._add_or_count(viewer, interaction.view.id, state))
+
+    async def _on_post_submission(self, body: dict[str, Any], interaction: ViewInteraction, ack: Any) -> None:
+        """Takes the choice as a message of the person in that channel, as if it were sent by the slash command: whether
+        the person is an admin is checked when it is answered. It is stored before it is acknowledged.
+        """
+        fields, viewer = SubmittedFields(interaction), await self._viewers.resolve_viewer(body, interaction)
+        context = await self._reader.delivery_context_for(body)
+        channel, schedule = fields.field_text_of(CHANNEL_FIELD), fields.field_text_of(SCHEDULE_FIELD)
+        if viewer is None or context is None:
+            await ack()
+            return
+        if not _CHANNEL_ID.fullmatch(channel) or schedule not in dict(POST_SCHEDULES).values():
+            await ack(**replace_view_response(notice_view(stale_notice(_REOPEN))))
+            return
+        event = f"post:{interaction.view.id}:{viewer.user}"
+        await self._accept(
+            Inbound(
+                surface=SURFACE,
+                event_id=event,
+                conversation=conversation_id_of(context.team_id, channel, event),
+                message_id=MessageId(event),
+                person=viewer.person,
+                person_name=viewer.user,
+                audience=context.audience_for(channel, viewer.person),
+                body=TextMessage(f"Post the usage report here {schedule}"),
+                received_at=self._clock(),
+                address={
+                    **address_fields_of(context.installation_key),
+                    "channel": channel,
+                    "user": viewer.user,
+                },
+                needs_thread=True,
+            )
+        )
+        await ack(**replace_view_response(posting_view()))
 
     # -- in the background
 

@@ -21,6 +21,7 @@ from adapters.slack.home.modals import (
     page_link_view,
     past_questions_view,
 )
+from adapters.slack.home.post_modal import post_view, posting_view
 from adapters.slack.home.schema_modal import SchemaState, schema_view, schema_waiting_view
 from adapters.slack.home.synonym_modal import (
     SynonymState,
@@ -401,6 +402,8 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
             ),
         ),
     ),
+    "modal-post": ViewExample(post_view, post_view()),
+    "modal-posting": ViewExample(posting_view, posting_view()),
     "modal-schema": ViewExample(
         schema_view,
         schema_view(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.slack.home import schema_modal
+from adapters.slack.home.post_modal import CHANNEL_FIELD
 from adapters.slack.home.report_blocks import SYNONYM_ACTION
 from adapters.slack.home.schema_modal import SAVED_NOTE, SYNONYMS_FIELD, TITLE_FIELD
 from adapters.slack.home.synonym_modal import BUCKET_ACTION, FIELD_ACTION, NO_TARGETS, VALUE_ACTION
@@ -244,6 +245,46 @@ async def test_nobody_else_sees_the_report(reporting: ReportingOffice) -> None:
     await reporting.slack.open_home(reporting.office.bob)
 
     assert "report of the last" not in reporting.shown_text(reporting.office.bob)
+
+
+# -- the weekly post
+
+
+async def test_an_admin_has_the_report_posted_in_a_channel(reporting: ReportingOffice) -> None:
+    office = reporting.office
+    await reporting.slack.open_home(reporting.ada)
+    await reporting.slack.wait_until(lambda: "Post it every week" in reporting.shown_json())
+    await reporting.slack.click_in_view(reporting.ada, "Post it every week")
+
+    answers = len(office.text_answers())
+    await reporting.slack.submit_modal(reporting.ada, values={CHANNEL_FIELD: office.general.id})
+    confirmed = await office.answer_after(answers + 1)  # after the message that begins the thread
+    [search] = await office.bot.saved_search_administration.list_searches()
+    await office.bot.saved_search_administration.start_run(search.position, silent_surfaces=())
+    await office.bot.due_searches.start_due_runs()
+    posted = await office.answer_after(answers + 2)
+
+    assert "I will post the report here every Monday at 09:00" in confirmed.visible_text()
+    assert "What people asked in the last 7 days" in posted.visible_text()
+    assert posted.thread_ts == confirmed.thread_ts is not None
+
+
+async def test_who_lost_the_right_meanwhile_has_nothing_posted(reporting: ReportingOffice) -> None:
+    bob = reporting.office.bob
+    answers = len(reporting.office.text_answers())
+    await reporting.slack.open_home(reporting.ada)
+    await reporting.slack.wait_until(lambda: "Post it every week" in reporting.shown_json())
+    await reporting.office.bot.administration.add_admin(PersonId(f"slack:{TEAM}:{bob.id}"), by=OPERATOR)
+    await reporting.slack.open_home(bob)
+    await reporting.slack.wait_until(lambda: "Post it every week" in str(reporting.slack.view_of(bob).content))
+    await reporting.slack.click_in_view(bob, "Post it every week")
+
+    await reporting.office.bot.administration.remove_admin(PersonId(f"slack:{TEAM}:{bob.id}"), by=OPERATOR)
+    await reporting.slack.submit_modal(bob, values={CHANNEL_FIELD: reporting.office.general.id})
+    refused = await reporting.office.answer_after(answers + 1)
+
+    assert "Only admins of Parley can have the report posted" in refused.visible_text()
+    assert await reporting.office.bot.saved_search_administration.list_searches() == []
 
 
 # -- the schema
