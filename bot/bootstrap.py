@@ -30,6 +30,7 @@ from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.admin.corrected_index import CorrectedIndex
 from bot.admin.document_retention import DocumentRetention
+from bot.admin.report_posts import ReportPosts
 from bot.admin.retention import ConversationRetention
 from bot.admin.source_kinds.confluence_kind import ConfluenceKind
 from bot.admin.source_kinds.folder_kind import FolderKind
@@ -605,7 +606,7 @@ def _build_application(
         index=index,
         access=services.access,
         surfaces=backends.surfaces,
-        reports=admin_reports,
+        reports=ReportPosts(admin_reports),
     )
     load_rules = cache(partial(_load_rule_reasoner, backends.embedders.word_embedder))
     load_dialogue = cache(

@@ -25,10 +25,8 @@ from bot.saved_searches.search_requests import ListRequest, SaveRequest, StopReq
 from bot.saved_searches.usage_posts import (
     LOST_ADMIN_REASON,
     NO_ADMIN_NOTICE,
-    POSTED_DAYS,
     REPORT_NAME,
     ReportSource,
-    compose_post,
     describe_post_creation,
 )
 from bot.saved_searches.watched_documents import (
@@ -177,12 +175,11 @@ class SavedSearches:
         self, search: StoredSavedSearch, run: SavedSearchRun, inbound: Inbound, scope: Scope
     ) -> SearchReport:
         """Says what people asked; pauses if the person who wanted it is no admin now."""
+        zone = time_zone_of(search.time_zone)
         try:
-            report = await self._reports.load_report(POSTED_DAYS, inbound.person)
+            text = await self._reports.compose_post(search, run, inbound, scope.buckets, zone)
         except NotAdmin:
             return _pause_search(search, run, LOST_ADMIN_REASON)
-        zone = time_zone_of(search.time_zone)
-        text = compose_post(report, search, run, inbound.audience, scope.buckets, zone)
         record = RunRecord(position=search.position, due_at=run.due_at, seen={}, index_state="")
         return SearchReport(run=SearchRunOutcome(is_silent=False, record=record), text=text)
 
@@ -227,7 +224,7 @@ class SavedSearches:
 
     async def _save_report(self, schedule: SearchSchedule, inbound: Inbound, turn: TurnId) -> str:
         try:
-            await self._reports.find_recent_report(POSTED_DAYS, inbound.person)
+            await self._reports.check_admin(inbound.person)
         except NotAdmin:
             return translate_message(NO_ADMIN_NOTICE)
         zone = time_zone_of(inbound.time_zone)

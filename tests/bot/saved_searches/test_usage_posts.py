@@ -6,13 +6,13 @@ from datetime import UTC, time, timedelta
 
 import pytest
 
+from bot.admin.report_posts import compose_post
 from bot.admin.usage_report import UnknownWord
 from bot.application import Application
 from bot.ids import OPERATOR, PersonId, Subject
 from bot.saved_searches.report_requests import ReportRequest
 from bot.saved_searches.schedule import WeeklySchedule
 from bot.saved_searches.search_requests import recognise_request
-from bot.saved_searches.usage_posts import compose_post
 from bot.surface.inbound import ChannelAudience, OutsiderPresence, SavedSearchRun
 from storage.embedded.index import EmbeddedIndex
 from storage.search.ids import BucketId
