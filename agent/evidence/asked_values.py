@@ -6,6 +6,7 @@ One question may be answered by values of several kinds: "by when" by a day, a t
 import re
 from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
+from functools import lru_cache
 
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.calendar_words import CALENDAR_WORDS
@@ -110,6 +111,7 @@ _PHONE_HEADING = re.compile(
     r"\b(?:extension|phone|telephone|tel|durchwahl|telefon|poste|téléphone|teléfono)", re.IGNORECASE
 )
 _SHORT_NUMBER = re.compile(r"(?<![\w.])\d{2,5}(?![\w.])")
+_WORDS_OF_NO_NAME = STOP_WORDS | CALENDAR_WORDS
 _OPENING_QUOTES = ('"', "“", "„", "«", "« ", "‘")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -191,14 +193,20 @@ def find_new_values(
     text: str, kinds: Collection[AskedKind], question: str, question_words: Collection[str]
 ) -> list[tuple[int, int]]:
     """Returns the spans of values of `kinds` that hold a word that is not in the question, in order."""
-    measured = _MEASURED_NOUN.search(question)
-    noun = counted_noun_of(question) or (measured["noun"] if measured else None)
+    noun = _noun_of_number(question)
     spans = [span for kind in kinds for span in _spans_of(text, kind, noun) if _is_value(text, span, kind)]
     return sorted(
         (start, end)
         for start, end in dict.fromkeys(spans)
         if any(word not in question_words for word in _WORD.findall(fold_text(text[start:end])))
     )
+
+
+@lru_cache(maxsize=64)
+def _noun_of_number(question: str) -> str | None:
+    """Returns the noun that is counted or measured. Each line of the texts is read with the same question."""
+    measured = _MEASURED_NOUN.search(question)
+    return counted_noun_of(question) or (measured["noun"] if measured else None)
 
 
 def holds_single_name(text: str, question_words: Collection[str], glosses: WordGlosses, *, is_labelled: bool) -> bool:
@@ -247,7 +255,7 @@ def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:
     if kind is AnswerType.NAME and text[: span[0]].endswith(_OPENING_QUOTES):
         return False
     words = [word.casefold() for word in _WORD.findall(text[slice(*span)])]
-    return kind is not AnswerType.NAME or sum(word not in STOP_WORDS | CALENDAR_WORDS for word in words) > 1
+    return kind is not AnswerType.NAME or sum(word not in _WORDS_OF_NO_NAME for word in words) > 1
 
 
 def _blank_dates(text: str) -> str:

@@ -81,7 +81,8 @@ class WeighedQuestion:
     stems: frozenset[str]  # of all its words
     likeness: Likeness
     word_stems: WordStems
-    _likeness_by_pair: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float], init=False)
+    _compared_words: dict[str, set[str]] = field(default_factory=dict[str, set[str]], init=False)
+    _similar_words: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]], init=False)
     _likeness_by_set: dict[tuple[str, frozenset[str]], float] = field(
         default_factory=dict[tuple[str, frozenset[str]], float], init=False
     )
@@ -122,15 +123,20 @@ class WeighedQuestion:
         """Returns how nearly one of `words` means the same; a name must be there itself. Each set is read once."""
         key = weighed.word, words
         if key not in self._likeness_by_set:
-            likeness = (self._likeness_of_pair(weighed, word) for word in words)
-            self._likeness_by_set[key] = max(likeness, default=0.0)
+            similar = self._find_similar_words(weighed, words)
+            self._likeness_by_set[key] = max((similar[word] for word in similar.keys() & words), default=0.0)
         return self._likeness_by_set[key]
 
-    def _likeness_of_pair(self, weighed: WeighedWord, word: str) -> float:
-        key = weighed.word, word
-        if key not in self._likeness_by_pair:
-            self._likeness_by_pair[key] = self._compare_words(weighed, word)
-        return self._likeness_by_pair[key]
+    def _find_similar_words(self, weighed: WeighedWord, words: frozenset[str]) -> dict[str, float]:
+        """Returns all words that are anything like it among these and those that it was compared with before: few."""
+        similar = self._similar_words.setdefault(weighed.word, {})
+        compared = self._compared_words.setdefault(weighed.word, set())
+        for word in words - compared:
+            likeness = self._compare_words(weighed, word)
+            if likeness > 0:
+                similar[word] = likeness
+        compared |= words
+        return similar
 
     def _compare_words(self, weighed: WeighedWord, word: str) -> float:
         stem = self.word_stems.stem_of(word)
@@ -227,12 +233,13 @@ def _count_capitals(lines: Sequence[TextLine], word_stems: WordStems) -> tuple[C
             if word[0].isdigit() or (word.isupper() and len(word) > 1):
                 continue
             stem = word_stems.stem_of(fold_text(word))
-            begins = index == 0 or text[: match.start()].rstrip(" \t\"'“(*_")[-1:] in _SENTENCE_STARTS
             if not word[0].isupper():
                 small[stem] += 1
-            elif _LABEL_END.match(text, match.end()):
+                continue
+            if _LABEL_END.match(text, match.end()):
                 continue  # "Phone: 120", "Room 12"
-            elif not begins or (line.is_row and index and _FULL_NAME.match(text, match.start())):
+            begins = index == 0 or text[: match.start()].rstrip(" \t\"'“(*_")[-1:] in _SENTENCE_STARTS
+            if not begins or (line.is_row and index and _FULL_NAME.match(text, match.start())):
                 capitalised[stem] += 1
     return capitalised, small
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.evidence.calendar_words import weekdays_in
 from agent.outcome import FoundPassage
@@ -44,7 +45,9 @@ class TextLine:
         return self.quote.text[label.end() :] if label else self.quote.text
 
 
+@lru_cache(maxsize=256)
 def words_of(text: str) -> frozenset[str]:
+    """Returns the folded words. The question and the headings are read with each line of the texts."""
     return frozenset(WORD.findall(fold_text(text)))
 
 

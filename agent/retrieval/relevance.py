@@ -8,6 +8,7 @@ difference.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -140,4 +141,9 @@ def _proximity_of_terms(query_terms: Sequence[QueryTerm], positions: Mapping[str
 
 
 def _are_close(positions: Sequence[int], other_positions: Sequence[int]) -> bool:
-    return any(abs(first - second) <= _MAX_DISTANCE for first in positions for second in other_positions)
+    """Whether two of the positions are close; both are in ascending order."""
+    for position in positions:
+        index = bisect_left(other_positions, position - _MAX_DISTANCE)
+        if index < len(other_positions) and other_positions[index] <= position + _MAX_DISTANCE:
+            return True
+    return False

@@ -80,40 +80,46 @@ class RuleReasoner:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
         lexicons = self.lexicons_for(question_context)
         message = shorten_message(question, lexicons)
-        decomposition = await self._decompose_short(message, question_context)
+        decomposition = await self._decompose_short(message, question_context, lexicons)
         return message.complete_decision(decomposition, lexicons)
 
-    async def _decompose_short(self, message: ShortMessage, question_context: QuestionContext) -> Decomposition:
+    async def _decompose_short(
+        self, message: ShortMessage, question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]
+    ) -> Decomposition:
         if not message.text_without_list or message.list_reading is None:
-            return await self._decompose_message(message.text, question_context)
-        decomposition = await self._decompose_message(message.text_without_list, question_context)
+            return await self._decompose_message(message.text, question_context, lexicons)
+        decomposition = await self._decompose_message(message.text_without_list, question_context, lexicons)
         if asks_about_set(decomposition):
             return decomposition
-        with_entry = await self._decompose_message(message.text, question_context)
+        with_entry = await self._decompose_message(message.text, question_context, lexicons)
         return with_entry if names_entry(with_entry, message.list_reading) else decomposition
 
-    async def _decompose_message(self, question: str, question_context: QuestionContext) -> Decomposition:
-        lexicons = self.lexicons_for(question_context)
+    async def _decompose_message(
+        self, question: str, question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]
+    ) -> Decomposition:
         language = choose_reply_language(question, question_context.last_plan, document_languages_of(lexicons))
         pack = load_pack(language)
         command = _find_command(question, question_context)
         if command is not None:
             return _with_language(command, language)
         if pack is not None:
-            decomposition = await self._decompose_translated(question, pack, question_context)
+            decomposition = await self._decompose_translated(question, pack, question_context, lexicons)
             return _with_language(decomposition, language)
         plain_message = await self._run_reading(question, lambda: simplify_message(question, lexicons))
-        reader = await self._open_reader(plain_message.text, question_context)
+        reader = await self._open_reader(plain_message.text, question_context, lexicons)
         decomposition = await self._run_reading(
             question, lambda: self._decompose_question(question, plain_message, question_context, reader)
         )
         return _with_language(_assess_words(decomposition, lexicons), language)
 
     async def _decompose_translated(
-        self, question: str, pack: LanguagePack, question_context: QuestionContext
+        self,
+        question: str,
+        pack: LanguagePack,
+        question_context: QuestionContext,
+        lexicons: Mapping[BucketId, BucketLexicon],
     ) -> Decomposition:
         """Decides on a message in a language that has a pack, as on the same message in English."""
-        lexicons = self.lexicons_for(question_context)
         message = await self._run_reading(
             question, lambda: translate_message(question, pack, lexicons, question_context.now.date())
         )
@@ -121,7 +127,7 @@ class RuleReasoner:
         command = _find_command(message.rewritten.text, question_context) or _find_command(text, question_context)
         if command is not None:
             return command
-        reader = await self._open_reader(text, question_context)
+        reader = await self._open_reader(text, question_context, lexicons)
         decomposition = await self._run_reading(
             question, lambda: self._decompose_plain_message(text, question_context, reader)
         )
@@ -136,8 +142,9 @@ class RuleReasoner:
         async with self._long_readings:
             return await asyncio.to_thread(read)
 
-    async def _open_reader(self, text: str, question_context: QuestionContext) -> QuestionReader:
-        lexicons = self.lexicons_for(question_context)
+    async def _open_reader(
+        self, text: str, question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]
+    ) -> QuestionReader:
         last_plan = question_context.last_plan
         last_questions = [] if last_plan is None else [leg.question for leg in last_plan.legs]
         # An elliptic message is read as the last question with other values, so the words of both are compared.

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import cast
 
-from storage.quantities.days import MONTH_NUMBERS, MONTH_PATTERN
+from storage.quantities.days import MONTH_NUMBERS, MONTH_PATTERN, may_name_month
 from storage.quantities.measures import MeasureSpan, find_measures, find_spelled_measures
 from storage.quantities.money import (
     CURRENCIES_BY_SIGN,
@@ -277,6 +277,8 @@ def _take_times(text: str) -> tuple[list[int], str]:
 def _take_days_of_months(text: str) -> tuple[list[tuple[int, int]], str]:
     days: list[tuple[int, int]] = []
     spans: list[tuple[int, int]] = []
+    if not may_name_month(text):
+        return days, text
     for match in _DAY_OF_MONTH.finditer(text):
         if "may" in (match["month"], match["name"]):  # "7 may fit" names no month
             continue

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from typing import cast
 
 from agent.limits import NAMED_VALUES, SHOWN_DOCUMENTS
@@ -136,9 +137,12 @@ class _EvidenceCollector:
 
     def add(self, value: object) -> None:
         """Adds the numbers and strings of a value. Functions and other objects hold none."""
+        if value is None or value is True or value is False:
+            return
+        if type(value) is str:  # most of what records hold
+            self._add_text(value)
+            return
         match value:
-            case None | bool():
-                return
             case Enum():
                 self._add_text(str(value.value))
             case str():
@@ -176,13 +180,12 @@ class _EvidenceCollector:
                 self.numbers.add(float(len(cast(tuple[object, ...], value))))
             for member in _limit_records(cast(Iterable[object], value)):
                 self.add(member)
-        elif is_dataclass(value) and not isinstance(value, type):
-            for member in fields(value):
-                self._add_named_member(member.name, cast(object, getattr(value, member.name)))
+        elif not isinstance(value, type):
+            for name in _member_names_of(type(value)):
+                self._add_named_member(name, cast(object, getattr(value, name)))
 
     def _add_named_member(self, name: str, member: object) -> None:
-        is_count = name == "count" or name.endswith("_count")
-        if is_count and isinstance(member, int) and member == 0:
+        if member == 0 and isinstance(member, int) and (name == "count" or name.endswith("_count")):
             self.empty_counts += 1
         if name in _ABSENT_WORD_MEMBERS and isinstance(member, tuple):
             self.absent_words |= {str(word).casefold() for word in cast(tuple[object, ...], member)}
@@ -203,6 +206,12 @@ class _EvidenceCollector:
         if text and text not in self.texts and self._characters < _MAX_TEXT_CHARACTERS:
             self.texts[text] = None
             self._characters += len(text)
+
+
+@cache
+def _member_names_of(kind: type) -> tuple[str, ...]:
+    """The names of the members of a dataclass; none for another type."""
+    return tuple(member.name for member in fields(kind)) if is_dataclass(kind) else ()
 
 
 def evidence_text_of_field(field: SchemaField) -> str:

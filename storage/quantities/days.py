@@ -51,6 +51,15 @@ CLEAR_MONTH_PATTERN = rf"(?:{alternatives_of(CLEAR_MONTH_NUMBERS)})"
 MONTH_PATTERN = rf"(?:{alternatives_of(MONTH_NUMBERS)})"
 WEEKDAY_PATTERN = rf"(?:{'|'.join(sorted(set(_names_of_weekdays()), key=len, reverse=True))})"
 
+# What every name of a month begins with, in ASCII; a pattern that ignores case takes a dotless i for an i, too.
+_MONTH_BEGINNINGS = tuple(sorted({name[:3].replace("ı", "i") for name in MONTH_NUMBERS}))
+
+
+def may_name_month(text: str) -> bool:
+    """Whether a name of a month may stand in the text; it takes far less time than to look for all of them."""
+    return not text.isascii() or any(map(text.lower().__contains__, _MONTH_BEGINNINGS))
+
+
 # -- whole strings
 
 _ISO_DATE = re.compile(

@@ -4,6 +4,7 @@ Stricter than `days.find_dates`, which tolerates errors of scanners: here `march
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -15,6 +16,7 @@ from storage.quantities.days import (
     MONTH_PATTERN,
     WEEKDAY_PATTERN,
     full_year,
+    may_name_month,
 )
 from storage.quantities.money import CURRENCIES_BY_NAME, SIGN_CHARACTERS
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, ORDINALS_BY_WORD, alternatives_of
@@ -43,33 +45,48 @@ _ORDINALS = {word: number for word, number in ORDINALS_BY_WORD.items() if number
 _ORDINAL_DAY = alternatives_of(ORDINALS_BY_WORD, high=31)
 DECADES_BY_WORD = {f"{word[:-1]}ies": number for word, number in NUMBERS_BY_WORD.items() if 20 <= number <= 90}
 _BEFORE_DECADE = r"(?:(?<=\bthe\s)|(?<=\bearly\s)|(?<=\bmid\s)|(?<=\bmid-)|(?<=\blate\s)|(?<=['’]))"
-_PATTERNS = tuple(  # where two match, the first is the more exact
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{YEAR_PATTERN}-{_PADDED_MONTH}-{_PADDED_DAY}\b",
-        rf"\b{YEAR_PATTERN}/{_PADDED_MONTH}/{_PADDED_DAY}\b",
-        rf"\b{YEAR_PATTERN}-{_PADDED_MONTH}\b(?!-\d)",
-        rf"(?<![\d/.-]){YEAR_PATTERN}\s?[-–—]\s?(?P<until>(?:19|20|21)\d\d)\b(?![-/]\d)",
-        rf"(?<![\d/]){_MONTH_NUMBER}/{YEAR_PATTERN}\b",
-        rf"\bH(?P<half>[12])[\s/-]*{YEAR_PATTERN}\b",
-        r"\b(?:the\s+)?(?P<decade>(?:19|20)\d0)s\b",
-        rf"{_BEFORE_DECADE}(?P<tens>[2-9]0)['’]?s\b",
-        rf"{_BEFORE_DECADE}(?P<tens>{'|'.join(DECADES_BY_WORD)})\b",
-        rf"\b{_WEEKDAY_BEFORE}{DAY_PATTERN}{_DAY_OF}\s+(?P<month>{MONTH_PATTERN})\.?,?(?:\s+de)?\s+{_YEAR_OF_DAY}\b",
-        rf"\b{_WEEKDAY_BEFORE}(?P<month>{ENGLISH_MONTH_PATTERN})\.?\s+{DAY_PATTERN},?\s+{_YEAR_OF_DAY}\b",
-        rf"\b(?P<word>{_ORDINAL_DAY})\s+(?:day\s+)?of\s+(?P<month>{MONTH_PATTERN}),?\s+{YEAR_PATTERN}\b",
-        rf"\b(?P<month>{CLEAR_MONTH_PATTERN})\.?,?\s+(?:(?:of|de)\s+)?{YEAR_PATTERN}\b",
-        rf"\b(?P<day>{_DAY_NUMBER})\.{_MONTH_NUMBER}\.{YEAR_PATTERN}\b",
-        rf"(?<!\w-)\b(?P<a>{_DAY_NUMBER})(?P<mark>[/-])(?P<b>{_DAY_NUMBER})(?P=mark){YEAR_PATTERN}\b",
-        rf"(?<![\d/])(?P<a>{_DAY_NUMBER})/(?P<b>{_DAY_NUMBER})/(?P<short>\d\d)\b(?!/)",
-        rf"\bQ(?P<quarter>[1-4])[\s/-]*(?:of\s+)?{YEAR_PATTERN}\b",
-        rf"\b{YEAR_PATTERN}[\s/-]*Q(?P<quarter>[1-4])\b",
-        rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\s+quarter\s+(?:of\s+)?{YEAR_PATTERN}\b",
-        rf"\b(?P<half>first|second)\s+half\s+(?:of\s+)?{YEAR_PATTERN}\b",
-        rf"(?:(?<![\w.,/{SIGN_CHARACTERS}-])|(?<=\bmid-)){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
+_MONTH_MARK = ("month",)  # stands for the names of all months
+# One of the marks that a text in ASCII and small letters needs, and the pattern. Where two match, the first is the more
+# exact.
+_MARKED_PATTERNS = tuple(
+    (marks, re.compile(pattern, re.IGNORECASE))
+    for marks, pattern in (
+        (("-",), rf"\b{YEAR_PATTERN}-{_PADDED_MONTH}-{_PADDED_DAY}\b"),
+        (("/",), rf"\b{YEAR_PATTERN}/{_PADDED_MONTH}/{_PADDED_DAY}\b"),
+        (("-",), rf"\b{YEAR_PATTERN}-{_PADDED_MONTH}\b(?!-\d)"),
+        (("-",), rf"(?<![\d/.-]){YEAR_PATTERN}\s?[-–—]\s?(?P<until>(?:19|20|21)\d\d)\b(?![-/]\d)"),
+        (("/",), rf"(?<![\d/]){_MONTH_NUMBER}/{YEAR_PATTERN}\b"),
+        (("h1", "h2"), rf"\bH(?P<half>[12])[\s/-]*{YEAR_PATTERN}\b"),
+        (("0s",), r"\b(?:the\s+)?(?P<decade>(?:19|20)\d0)s\b"),
+        (("0s", "0's"), rf"{_BEFORE_DECADE}(?P<tens>[2-9]0)['’]?s\b"),
+        (("ties",), rf"{_BEFORE_DECADE}(?P<tens>{'|'.join(DECADES_BY_WORD)})\b"),
+        (
+            _MONTH_MARK,
+            rf"\b{_WEEKDAY_BEFORE}{DAY_PATTERN}{_DAY_OF}\s+(?P<month>{MONTH_PATTERN})\.?,?(?:\s+de)?\s+{_YEAR_OF_DAY}\b",
+        ),
+        (
+            _MONTH_MARK,
+            rf"\b{_WEEKDAY_BEFORE}(?P<month>{ENGLISH_MONTH_PATTERN})\.?\s+{DAY_PATTERN},?\s+{_YEAR_OF_DAY}\b",
+        ),
+        (_MONTH_MARK, rf"\b(?P<word>{_ORDINAL_DAY})\s+(?:day\s+)?of\s+(?P<month>{MONTH_PATTERN}),?\s+{YEAR_PATTERN}\b"),
+        (_MONTH_MARK, rf"\b(?P<month>{CLEAR_MONTH_PATTERN})\.?,?\s+(?:(?:of|de)\s+)?{YEAR_PATTERN}\b"),
+        ((".",), rf"\b(?P<day>{_DAY_NUMBER})\.{_MONTH_NUMBER}\.{YEAR_PATTERN}\b"),
+        (("/", "-"), rf"(?<!\w-)\b(?P<a>{_DAY_NUMBER})(?P<mark>[/-])(?P<b>{_DAY_NUMBER})(?P=mark){YEAR_PATTERN}\b"),
+        (("/",), rf"(?<![\d/])(?P<a>{_DAY_NUMBER})/(?P<b>{_DAY_NUMBER})/(?P<short>\d\d)\b(?!/)"),
+        (("q",), rf"\bQ(?P<quarter>[1-4])[\s/-]*(?:of\s+)?{YEAR_PATTERN}\b"),
+        (("q",), rf"\b{YEAR_PATTERN}[\s/-]*Q(?P<quarter>[1-4])\b"),
+        (("quarter",), rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\s+quarter\s+(?:of\s+)?{YEAR_PATTERN}\b"),
+        (("half",), rf"\b(?P<half>first|second)\s+half\s+(?:of\s+)?{YEAR_PATTERN}\b"),
+        (
+            ("",),
+            rf"(?:(?<![\w.,/{SIGN_CHARACTERS}-])|(?<=\bmid-)){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
+        ),
     )
 )
-_MAY_HOLD_PERIOD = re.compile(rf"\d|{'|'.join(DECADES_BY_WORD)}", re.IGNORECASE)  # a part of every pattern
+# A part of every pattern: a year of four digits, one of two digits with the mark before it, or a decade.
+_MAY_HOLD_PERIOD = re.compile(
+    rf"(?:19|20|21)\d\d|['’]\d\d|/\d\d|[2-9]0['’]?s|{'|'.join(DECADES_BY_WORD)}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +107,20 @@ def find_periods(text: str, *, day_first: bool = False) -> list[PeriodSpan]:
     spans = list[PeriodSpan]()
     if _MAY_HOLD_PERIOD.search(text) is None:
         return spans
-    for pattern in _PATTERNS:
+    for pattern in _patterns_for(text):
         for match in pattern.finditer(text):
             span = _period_of_match(match, day_first)
             if span is not None and all(match.end() <= other.start or match.start() >= other.end for other in spans):
                 spans.append(span)
     return spans
+
+
+def _patterns_for(text: str) -> Iterator[re.Pattern[str]]:
+    """The patterns that may match: all are slow, and most need a mark or a name that the text does not have."""
+    lowered, is_ascii, may_name = text.lower(), text.isascii(), may_name_month(text)
+    for marks, pattern in _MARKED_PATTERNS:
+        if not is_ascii or (may_name if marks is _MONTH_MARK else any(mark in lowered for mark in marks)):
+            yield pattern
 
 
 def _period_of_match(match: re.Match[str], day_first: bool) -> PeriodSpan | None:

@@ -109,7 +109,11 @@ class _CompoundCondition:
         object.__setattr__(self, "members", tuple(dict.fromkeys(_flatten_members(self.members, type(self)))))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and set(self.members) == set(other.members)
+        if self is other:
+            return True
+        if not isinstance(other, type(self)) or len(self.members) != len(other.members):  # they do not repeat
+            return False
+        return self.members == other.members or set(self.members) == set(other.members)
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, frozenset(self.members)))
@@ -219,6 +223,8 @@ def _drop_zero_sign(value: Scalar) -> Scalar:
 
 def conjunction_of(*conditions: Condition) -> Condition:
     """Returns the conjunction of the conditions; a single condition is returned as it is."""
+    if not conditions:
+        return MATCH_ALL
     conjunction = AndCondition(conditions)
     return conjunction.members[0] if len(conjunction.members) == 1 else conjunction
 

@@ -37,6 +37,7 @@ _VERBS: Final = frozenset(
     replaces stays goes comes gives gets knows wants apply ask bring call see send hand take give book pay register
     return""".split()
 )
+_WORDS_BEFORE_NO_NOUN: Final = _QUESTION_WORDS | _PRONOUNS | _AUXILIARIES | _NEGATIONS | _VERBS
 _ADVERBS: Final = frozenset("weekly monthly yearly quarterly hourly annually here there now then".split())
 _STATES: Final = frozenset("present absent excused alone".split())  # adjectives that hold people, not a quality
 _ADVERBS_BEFORE_PARTICIPLES: Final = frozenset(
@@ -185,7 +186,7 @@ def _is_noun_phrase(label: str) -> bool:
     first, last = words[0], words[-1]
     if label.endswith(("?", "!")) or last in PREPOSITIONS or first in PREPOSITIONS:
         return False
-    if first in _QUESTION_WORDS | _PRONOUNS | _AUXILIARIES | _NEGATIONS | _VERBS:
+    if first in _WORDS_BEFORE_NO_NOUN:
         return False
     if len(words) == 1:
         return first not in _ADVERBS | _STATES and not is_participle(first)

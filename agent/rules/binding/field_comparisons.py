@@ -27,6 +27,7 @@ _GREATER_WORDS = frozenset(
 _LESS_WORDS = frozenset("less lower fewer under below before earlier sooner".split())
 _EQUAL_WORDS = frozenset("equal equals equalled same".split())
 _LATE_WORDS, _EARLY_WORDS = frozenset({"late"}), frozenset({"early"})
+_COMPARING_WORDS = _GREATER_WORDS | _LESS_WORDS | _EQUAL_WORDS | _LATE_WORDS | _EARLY_WORDS
 _JOINING_WORDS = frozenset(
     """than the its their his her it they was were is are being been be as to of by a an that which what had has have
     date day up went go goes much originally first we they money cost costing""".split()
@@ -81,7 +82,7 @@ def build_field_comparison(selection: SpanSelection, literals: Sequence[Question
 
 def _may_compare(selection: SpanSelection) -> bool:
     words = {token.word for token in selection.tokens}
-    return bool(words & (_GREATER_WORDS | _LESS_WORDS | _EQUAL_WORDS | _LATE_WORDS | _EARLY_WORDS))
+    return bool(words & _COMPARING_WORDS)
 
 
 def _named_fields(selection: SpanSelection) -> Iterator[_NamedField]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from agent.english.function_words import (
     AGGREGATE_WORDS,
@@ -90,6 +91,7 @@ _SHORT_NAME_COST = 0.2
 _MAX_LONGER_NAMES = 20  # names that hold a name among other words, and are distinguished from it
 _MAX_NAME_WORDS = 6  # of a name without its noun
 _OWN_VALUE_COST = 0.15  # of a value that is not a name: where it is the name of another document, that comes first
+_WORDS_OF_NO_END = STOP_WORDS | PREPOSITIONS  # behind a literal
 _LITERAL_COST = 0.02  # for each word beside the number
 
 
@@ -272,13 +274,22 @@ class _WordPhraseFinder:
             names = short_names_of(key, lexicon)
             if not names:
                 continue
-            for first in range(len(self._tokens)):
-                for last in range(first + 1, min(first + _MAX_NAME_WORDS, len(self._tokens)) + 1):
-                    name = names.get(" ".join(token.word for token in self._tokens[first:last]))
-                    if name is not None:
-                        self._value_tokens.update(range(first, last))
-                        named = self._named_set(key, name, self._text_of(first, last), lexicon)
-                        self._add(first, last, named, _SHORT_NAME_COST)
+            for words, first, last in self._spans_of_names:
+                name = names.get(words)
+                if name is not None:
+                    self._value_tokens.update(range(first, last))
+                    named = self._named_set(key, name, self._text_of(first, last), lexicon)
+                    self._add(first, last, named, _SHORT_NAME_COST)
+
+    @cached_property
+    def _spans_of_names(self) -> Sequence[tuple[str, int, int]]:
+        """The words of each span that is no longer than a name, and its tokens."""
+        words, count = [token.word for token in self._tokens], len(self._tokens)
+        return [
+            (" ".join(words[first:last]), first, last)
+            for first in range(count)
+            for last in range(first + 1, min(first + _MAX_NAME_WORDS, count) + 1)
+        ]
 
     def _add_partial_value(self, match: PartialMatch, first: int, last: int, lexicon: BucketLexicon) -> None:
         """ "The Mississippi" of a river called Mississippi River: as the words alone are read."""
@@ -376,7 +387,7 @@ class _WordPhraseFinder:
                 continue
             for first in range(max(inside[0] - _MAX_BEFORE_LITERAL, 0), inside[0] + 1):
                 for last in range(inside[-1] + 1, min(inside[-1] + 1 + _MAX_BEHIND_LITERAL, len(self._tokens)) + 1):
-                    if last > inside[-1] + 1 and self._tokens[last - 1].word in STOP_WORDS | PREPOSITIONS:
+                    if last > inside[-1] + 1 and self._tokens[last - 1].word in _WORDS_OF_NO_END:
                         continue  # "in 2025 *with*"
                     if RELATIVE_PRONOUNS & {token.word for token in self._tokens[first:last]}:
                         continue

@@ -21,6 +21,7 @@ from agent.english.light_words import is_light_verb
 from agent.rules.words.tokens import QuestionToken
 from storage.search.plan import AnswerForm
 
+_WORDS_OF_NO_NOUN = STOP_WORDS | LINKING_VERBS | MENTION_WORDS | NEGATIONS | RELATIVE_PRONOUNS
 _SUBJECTS = PRONOUNS | {"nobody", "everybody", "people"}
 _AUXILIARIES = frozenset("did do does have has had".split())
 _STATE_ADVERBS = frozenset({"still", "yet", "not", "never"})  # right behind a noun they open a state: "still open"
@@ -82,7 +83,7 @@ def _find_clauses(question: str, tokens: Sequence[QuestionToken], ends: Set[str]
 
 
 def _may_be_noun(word: str) -> bool:
-    return word not in STOP_WORDS | LINKING_VERBS | MENTION_WORDS | NEGATIONS | RELATIVE_PRONOUNS
+    return word not in _WORDS_OF_NO_NOUN
 
 
 def _clause_from(question: str, tokens: Sequence[QuestionToken], first: int, ends: Set[str]) -> Sequence[QuestionToken]:

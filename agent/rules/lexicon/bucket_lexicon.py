@@ -50,6 +50,7 @@ _MAX_REORDERED_SPAN = 7  # tokens of a span that may contain these words
 # Function words that may appear between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
 _STOP_WORDS_IN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})
 _STOP_WORDS_IN_FLAGS = FORMS_OF_BE | {"not", "t"}
+_STOP_WORDS_IN_PHRASES = _STOP_WORDS_IN_NAMES | _STOP_WORDS_IN_FLAGS
 _NEGATIVE_PREFIXES = ("un", "non")
 _WORDS_AFTER_PARTICIPLE = frozenset({"or", "and", "but", "yet", "anywhere"})
 _EXACT_VALUE_BONUS, _EXACT_NOUN_BONUS = 0.15, 0.3  # weight added to a meaning that is spelled exactly like the words
@@ -92,11 +93,12 @@ class BucketLexicon(PhraseMeanings):
 
     def _find_unexplained_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """The words of a question phrase mention no other field: the "cost" in "what does it cost to hire"."""
-        asking = list(self._question_phrase_links(self._mark_names(tokens)))
+        partial_links = tuple(self._partial_links(tokens))
+        asking = list(self._question_phrase_links(_mark_names(tokens, partial_links)))
         yield from asking
         phrase_tokens = frozenset[int]().union(*(link.phrase_tokens for link in asking))
         verb_tokens = {index for link in asking if link.phrase_tokens for index in range(link.first, link.last)}
-        for link in self._find_word_links(tokens):
+        for link in self._find_word_links(tokens, partial_links):
             span = range(link.first, link.last)
             if isinstance(link.meaning, FieldMention) and not self.is_flag(link.meaning):
                 is_explained = phrase_tokens.issuperset(span) or not verb_tokens.isdisjoint(span)
@@ -107,17 +109,9 @@ class BucketLexicon(PhraseMeanings):
             if not is_explained:
                 yield link
 
-    def _mark_names(self, tokens: Sequence[QuestionToken]) -> tuple[QuestionToken, ...]:
-        """ "Who has the *pixel*": returns the tokens with those as names that are a part of few names."""
-        names = {
-            index
-            for link in self._partial_links(tokens)
-            if isinstance(link.meaning, PartialMatch) and len(link.meaning.values) <= _MAX_UNCAPITALISED_VALUES
-            for index in range(link.first, link.last)
-        }
-        return tuple(replace(token, is_name=True) if index in names else token for index, token in enumerate(tokens))
-
-    def _find_word_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+    def _find_word_links(
+        self, tokens: Sequence[QuestionToken], partial_links: Sequence[SpanLink]
+    ) -> Iterator[SpanLink]:
         stems = tuple(token.stem for token in tokens)
         for first in range(len(stems)):
             for last in range(first + 1, min(first + self._max_phrase_length(stems, first), len(tokens)) + 1):
@@ -152,7 +146,7 @@ class BucketLexicon(PhraseMeanings):
         yield from self._negative_prefix_links(tokens)
         yield from self._negated_participle_links(tokens)
         yield from self._flag_phrase_links(tokens)
-        yield from self._partial_links(tokens)
+        yield from partial_links
         yield from self._reordered_links(tokens)
         for index, token in enumerate(tokens):
             hint = None if token.is_quoted else self._hints.get(token.stem)
@@ -321,10 +315,7 @@ class BucketLexicon(PhraseMeanings):
             for last in content_indexes[start + 1 : start + MAX_REORDERED_WORDS]:
                 between = tokens[first : last + 1]
                 stop_words = [token.word for token in between if token.word in STOP_WORDS]
-                if (
-                    last - first > _MAX_REORDERED_SPAN
-                    or not set(stop_words) <= _STOP_WORDS_IN_NAMES | _STOP_WORDS_IN_FLAGS
-                ):
+                if last - first > _MAX_REORDERED_SPAN or not set(stop_words) <= _STOP_WORDS_IN_PHRASES:
                     break
                 needs_flag = bool(set(stop_words) & _STOP_WORDS_IN_FLAGS)
                 stems.add(tokens[last].stem)
@@ -386,6 +377,17 @@ class BucketLexicon(PhraseMeanings):
     @cached_property
     def _known_words(self) -> KnownWords:
         return KnownWords(self.schema, self._value_index.values_for_spelling(), self.analyser)
+
+
+def _mark_names(tokens: Sequence[QuestionToken], partial_links: Sequence[SpanLink]) -> tuple[QuestionToken, ...]:
+    """ "Who has the *pixel*": returns the tokens with those as names that are a part of few names."""
+    names = {
+        index
+        for link in partial_links
+        if isinstance(link.meaning, PartialMatch) and len(link.meaning.values) <= _MAX_UNCAPITALISED_VALUES
+        for index in range(link.first, link.last)
+    }
+    return tuple(replace(token, is_name=True) if index in names else token for index, token in enumerate(tokens))
 
 
 def _is_relative_clause(match: PhraseMatch[FieldMention], tokens: Sequence[QuestionToken]) -> bool:

@@ -23,6 +23,7 @@ from storage.search.schema import Schema
 _MIN_CORRECTABLE_LETTERS = 5  # letters of a word that is corrected; shorter words resemble too many others
 _MIN_LETTERS_FOR_TWO_EDITS = 8  # letters of a word from which two edits are allowed
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
+_CORRECT_WORDS = _UNINFORMATIVE_WORDS | GENERIC_NOUNS | PEOPLE_NOUNS | HAVING_VERBS
 
 
 class KnownWords:
@@ -40,7 +41,7 @@ class KnownWords:
         if (
             len(word) < _MIN_CORRECTABLE_LETTERS
             or not word.isalpha()
-            or word in _UNINFORMATIVE_WORDS | GENERIC_NOUNS | PEOPLE_NOUNS | HAVING_VERBS
+            or word in _CORRECT_WORDS
             or token.stem in self._known_stems
         ):
             return None

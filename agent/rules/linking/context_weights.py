@@ -33,6 +33,7 @@ _ROUTE_BONUS = 1.2  # weight added to each of two places that "to" connects, if 
 _WORDS_BEFORE_TO = frozenset("over across on through up down".split())
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _WORDS_BEFORE_OWN_VALUE = FORMS_OF_BE | frozenset("of named called as the a an".split())
+_WORDS_BETWEEN_OWN_VALUES = _WORDS_BEFORE_OWN_VALUE | PREPOSITIONS
 _ASKING_WORDS = frozenset("which what per each every different by".split())
 
 
@@ -164,7 +165,7 @@ def _follows_own_field(
         and not other.meaning.is_hint
         and (other.meaning.field, other.meaning.column) == (meaning.field, meaning.column)
         and 0 <= link.first - other.last <= 2
-        and all(token.word in _WORDS_BEFORE_OWN_VALUE | PREPOSITIONS for token in tokens[other.last : link.first])
+        and all(token.word in _WORDS_BETWEEN_OWN_VALUES for token in tokens[other.last : link.first])
         for other in links
     )
 

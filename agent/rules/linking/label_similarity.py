@@ -8,7 +8,7 @@ both were measured on some fifty pairs of words.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache
@@ -192,23 +192,38 @@ def _compare_with_labels(words: Sequence[str], word_vectors: "Vectors", labels: 
     cosines = word_vectors @ labels.matrix.T
     synonym, first = labels.first_synonym, labels.first_value
     return WordSimilarities(
-        names_by_word=_best_scores(words, labels.fields[:synonym], cosines[:, :synonym]),
-        labels_by_word=_best_scores(words, labels.fields[:first], cosines[:, :first]),
-        values_by_word=_best_scores(words, labels.fields[first:], cosines[:, first:]),
+        names_by_word=_BestScores(words, labels.fields[:synonym], cosines[:, :synonym]),
+        labels_by_word=_BestScores(words, labels.fields[:first], cosines[:, :first]),
+        values_by_word=_BestScores(words, labels.fields[first:], cosines[:, first:]),
     )
 
 
-def _best_scores(
-    words: Sequence[str], fields: Sequence[FieldName | None], cosines: "Vectors"
-) -> Mapping[str, Similarities]:
-    """Returns for each word the largest cosine of each field."""
-    import numpy as np
+class _BestScores(Mapping[str, Similarities]):
+    """The largest cosine of each field by word. It is computed for a word that is asked for: of most, none asks."""
 
-    columns_by_name: dict[FieldName | None, list[int]] = {}
-    for column, name in enumerate(fields):
-        columns_by_name.setdefault(name, []).append(column)
-    best = {name: np.max(cosines[:, columns], axis=1).tolist() for name, columns in columns_by_name.items()}
-    return {word: {name: scores[row] for name, scores in best.items()} for row, word in enumerate(words)}
+    def __init__(self, words: Sequence[str], fields: Sequence[FieldName | None], cosines: "Vectors") -> None:
+        self._rows = {word: row for row, word in enumerate(words)}
+        self._fields, self._cosines = fields, cosines
+        self._scores_by_word: dict[str, Similarities] = {}
+
+    def __getitem__(self, word: str) -> Similarities:
+        scores = self._scores_by_word.get(word)
+        if scores is None:
+            scores = self._scores_by_word[word] = self._find_scores(self._rows[word])
+        return scores
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _find_scores(self, row: int) -> Similarities:
+        best: dict[FieldName | None, float] = {}
+        for name, score in zip(self._fields, cast(list[float], self._cosines[row].tolist()), strict=True):
+            if name not in best or score > best[name]:
+                best[name] = score
+        return best
 
 
 def _score_of(scored: tuple[float, FieldName | None]) -> float:

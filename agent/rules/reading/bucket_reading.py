@@ -272,6 +272,8 @@ def _without_unused_hints(selection: SpanSelection) -> SpanSelection:
         for index, link in enumerate(selection.links)
         if _is_hint(link.meaning) and index not in selection.usage.links and not _follows_who(link, selection.tokens)
     ]
+    if not unused_indexes:
+        return selection
     kept_indexes = [index for index in range(len(selection.links)) if index not in unused_indexes]
     usage = replace(selection.usage, links={kept_indexes.index(index) for index in selection.usage.links})
     return replace(selection, links=tuple(selection.links[index] for index in kept_indexes), usage=usage)

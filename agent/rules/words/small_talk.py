@@ -99,6 +99,7 @@ _WEEKDAY_WISH = re.compile(r"happy\s+\w+", re.IGNORECASE)
 _MARKS_BEFORE_CLAUSE = " \t\r\n\u00a0,;:–—(-"
 _MAX_GREETING_WORDS, _MAX_THANKS_WORDS = 4, 8
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS | ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES
+_IDLE_WORDS = STOP_WORDS | FILLER_WORDS
 _TASK_WORDS = LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | QUESTION_WORDS | REFERRING_WORDS
 
 
@@ -205,7 +206,7 @@ def _is_purpose(clause: str, *, is_first: bool, is_set_off: bool) -> bool:
 def _is_idle(words: Sequence[str], *, allows_question_word: bool) -> bool:
     """ "Just wondering", "if possible", "not sure but": only words about the asking, and not a lone connective."""
     parts = [part for word in words for part in word.split("'")]
-    content_words = [part for part in parts if part not in STOP_WORDS | FILLER_WORDS]
+    content_words = [part for part in parts if part not in _IDLE_WORDS]
     is_about_asking = bool(set(content_words) & (ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES))
     task_words = _TASK_WORDS - {"that", "it", "this"} - (QUESTION_WORDS if allows_question_word else frozenset())
     return is_about_asking and set(parts) <= _EMPTY_WORDS and not set(words) & task_words

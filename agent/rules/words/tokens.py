@@ -9,7 +9,7 @@ from storage.search.analyser import Analyser
 _QUOTED_PHRASE = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,300})[\"“”„«»]")
 _MIN_MEN_LETTERS = 5
 _NO_PLURALS = frozenset("specimen regimen abdomen acumen stamen".split())
-_SENTENCE_START = re.compile(r"(?:^|[.?!;]\s)\s*$")
+_SENTENCE_ENDS = (".", "?", "!", ";")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,13 @@ def _looks_like_name(question: str, start: int, end: int) -> bool:
     return written != "I" and any(c.isupper() or c.isdigit() for c in written)
 
 
+def _begins_sentence(question: str, start: int) -> bool:
+    """Whether only blanks precede, or a mark that ends a sentence and blanks."""
+    before = question[:start]
+    text = before.rstrip()
+    return not text or (len(text) < start and text.endswith(_SENTENCE_ENDS))
+
+
 @lru_cache(maxsize=256)
 def tokenize_question(
     question: str, analyser: Analyser, quotations: tuple[QuotedPhrase, ...] = ()
@@ -76,7 +83,7 @@ def tokenize_question(
             start=word.start,
             end=word.end,
             is_name=_looks_like_name(question, word.start, word.end),
-            begins_sentence=_SENTENCE_START.search(question, 0, word.start) is not None,
+            begins_sentence=_begins_sentence(question, word.start),
             is_quoted=any(quotation.start <= word.start < quotation.end for quotation in quotations),
         )
         for word, term in pairs
