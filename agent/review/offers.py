@@ -65,6 +65,7 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
     candidates = relaxations.derive_relaxations(leg, answers, review.alternatives, review.question_context.schemas)
     if isinstance(clarification.facts, NoAnswerFacts):  # it names no condition that a choice could leave out
         candidates = [candidate for candidate in candidates if not isinstance(candidate.label, _LABELS_OF_CONDITIONS)]
+    session.ask_with_next(refinements.count_requests_for(leg, candidates))
     nearest = await refinements.count_refinements(
         session,
         leg,
@@ -119,6 +120,14 @@ async def _nearest_document_candidates(
 async def _document_candidates(
     review: LegReview, hits: Sequence[PassageHit], doc_ids: tuple[DocId, ...]
 ) -> Sequence[RefinementCandidate]:
+    """Returns a choice for each document of the hits. What they and the forms beside them are counted by is known
+    before the documents are, so that one round trip does for both.
+    """
+    counted = (
+        *refinements.possible_form_candidates(review.alternatives, review.question_context.schemas),
+        *refinements.shown_document_candidates(review.leg, hits, {}),
+    )
+    review.session.ask_with_next(refinements.count_requests_for(review.leg, counted))
     request = DocumentRequest(doc_ids)
     documents = {document.doc_id: document for document in (await review.session.ask_index((request,)))[request]}
     return refinements.shown_document_candidates(review.leg, hits, documents)

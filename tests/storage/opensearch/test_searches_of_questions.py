@@ -34,7 +34,7 @@ class QuestionCost:
 _MAX_COSTS = {
     "look-up of a value": QuestionCost(3, 12),
     "look-up in text": QuestionCost(2, 10),
-    "text of all buckets": QuestionCost(4, 10),  # 2 and 6 with an answer; else the nearest documents are counted
+    "text of all buckets": QuestionCost(3, 9),  # 2 and 6 with an answer; else the nearest documents are loaded, too
     "steps": QuestionCost(3, 12),
     "searched again": QuestionCost(4, 20),
     "list": QuestionCost(3, 7),
