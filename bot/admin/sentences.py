@@ -107,6 +107,8 @@ SUBJECT_MISSING: Final = "Choose somebody who may see this bucket."
 GROUP_MISSING: Final = "There is no such group any more."
 LIMIT_INVALID: Final = "A whole number from 1 on; leave it empty for any number."
 LIMITS_SAVED: Final = "Saved; it holds from the next question on."
+PAGE_LINK_NOTE: Final = "This link is for you alone. It opens the admin page once, within ten minutes."
+OPEN_PAGE: Final = "Open the admin page"
 NO_CHANGES: Final = "Nothing has been changed yet."
 NO_LONGER_ADMIN: Final = "You are no longer an admin."
 

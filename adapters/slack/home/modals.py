@@ -41,6 +41,8 @@ from bot.admin.sentences import (
     LIMIT_LABELS,
     NO_CHANGES,
     NO_GRANTS,
+    OPEN_PAGE,
+    PAGE_LINK_NOTE,
     REMOVE_ADMIN_WARNING,
     REVOKE_WARNING,
     describe_change,
@@ -109,9 +111,8 @@ def notice_view(sentence: str) -> Mapping[str, Json]:
 
 def page_link_view(link: str) -> Mapping[str, Json]:
     """Returns the modal with the link to the admin page: a text, since a button would also be sent to Parley."""
-    sentence = "This link is for you alone. It opens the admin page once, within ten minutes."
-    opener = bullet_list_block([[link_element(link, "Open the admin page")]])
-    return modal_view(NOTICE_VIEW, "Admin page", [plain_lines_block(sentence), opener])
+    opener = bullet_list_block([[link_element(link, OPEN_PAGE)]])
+    return modal_view(NOTICE_VIEW, "Admin page", [plain_lines_block(PAGE_LINK_NOTE), opener])
 
 
 def bucket_grants_view(

@@ -6,6 +6,7 @@ from typing import Final
 from adapters.teams.administration.card_pages import AdminCards, CardRequest, find_granted_subject
 from adapters.teams.administration.grant_cards import CardNotice
 from adapters.teams.administration.grant_form import NOT_A_PERSON, GrantForm, read_grant_form, read_typed_person
+from adapters.teams.administration.overview_cards import page_link_card
 from adapters.teams.administration.saved_search_cards import confirm_stop_card
 from adapters.teams.administration.submissions import AdminSubmission
 from adapters.teams.administration.viewers import CardViewer
@@ -59,6 +60,8 @@ class AdminActions:
                 return await self._cards.load_questions_card(viewer)
             case "changes":
                 return await self._cards.load_changes_card(viewer)
+            case "browser":
+                return page_link_card(await self._administration.create_page_link(viewer.person))
             case _:
                 return await self._show_start(viewer, unknown_action_notice(_REOPEN))
 

@@ -69,6 +69,11 @@ def admin_action(title: str, action: str, *, sends_inputs: bool = False, **data:
     }
 
 
+def page_link_action() -> JsonObject:
+    """The button that asks for a link to the admin page."""
+    return admin_action("Open in the browser", "browser")
+
+
 def action_row(*actions: JsonObject) -> JsonObject:
     return {"type": "ActionSet", "actions": actions}
 

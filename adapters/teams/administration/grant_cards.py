@@ -16,6 +16,7 @@ from adapters.teams.administration.card_parts import (
     menu_input,
     notice_part,
     page_actions,
+    page_link_action,
     page_note,
     text_input,
     tick_input,
@@ -71,6 +72,7 @@ def bucket_list_card(
             if menu
             else []
         ),
+        action_row(page_link_action()),  # in the body: beside two pages there is no room for a seventh button
     ]
     actions = [
         *page_actions("grants", *pager),

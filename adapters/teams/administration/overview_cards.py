@@ -13,9 +13,11 @@ from adapters.teams.administration.card_parts import (
     fixed_line,
     heading_part,
     page_actions,
+    page_link_action,
     page_note,
 )
 from adapters.teams.payloads.json_values import JsonObject
+from adapters.teams.posting.cards import open_url_action
 from adapters.teams.posting.markdown import format_link, safe_web_address
 from bot.admin.sentences import (
     CLOSED_EXPORT,
@@ -25,6 +27,8 @@ from bot.admin.sentences import (
     NO_EXPORTS,
     NO_QUESTIONS,
     NO_SAVED_SEARCHES,
+    OPEN_PAGE,
+    PAGE_LINK_NOTE,
     count_with_noun,
     ending_label_of,
     export_label_of,
@@ -71,6 +75,14 @@ def own_buckets_card(overview: PersonalOverview, first: int) -> JsonObject:
     return card_activity(body, summary="What you may ask", actions=actions)
 
 
+def page_link_card(link: str) -> JsonObject:
+    """The link to the admin page, for the one person of this chat."""
+    body = [heading_part("Admin page"), fixed_line(PAGE_LINK_NOTE)]
+    return card_activity(
+        body, summary="Admin page", actions=[open_url_action(OPEN_PAGE, link), admin_action("Overview", "help")]
+    )
+
+
 def administration_actions() -> list[JsonObject]:
     """The buttons to the parts of the administration."""
     return [
@@ -79,6 +91,7 @@ def administration_actions() -> list[JsonObject]:
         admin_action("Limits", "limits"),
         admin_action("Questions", "questions"),
         admin_action("Changes", "changes"),
+        page_link_action(),
     ]
 
 

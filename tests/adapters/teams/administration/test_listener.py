@@ -7,9 +7,11 @@ import pytest
 
 from adapters.teams.directory.teams_directory import TeamsDirectory
 from bot.access.subjects import parse_subject
+from bot.admin.admin_page.entrance import AdminEntrance
 from bot.admin.administration import QuestionLimit
 from bot.admin.sentences import opaque_key_of
 from bot.application import Application
+from bot.errors import AdminLinkRefused
 from bot.ids import EVERYONE, OPERATOR, Subject
 from bot.surface.inbound import PrivateAudience
 from storage.embedded.index import EmbeddedIndex
@@ -61,7 +63,26 @@ async def test_help_shows_admins_the_way_to_the_administration(admin_chat: Admin
     await admin_chat.send("help")
 
     titles = ["What you may ask", "Saved searches", "Grants", "Admins", "Limits", "Questions", "Changes"]
-    assert admin_chat.card.button_titles() == titles
+    assert admin_chat.card.button_titles() == [*titles, "Open in the browser"]
+
+
+@pytest.mark.parametrize("command", ["help", "grants"])
+async def test_an_admin_gets_a_link_that_opens_the_admin_page_once(
+    bot: Application, admin_chat: AdminChat, command: str
+) -> None:
+    await admin_chat.send(command)
+
+    shown = await admin_chat.click("Open in the browser")
+    [address] = [action["url"] for action in admin_chat.card.card_actions() if action["type"] == "Action.OpenUrl"]
+    entrance = AdminEntrance(administration=bot.administration, database=bot.database, settings=bot.settings)
+    signed = address.rpartition("/")[2]
+    session = entrance.find_session(await entrance.open_session(signed))
+
+    assert "once, within ten minutes" in shown
+    assert session is not None
+    assert session.person == person_id_for(admin_chat.person)
+    with pytest.raises(AdminLinkRefused):
+        await entrance.open_session(signed)
 
 
 async def test_buckets_shows_the_buckets_of_the_person_alone(bot: Application, other_chat: AdminChat) -> None:
@@ -346,6 +367,7 @@ async def test_who_is_no_admin_is_refused_by_command_and_by_every_forged_submiss
         {"action": "save_limits", "limit_person_hour": "1", "limits": {}},
         {"action": "questions"},
         {"action": "changes"},
+        {"action": "browser"},
         {"action": "nothing"},
         {},
     ]
