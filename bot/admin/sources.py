@@ -1,7 +1,7 @@
 """The sources of documents: adding, syncing (by hand or when due) and removing them, and the outcome of a sync."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from structlog.typing import FilteringBoundLogger
 
 from bot.admin.source_kinds.source_kind import ALLOW_PRIVATE_OPTION, CheckedSource, SourceKind, SourceRequest
+from bot.admin.source_kinds.store_kind import STORE_KINDS
 from bot.errors import InvalidSource, SourceBusy, UnknownSource
 from bot.metrics.operation_measurements import OperationObserver, SyncMeasurement, ignore_operation
 from bot.surface.secret_sealing import SecretSeal
@@ -62,7 +63,7 @@ class SourceOperations:
         """The source is named by its kind, after its folder or host. Raises `InvalidSource`."""
         kind = self._kinds.get(request.kind)
         if kind is None:
-            raise InvalidSource(f"{request.kind!r} is not a kind of source; there are {', '.join(self._kinds)}")
+            raise InvalidSource(_describe_kinds(request, list(self._kinds)))
         _validate_request(request)
         checked = await asyncio.to_thread(kind.check_request, request)
         if any(_is_same_source(source, request, checked) for source in await self.list_sources()):
@@ -332,6 +333,16 @@ def _validate_request(request: SourceRequest) -> None:
         raise InvalidSource(f"{request.bucket!r} cannot be the name of a bucket: no slashes, no dot at the start")
     if request.sync_interval is not None and not _MIN_INTERVAL <= request.sync_interval <= _MAX_INTERVAL:
         raise InvalidSource("a source is synced every minute at most, and every year at least")
+
+
+def _describe_kinds(request: SourceRequest, kinds: Sequence[str]) -> str:
+    """Says which kinds there are; to a URL first those of files."""
+    stores = [f"{kind}+https://" if kind == "webdav" else f"{kind}://" for kind in STORE_KINDS if kind in kinds]
+    if "://" not in request.location or not stores:
+        return f"{request.kind!r} is not a kind of source; there are {', '.join(kinds)}"
+    others = [kind for kind in kinds if kind not in STORE_KINDS]
+    named = f"files are in {', '.join(stores)}" + (f"; the other kinds are {', '.join(others)}" if others else "")
+    return f"{request.kind}:// is not a kind of source; {named}"
 
 
 def _is_same_source(source: StoredSource, request: SourceRequest, checked: CheckedSource) -> bool:

@@ -11,6 +11,7 @@ from bot.admin.source_kinds.source_kind import (
     CheckedSource,
     SourceRequest,
     allows_private,
+    check_private_host,
     private_network_option,
     source_name_of,
     split_plain_url,
@@ -36,6 +37,7 @@ class MailKind:
         if request.secret is None:
             raise InvalidSource("a mail folder needs a password: give it with --secret-env VARIABLE or --ask-secret")
         address = _address_of(location)
+        check_private_host(request, address.host, address.port)
         return CheckedSource(
             name=source_name_of(f"{address.user.partition('@')[0]} {address.folder}", self.name),
             location=location,

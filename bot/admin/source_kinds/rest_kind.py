@@ -14,6 +14,7 @@ from bot.admin.source_kinds.source_kind import (
     CheckedSource,
     SourceRequest,
     allows_private,
+    check_private_host,
     private_network_option,
     source_name_of,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from storage.ingest.sources.source import DocumentSource
 
 REST_KIND: Final = "rest"
+_PORT_BY_SCHEME: Final = {"http": 80, "https": 443}
 FORMATS: Final = ("txt", "html", "md")
 _REQUIRED_PATHS: Final = ("items", "id", "text")
 _OPTIONAL_PATHS: Final = ("title", "updated", "readers", "link", "content_url", "next")
@@ -71,6 +73,8 @@ def check_secret_address(request: SourceRequest) -> str:
     location = check_web_address(request.location)
     if request.secret is not None and not location.startswith("https:") and not request.allow_private:
         raise InvalidSource("a password or token is sent to https:// addresses alone, unless --allow-private is given")
+    parts = urlsplit(location)
+    check_private_host(request, parts.hostname or "", parts.port or _PORT_BY_SCHEME[parts.scheme])
     return location
 
 

@@ -74,6 +74,24 @@ def allows_private(source: StoredSource) -> bool:
     return bool(source.options.get(ALLOW_PRIVATE_OPTION))
 
 
+def check_private_host(request: SourceRequest, host: str, port: int) -> None:
+    """Refuses a host on a private network, unless that is allowed. A host that cannot be looked up now is left to the
+    first sync, which checks again. Raises `InvalidSource`.
+    """
+    from storage.ingest.sources.addresses import AddressRefused, require_allowed_host
+
+    if request.allow_private:
+        return
+    try:
+        require_allowed_host(host, port, allow_private=False)
+    except AddressRefused:
+        raise InvalidSource(
+            f"{host} is on this machine or a private network; add it with --allow-private if that is right"
+        ) from None
+    except (OSError, UnicodeError):
+        return
+
+
 def split_plain_url(location: str, example: str) -> SplitResult:
     """Raises `InvalidSource` if it is no URL with a host, or if it holds a password, which would be shown."""
     try:

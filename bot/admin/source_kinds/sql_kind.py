@@ -10,10 +10,12 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import SecretStr
 
+from bot.admin.source_kinds.principal_options import parse_principal_options, principal_mapping_of
 from bot.admin.source_kinds.source_kind import (
     CheckedSource,
     SourceRequest,
     allows_private,
+    check_private_host,
     private_network_option,
     source_name_of,
     split_plain_url,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 SQL_KIND: Final = "sql"
 _EXAMPLE: Final = "postgresql://reader@db.example.com/shop or sqlite:////srv/shop.db"
-_OPTIONS: Final = ("query", "key", "cursor", "name", "max_rows", "user", "tls")
+_OPTIONS: Final = ("query", "key", "cursor", "readers", "name", "max_rows", "user", "tls")
 _TLS_MODES: Final = ("disable", "prefer", "require", "verify-ca", "verify-full")
 _MAX_QUERY_CHARACTERS: Final = 20_000
 
@@ -41,6 +43,11 @@ class QueryKind:
         key, cursor = str(options.get("key", "")), str(options.get("cursor", ""))
         if not key or key == cursor:
             raise InvalidSource("say with --key which column of the query identifies a row; --cursor is another one")
+        principals = parse_principal_options(request)
+        if principals and not options.get("readers"):
+            raise InvalidSource("--principal says who the readers are; name their column with --readers")
+        if options.get("readers", " ") in (key, cursor):
+            raise InvalidSource("--readers is a column of its own, besides --key and --cursor")
         _check_row_bound(options.get("max_rows"))
         if options.get("tls", "prefer") not in _TLS_MODES:
             raise InvalidSource(f"--tls is one of {', '.join(_TLS_MODES)}")
@@ -49,7 +56,7 @@ class QueryKind:
         return CheckedSource(
             name=name,
             location=location,
-            options=options | {"query": query, "table": name} | private_network_option(request),
+            options=options | {"query": query, "table": name} | principals | private_network_option(request),
         )
 
     @asynccontextmanager
@@ -62,11 +69,19 @@ class QueryKind:
             query=str(options["query"]),
             key=str(options["key"]),
             cursor=str(options.get("cursor", "")),
+            readers=str(options.get("readers", "")),
             max_rows=int(options.get("max_rows", DEFAULT_MAX_ROWS)),
         )
         reader = QueryReader(_database_location_of(source, secret))
         with TemporaryDirectory(prefix="parley-") as folder:
-            yield QuerySource(reader, row_query, table=str(options["table"]), link=source.location, folder=Path(folder))
+            yield QuerySource(
+                reader,
+                row_query,
+                table=str(options["table"]),
+                link=source.location,
+                folder=Path(folder),
+                principals=principal_mapping_of(options, takes_subjects=True),
+            )
 
 
 def _check_query(query: str) -> str:
@@ -101,6 +116,7 @@ def _check_location(request: SourceRequest, options: dict[str, object]) -> tuple
         options.setdefault("user", unquote(parts.username))
     if not options.get("user"):
         raise InvalidSource("say with --user as whom the database is read")
+    check_private_host(request, parts.hostname or "", parts.port or 5432)
     return f"postgresql://{parts.netloc.rpartition('@')[2]}/{database}", database
 
 

@@ -14,6 +14,7 @@ from bot.admin.source_kinds.source_kind import (
     CheckedSource,
     SourceRequest,
     allows_private,
+    check_private_host,
     private_network_option,
     source_name_of,
     split_plain_url,
@@ -35,6 +36,7 @@ _EXAMPLES: Final = {
 }
 STORE_KINDS: Final = tuple(_EXAMPLES)
 _BUCKET_KINDS: Final = ("s3", "gs", "abfs")
+_DEFAULT_PORTS: Final = {"sftp": 22, "smb": 445, "webdav+http": 80, "webdav+https": 443}
 _OPTIONS_BY_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "s3": ("user", "endpoint", "region", "anonymous"),
     "gs": ("user", "endpoint", "anonymous"),
@@ -59,6 +61,9 @@ class StoreKind:
         parts = split_plain_url(request.location, _EXAMPLES[self.name])
         options = self._check_options(request, parts)
         location = self._location_of(parts)
+        if self.name not in _BUCKET_KINDS:
+            default_port = _DEFAULT_PORTS[parts.scheme]
+            check_private_host(request, parts.hostname or "", parts.port or default_port)
         last_name = PurePosixPath(unquote(parts.path)).name or parts.hostname or ""
         return CheckedSource(
             name=source_name_of(last_name, self.name),

@@ -9,20 +9,13 @@ from bot.cli.sources.source_adding import (
     AskSecretOption,
     BucketOption,
     IntervalOption,
+    PrincipalOption,
     PrivateOption,
     SecretVariableOption,
     add_app,
     add_source,
 )
 
-PrincipalOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--principal",
-        metavar="PRINCIPAL=SUBJECT",
-        help="Who a person or group of the place is here, such as group:staff=group:employees; may be repeated.",
-    ),
-]
 BasicUserOption = Annotated[
     str | None, typer.Option("--user", metavar="NAME", help="The user whose password or token it is.")
 ]

@@ -33,6 +33,14 @@ IntervalOption = Annotated[
 ]
 PrivateOption = Annotated[bool, typer.Option("--allow-private", help="It may be on this machine or a private network.")]
 UserOption = Annotated[str | None, typer.Option("--user", metavar="NAME", help="The user, or the id of the key.")]
+PrincipalOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--principal",
+        metavar="PRINCIPAL=SUBJECT",
+        help="Who a person or group of the place is here, such as group:staff=group:employees; may be repeated.",
+    ),
+]
 SecretVariableOption = Annotated[
     str | None,
     typer.Option("--secret-env", metavar="VARIABLE", help="The environment variable with the password, key or token."),
@@ -92,6 +100,10 @@ def sql(
         str | None,
         typer.Option("--cursor", metavar="COLUMN", help="A column that changes with its row: a time or a version."),
     ] = None,
+    readers: Annotated[
+        str | None, typer.Option("--readers", metavar="COLUMN", help="The column that names who may read a row.")
+    ] = None,
+    principals: PrincipalOption = None,
     name: Annotated[
         str | None, typer.Option("--name", help="What the rows are called: orders. [default: the database]")
     ] = None,
@@ -114,7 +126,8 @@ def sql(
         if (query is None) == (query_file is None):
             raise CommandFailed("give the query with --query or --query-file", exit_status=2)
         statement = query if query_file is None else query_file.read_text(encoding="utf-8")
-    options = {"query": statement, "key": key, "cursor": cursor, "name": name, "max_rows": max_rows}
+    options: dict[str, object] = {"query": statement, "key": key, "cursor": cursor, "name": name, "max_rows": max_rows}
+    options |= {"readers": readers, "principals": principals or None}
     add_source(
         "sql",
         url,

@@ -12,7 +12,11 @@ import structlog
 from pydantic import SecretStr
 from structlog.testing import LogCapture
 
+from bot.admin.source_kinds.confluence_kind import ConfluenceKind
+from bot.admin.source_kinds.mail_kind import MailKind
+from bot.admin.source_kinds.rest_kind import RestKind
 from bot.admin.source_kinds.source_kind import SourceRequest
+from bot.admin.source_kinds.sql_kind import QueryKind
 from bot.admin.source_kinds.store_kind import STORE_KINDS, StoreKind
 from bot.admin.sources import SourceOperations, sync_counts_of, sync_outcome_of
 from bot.errors import InvalidSource
@@ -38,7 +42,13 @@ def sources(database: SqlDatabase, index: EmbeddedIndex, tmp_path: Path, logged:
     return SourceOperations(
         database=database,
         index=index,
-        kinds=[StoreKind(name, lambda: NOW) for name in STORE_KINDS],
+        kinds=[
+            *(StoreKind(name, lambda: NOW) for name in STORE_KINDS),
+            QueryKind(),
+            MailKind(),
+            RestKind(lambda: NOW),
+            ConfluenceKind(lambda: NOW),
+        ],
         seal=SecretSeal([b"k1"]),
         extractor=RuleExtractor(),
         schemas=tmp_path / "schemas",
@@ -203,3 +213,42 @@ async def test_the_user_of_a_url_is_kept_apart_from_it(sources: SourceOperations
 
     assert (added.id, added.location) == ("our-files", "sftp://files.example.com/srv/Our%20Files")
     assert added.options == {"user": "ann"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "location", "options", "secret"),
+    [
+        ("sftp", "sftp://127.0.0.1/srv", {}, None),
+        ("smb", "smb://10.1.2.3/share/in", {"user": "ann"}, "hush"),
+        ("webdav", "webdav+https://192.168.7.1/in", {}, None),
+        ("sql", "postgresql://ann@10.1.2.3/shop", {"query": "SELECT 1 AS id", "key": "id"}, None),
+        ("imap", "imaps://ann@127.0.0.1/INBOX", {}, "hush"),
+        ("rest", "https://10.1.2.3/list", {"items": "$.items", "id": "$.id", "text": "$.text"}, None),
+        ("confluence", "https://[::1]/wiki", {}, "hush"),
+    ],
+)
+async def test_a_private_address_is_refused_when_the_source_is_added(
+    sources: SourceOperations, kind: str, location: str, options: dict[str, object], secret: str | None
+) -> None:
+    request = SourceRequest(
+        kind=kind,
+        location=location,
+        bucket="notes",
+        options=options,
+        secret=None if secret is None else SecretStr(secret),
+    )
+
+    with pytest.raises(InvalidSource, match="add it with --allow-private"):
+        await sources.add_source(request)
+    allowed = await sources.add_source(replace(request, allow_private=True))
+
+    assert allowed.kind == kind
+
+
+async def test_an_unknown_scheme_is_told_the_kinds_of_files_first(sources: SourceOperations) -> None:
+    with pytest.raises(InvalidSource) as refused:
+        await sources.add_source(SourceRequest(kind="ftp", location="ftp://host/", bucket="notes"))
+
+    reason = str(refused.value)
+    assert reason.startswith("ftp:// is not a kind of source; files are in s3://")
+    assert reason.index("webdav+https://") < reason.index("the other kinds are")

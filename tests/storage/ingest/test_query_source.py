@@ -17,6 +17,7 @@ from storage.ingest.errors import ListingFailed
 from storage.ingest.sources.databases.query_reader import DatabaseLocation, QueryReader
 from storage.ingest.sources.databases.query_source import QuerySource, RowQuery
 from storage.ingest.sources.source import FetchedItem, SourceItem, UnchangedItem
+from storage.search.subjects import NOBODY, email_subject_for
 from tests.servers.postgres import fresh_database
 
 CREATE_TABLE = """CREATE TABLE products (
@@ -218,3 +219,32 @@ async def test_a_database_that_is_not_there_is_a_reason_to_read(tmp_path: Path) 
     for location, reason in locations:
         with pytest.raises(ListingFailed, match=reason):
             await list_versions(OpenedQueries(location, tmp_path / location.database / reason[:3]).open_source())
+
+
+async def test_a_column_names_who_may_read_a_row_and_doubt_closes(
+    products: ProductDatabase, queries: OpenedQueries
+) -> None:
+    query = """SELECT id, title, CASE id WHEN 1 THEN 'group:staff, mara@example.com' WHEN 2 THEN 'strangers'
+        WHEN 3 THEN '' WHEN 4 THEN NULL WHEN 5 THEN 'strangers; everyone' ELSE 'group:staff' END AS who FROM products"""
+
+    records = await read_records(queries.open_source(query, readers="who"), queries.make_folder())
+
+    readers = [records[str(number)]["readers"] for number in range(1, 7)]
+    nobody = [NOBODY]
+    assert readers == [
+        sorted([email_subject_for("mara@example.com"), "group:staff"]), nobody, nobody, nobody, ["everyone"],
+        ["group:staff"],
+    ]  # fmt: skip
+    assert "who" not in json.dumps([records["1"]["metadata"], records["1"]["text"]])
+
+
+async def test_a_changed_reader_is_seen_though_the_cursor_stays(
+    products: ProductDatabase, queries: OpenedQueries
+) -> None:
+    await products.execute("ALTER TABLE products ADD COLUMN who TEXT")
+    before = await list_versions(queries.open_source(cursor="changed", readers="who"))
+
+    await products.execute("UPDATE products SET who = 'everyone' WHERE id = 7")
+    after = await list_versions(queries.open_source(cursor="changed", readers="who"))
+
+    assert len({item for item in before if before[item] != after[item]}) == 1

@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import json
 import math
+import re
 from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,9 @@ from storage.ingest.files import SourceFile
 from storage.ingest.formats.tables import CellValue, TableLayout, record_of_row
 from storage.ingest.records import RecordOrigin
 from storage.ingest.sources.databases.query_reader import KeyFilter, QueryFailed, QueryReader, QueryRow
+from storage.ingest.sources.rest.principals import PrincipalMapping
 from storage.ingest.sources.source import FetchedItem, FetchFailure, FetchResult, SourceItem, UnchangedItem
+from storage.search.ids import Subject
 
 ITEM_COUNT: Final = 64
 MAX_ROWS: Final = 1_000_000
@@ -32,15 +35,19 @@ _MAX_SPOOL_BYTES: Final = 2 * 1024**3
 _MAX_SINGLE_ITEMS: Final = 4  # fetched by their keys; after so many, all rows are read at once
 _KEYS_PER_STATEMENT: Final = 500
 _MAX_EXACT_DIGITS: Final = 15
+_SEPARATORS: Final = re.compile(r"[,;\n]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowQuery:
-    """`key` and `cursor` are columns of the query. The cursor of a row changes whenever the row changes."""
+    """`key`, `cursor` and `readers` are columns of the query. The cursor of a row changes whenever the row changes;
+    the readers are who may read it: a list, or a text with commas, semicolons or lines between them.
+    """
 
     query: str
     key: str
     cursor: str = ""
+    readers: str = ""  # empty: everyone who may see the bucket
     max_rows: int = DEFAULT_MAX_ROWS
 
 
@@ -63,11 +70,21 @@ class _ItemState:
 
 class QuerySource:
     """The rows of `row_query`. `table` is what they are called; `link` is shown as where they come from. `folder` is
-    empty, and holds the rows of a listing while the source is open.
+    empty, and holds the rows of a listing while the source is open. `principals` knows who the readers of rows are.
     """
 
-    def __init__(self, reader: QueryReader, row_query: RowQuery, *, table: str, link: str, folder: Path) -> None:
+    def __init__(
+        self,
+        reader: QueryReader,
+        row_query: RowQuery,
+        *,
+        table: str,
+        link: str,
+        folder: Path,
+        principals: PrincipalMapping | None = None,
+    ) -> None:
         self._reader, self._query, self._table, self._link = reader, row_query, table, link
+        self._principals = principals or PrincipalMapping({}, takes_subjects=True)
         self._spool = _RowSpool(folder)
         self._states: dict[str, _ItemState] = {}
         self._fetch_lock, self._single_count, self._is_spooled = asyncio.Lock(), 0, False
@@ -87,11 +104,13 @@ class QuerySource:
 
     async def _list_cursors(self) -> None:
         states, seen = dict[str, _ItemState](), set[bytes]()
-        async for key, row, _ in self._read_keyed_rows(seen, (self._query.key, self._query.cursor)):
+        columns = [self._query.key, self._query.cursor, *filter(None, [self._query.readers])]
+        async for key, row, _ in self._read_keyed_rows(seen, columns):
             cursor = _cell_of(row[1])
             if cursor is None:
                 raise QueryFailed(f"the column {self._query.cursor!r} is empty in the row {key!r}")
-            states.setdefault(self._item_id_of(key), _ItemState()).add_row(row[0], f"{key}\0{cursor}")
+            readers = "".join(f"\0{reader}" for cell in row[2:] for reader in _principals_in(cell))
+            states.setdefault(self._item_id_of(key), _ItemState()).add_row(row[0], f"{key}\0{cursor}{readers}")
         self._states = states
 
     async def _spool_rows(self) -> None:
@@ -100,7 +119,7 @@ class QuerySource:
         with self._spool.open_files() as files:
             async for key, row, names in self._read_keyed_rows(seen):
                 item_id = self._item_id_of(key)
-                line = _line_of_row(names, row, key, self._table)
+                line = self._line_of_row(names, row, key)
                 files.write_line(item_id, line)
                 states.setdefault(item_id, _ItemState()).add_row(row[names.index(self._query.key)], line)
         self._is_spooled = True
@@ -126,7 +145,7 @@ class QuerySource:
             await batches.aclose()
 
     def _check_columns(self, names: Sequence[str]) -> None:
-        for column in filter(None, (self._query.key, self._query.cursor)):
+        for column in filter(None, (self._query.key, self._query.cursor, self._query.readers)):
             if column not in names:
                 raise QueryFailed(f"the query has no column {column!r}; it has {', '.join(names)[:300]}")
         if len(set(names)) < len(names):
@@ -174,7 +193,16 @@ class QuerySource:
         for start in range(0, len(keys), _KEYS_PER_STATEMENT):
             chosen = KeyFilter(column=self._query.key, values=keys[start : start + _KEYS_PER_STATEMENT])
             async for key, row, names in self._read_keyed_rows(seen, (), chosen):
-                file.write(_line_of_row(names, row, key, self._table))
+                file.write(self._line_of_row(names, row, key))
+
+    def _line_of_row(self, names: Sequence[str], row: QueryRow, key: str) -> str:
+        if not self._query.readers:
+            return _line_of_row(names, row, key, self._table)
+        position = names.index(self._query.readers)
+        readers = self._principals.readers_of(_principals_in(row[position]))
+        other_names, other_cells = [*names], [*row]
+        del other_names[position], other_cells[position]
+        return _line_of_row(other_names, other_cells, key, self._table, readers=sorted(readers))
 
 
 class _OpenSpool:
@@ -211,7 +239,13 @@ class _RowSpool:
         return self._folder / f"{item_id}.jsonl"
 
 
-def _line_of_row(names: Sequence[str], row: QueryRow, key: str, table: str) -> str:
+def _principals_in(cell: object) -> list[str]:
+    """Returns who is named; nobody for an empty cell."""
+    members = cast("Sequence[object]", cell) if isinstance(cell, (list, tuple)) else _SEPARATORS.split(str(cell or ""))
+    return [text for member in members if (text := str(member or "").strip())]
+
+
+def _line_of_row(names: Sequence[str], row: QueryRow, key: str, table: str, *, readers: Sequence[Subject] = ()) -> str:
     """Returns the row as a line of JSON, with the title and the text that a row of a CSV file has."""
     layout = TableLayout(header_row=0, column_names=names)
     cells = [_cell_of(value) for value in row]
@@ -219,7 +253,9 @@ def _line_of_row(names: Sequence[str], row: QueryRow, key: str, table: str) -> s
         SourceFile(path=Path(f"{table}.csv"), name=table), layout, cells, 0, RecordOrigin(file=table)
     )
     title = record.title if record.title != f"{table} row 0" else f"{table} {key}"
-    document = {"doc_id": key, "title": title, "text": record.text, "metadata": record.metadata}
+    document: dict[str, object] = {"doc_id": key, "title": title, "text": record.text, "metadata": record.metadata}
+    if readers:
+        document["readers"] = readers
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
