@@ -191,11 +191,23 @@ def _uncertain_value_of(document: Document, annotation: FieldAnnotation) -> Unce
         confidence=annotation.confidence,
         evidence=" ".join(document.text[start : min(end, start + _MAX_EVIDENCE_CHARACTERS)].split()),
         page=passages[-1].page if passages and has_evidence else None,
-        before=document.text[max(start - _CONTEXT_CHARACTERS, 0) : start] if has_evidence else "",
-        after=document.text[end : end + _CONTEXT_CHARACTERS] if has_evidence else "",
+        before=_text_before(document.text, start) if has_evidence else "",
+        after=_text_after(document.text, end) if has_evidence else "",
         whole_value=_whole_value_of(document, annotation),
         version=reading_version_of(document, annotation.field),
     )
+
+
+def _text_before(text: str, start: int) -> str:
+    """Returns the text before a place, from the beginning of a word."""
+    first = start - _CONTEXT_CHARACTERS
+    return text[:start] if first <= 0 else f"… {text[first:start].partition(' ')[2]}"
+
+
+def _text_after(text: str, end: int) -> str:
+    """Returns the text after a place, to the end of a word."""
+    last = end + _CONTEXT_CHARACTERS
+    return text[end:] if last >= len(text) else f"{text[end:last].rpartition(' ')[0]} …"
 
 
 def _whole_value_of(document: Document, annotation: FieldAnnotation) -> FieldValue:
