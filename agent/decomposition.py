@@ -86,6 +86,14 @@ class AlternativeForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PossibleSet:
+    """Documents that may be meant, by what was understood, or by values like words that were not."""
+
+    clause: Clause
+    answer_form: AnswerForm  # a list of documents, or values of theirs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VagueCondition:
     """An adjective that says an end of a scale, but not from where on: "good", "cheap". `fields` may measure it."""
 
@@ -124,6 +132,7 @@ class LegAlternatives:
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
     equal_forms: tuple[AlternativeForm, ...] = ()  # the field is not certain: a form for each, the chosen one included
     possible_forms: tuple[AlternativeForm, ...] = ()  # offered where no text answers, the likeliest first
+    possible_sets: tuple[PossibleSet, ...] = ()  # offered where nothing surely answers, the likeliest first
     vague_condition: VagueCondition | None = None
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
     suggested_fields: tuple[FieldName, ...] = ()  # the fields that `unknown_words` may mean, the likeliest first

@@ -4,10 +4,11 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# The same examples in every run, so that a failure can be repeated; PARLEY_TEST_RANDOM=1 draws random ones.
-settings.register_profile("steady", derandomize=True)
+# The same examples in every run, so that a failure can be repeated, and as slow as they are; PARLEY_TEST_RANDOM=1 draws
+# random ones.
+settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 if not os.environ.get("PARLEY_TEST_RANDOM"):
     settings.load_profile("steady")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent.compose.choices.document_labels import name_records
 from agent.compose.clarifications import describe_split
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.figures import format_amount
@@ -55,7 +56,9 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     """Returns "**5 of 240 listings** in Porto, highest price first."; "5 of" only if the list is limited."""
     answer_form = facts.answer_form
     if answer_form.order is None or answer_form.limit is None:
-        names = [f"**{escape_markdown(record.title)}**" for record in facts.records]
+        names = [
+            f"**{escape_markdown(name)}**" for name in name_records(facts.records, review.question_context.schemas)
+        ]
         named = join_by_colon("", ", ".join(names)) if 0 < len(names) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
         return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}{named}."
     documents = format_count(review.count, noun_of(review))

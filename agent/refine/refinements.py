@@ -17,6 +17,7 @@ from agent.refine.choice_labels import (
     JustAnswerLabel,
     LikelyFieldLabel,
     ListThemLabel,
+    OtherBucketLabel,
     OtherDocumentLabel,
     PossibleFormLabel,
     SearchByMeaningLabel,
@@ -172,6 +173,31 @@ def possible_form_candidates(leg_alternatives: LegAlternatives, schemas: Schemas
         )
         for form in leg_alternatives.possible_forms
     ]
+
+
+def possible_set_candidates(leg_alternatives: LegAlternatives, leg: Leg) -> list[RefinementCandidate]:
+    """Returns a choice for each set of documents that may be meant."""
+    return [
+        RefinementCandidate(
+            label=OtherBucketLabel(clause=found.clause),
+            refinement=UseForm(
+                answer_form=found.answer_form,
+                search=Search(clauses=(found.clause,), ranking_text=leg.search.ranking_text),
+            ),
+        )
+        for found in leg_alternatives.possible_sets
+        if not any(_is_same_set(found.clause, clause) for clause in leg.search.clauses)
+    ]
+
+
+def _is_same_set(clause: Clause, other: Clause) -> bool:
+    """Whether the clauses have the same conditions, in any order, and no required terms."""
+    return (
+        clause.bucket == other.bucket
+        and not clause.required_terms
+        and not other.required_terms
+        and set(conjuncts_of(clause.condition)) == set(conjuncts_of(other.condition))
+    )
 
 
 def _without_known_value(clause: Clause, name: FieldName) -> Clause:

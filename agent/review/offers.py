@@ -36,6 +36,7 @@ async def offer_beside_answers(reviews: Sequence[LegReview], answers: Sequence[E
         nearest = await _nearest_document_candidates(review, answer)
         if nearest:  # the answer is not sure
             nearest = (
+                *refinements.possible_set_candidates(review.alternatives, review.leg),
                 *refinements.possible_form_candidates(review.alternatives, review.question_context.schemas),
                 *nearest,
             )
@@ -70,6 +71,7 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
         session,
         leg,
         (
+            *refinements.possible_set_candidates(review.alternatives, leg),
             *refinements.possible_form_candidates(review.alternatives, review.question_context.schemas),
             *await _nearest_document_candidates(review, clarification),
             *_field_candidates_of_row(review, clarification),

@@ -187,6 +187,7 @@ def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlt
             continued=alternatives.continued,
             suggested_fields=alternatives.suggested_fields,
             possible_forms=alternatives.possible_forms,
+            possible_sets=alternatives.possible_sets,
             assessment=alternatives.assessment,
         )
         if more.assumptions

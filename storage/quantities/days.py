@@ -33,6 +33,13 @@ def _names_of_weekdays() -> Iterator[str]:
     yield from (name.lower() for name in load_locale("en").days["format"]["abbreviated"].values())
 
 
+def _short_names_of_weekdays() -> Iterator[str]:
+    for language in LANGUAGES:
+        for width in ("wide", "abbreviated", "short"):
+            names = load_locale(language).days["format"][width].values()
+            yield from (name.lower().rstrip(".") for name in names)
+
+
 ENGLISH_MONTHS: tuple[str, ...] = tuple(load_locale("en").months["format"]["wide"].values())  # January first
 ENGLISH_MONTH_NUMBERS: Mapping[str, int] = {**dict(_names_of_months(("en",), "wide", "abbreviated")), "sept": 9}
 # Of all languages, whole and abbreviated: `märz`, `marz`, `mar`, `janv`, `ogos`
@@ -68,6 +75,9 @@ _ISO_DATE = re.compile(
 _NUMERIC_DATE = re.compile(
     r"(\d{1,4})([./-])(\d{1,2})\2(\d{4}|\d{1,2})(?:[T ,]+\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp][Mm])?)?"
 )
+_WEEKDAY_BEFORE_DIGIT = re.compile(
+    rf"^(?:{'|'.join(sorted(set(_short_names_of_weekdays()), key=len, reverse=True))})\.?,?\s+(?=\d)", re.IGNORECASE
+)
 _WORD_BEFORE = r"(?:[^\W\d_]{2,10}\.?,?\s+)?"  # a weekday in any language
 _NAMED_MONTH_DATES = (
     re.compile(
@@ -82,12 +92,13 @@ def parse_date(text: str, *, day_first: bool | None = None) -> date | None:
     """The day that the whole string is; None for any other string, and for an ambiguous one without `day_first`.
 
     `2031-05-09`, `2031-05-09T23:30:00-05:00` (the day in UTC), `9 May 2031`, `Friday, May 9, 2031`, `9 de mayo de
-    2031`, `09.05.2031` (the day is first), `2031/05/09`, `03/04/2031`. A year has four digits, or two after slashes
-    (`9/5/31`), between pairs of digits (`09.05.31`) and after a day and the name of a month (`09-May-31`).
+    2031`, `09.05.2031` (the day is first), `2031/05/09`, `03/04/2031`, `Fri 09/05/2031`. A year has four digits, or two
+    after slashes (`9/5/31`), between pairs of digits (`09.05.31`) and after a day and a month's name (`09-May-31`).
     """
     text = text.strip()
     if len(text) < 6 or not any(c.isdigit() for c in text):
         return None
+    text = _without_weekday(text)
     if _ISO_DATE.fullmatch(text):
         return _parse_iso_date(text)
     if match := _NUMERIC_DATE.fullmatch(text):
@@ -101,13 +112,18 @@ def parse_date(text: str, *, day_first: bool | None = None) -> date | None:
 
 def detect_day_first(text: str) -> bool | None:
     """Whether the day appears before the month in a date of digits; None where it could be either, or is not a date."""
-    match = _NUMERIC_DATE.fullmatch(text.strip())
+    match = _NUMERIC_DATE.fullmatch(_without_weekday(text.strip()))
     if not match or len(match[1]) >= 3:
         return None
     first, second = int(match[1]), int(match[3])
     if match[2] == ".":
         return True
     return None if (first > 12) == (second > 12) else first > 12
+
+
+def _without_weekday(text: str) -> str:
+    """Returns the text without the name of a weekday before a digit."""
+    return text if text[:1].isdigit() else _WEEKDAY_BEFORE_DIGIT.sub("", text)
 
 
 def date_or_none(year: str | int, month: str | int, day: str | int) -> date | None:

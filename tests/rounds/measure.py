@@ -27,7 +27,9 @@ from bot.cli.speaker import new_conversation_id, speaker_for
 from bot.ids import ChoiceId, ConversationId
 from bot.surface.inbound import ButtonClick, TextMessage
 from storage.ingest.pipeline import ingest_files
-from storage.search.ids import BucketId
+from storage.search.ids import BucketId, DocId
+from storage.search.index import DocumentRequest
+from storage.search.scope import Scope
 from tests.rounds.scoring import (
     JudgedReply,
     ResultJson,
@@ -41,8 +43,14 @@ from tests.rounds.scoring import (
 )
 
 ROUNDS = Path(__file__).parent
-_DAYS_LATER = {"r32_tours": timedelta(days=4), "r33_parts_maker": timedelta(days=4)}  # after the other rounds
+_DAYS_LATER = {
+    "r32_tours": timedelta(days=4),
+    "r33_parts_maker": timedelta(days=4),
+    "r34_festival": timedelta(days=5),
+    "r35_pharmacy": timedelta(days=5),
+}  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
+_MAX_TITLES = 60  # no truth lists more names
 MAX_CLICKS = 8  # of a reply: so many of its choices are tried
 
 
@@ -127,9 +135,18 @@ async def _judge_choices(
 
 
 async def ask_turn(bot: Application, body: TextMessage | ButtonClick, conversation: ConversationId) -> ResultJson:
-    """Returns the reply to a message or a click, in the format of `parley ask --json`."""
+    """Returns the reply to a message or a click, in the format of `parley ask --json`, with `titles` of its documents.
+
+    Beside a list a person sees these titles, not the ids.
+    """
     options = AskOptions(speaker=speaker_for(None), buckets=(), max_hits=10, max_documents=1_000_000, debug=False)
-    return (await run_turn(bot, options, body, conversation)).result
+    result = (await run_turn(bot, options, body, conversation)).result
+    shown = DocumentRequest(tuple(map(DocId, result["doc_ids"][:_MAX_TITLES])))
+    if not shown.doc_ids:
+        return {**result, "titles": []}
+    everything = Scope(tenant=bot.index.tenant, buckets=await bot.index.load_bucket_names(), ignores_readers=True)
+    documents = (await bot.index.within_scope(everything).answer_requests(shown))[shown]
+    return {**result, "titles": [document.title for document in documents]}
 
 
 async def measure_rounds(

@@ -91,6 +91,8 @@ def states_truth(truth: Truth, result: ResultJson) -> bool:
     if truth.number is not None:
         return _states_number(truth.number, truth.tolerance, result)
     if truth.values is not None:
+        if any(_lists_exactly(values, result) for values in (truth.values, *truth.alternatives)):
+            return True
         leaders = [f"{group['label']} {group['value']}" for group in result["groups"][:1]]  # of a ranking
         text = " ".join((str(result["text"]), *result["doc_ids"], *leaders))
         return _is_focused(truth, result) and any(
@@ -112,6 +114,15 @@ def _views_of(result: ResultJson) -> Iterator[ResultJson]:
     yield result
     for leg in result["legs"]:
         yield {**result, **leg, "legs": [], "text": result["text"]}
+
+
+def _lists_exactly(values: Sequence[str], result: ResultJson) -> bool:
+    """Whether the titles of the listed documents name all of the values, and each of them names some."""
+    titles: Sequence[str] = result.get("titles", ())
+    if len(titles) < len(result["doc_ids"]) or len(values) < 2:
+        return False
+    named = [{value for value in values if states_answer(value, title)} for title in titles]
+    return all(named) and set[str]().union(*named) == set(values)
 
 
 def _states_documents(documents: set[str], result: ResultJson) -> bool:

@@ -1,13 +1,15 @@
 """What a button calls a document: its title, or what it says if the title is the name of a file or a number."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from agent.compose.phrases.values import format_value
 from agent.compose.phrases.words import clean_quotation
 from agent.refine.choice_labels import DocumentLabel
-from storage.search.schema import FieldOrigin, FieldType, Schema
+from storage.search.ids import BucketId
+from storage.search.index import DocumentRecord
+from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
 
 _CODE: Final = re.compile(r"(?=\S*\d)[\w./#-]+")  # "yd-04", "B4245", "2031/m-02.txt"
 _LABELLED: Final = re.compile(r"[^\W\d][^:]{0,39}:(?:\s|$)")  # "Guest: Ada Finch" is the value of a field
@@ -55,3 +57,32 @@ def _naming_values(label: DocumentLabel, schema: Schema) -> Iterator[str]:
     ]
     dates = [field for field in fields if field.type is FieldType.DATE]
     yield from (shown[field.name] for field in (*kinds[:1], *names[:1], *dates[:1]))
+
+
+def name_records(records: Sequence[DocumentRecord], schemas: Mapping[BucketId, Schema]) -> list[str]:
+    """Returns what each document of a list is called: the title, and before a code words that tell them apart.
+
+    "Hotpot Hattie (SB2790)": nobody knows a booking by its number.
+    """
+    titles = [record.title or str(record.doc_id) for record in records]
+    buckets = {record.bucket for record in records}
+    if len(buckets) != 1 or not all(map(is_code, titles)):
+        return titles
+    field = _find_naming_field(records, schemas[buckets.pop()])
+    if field is None:
+        return titles
+    shown = (format_value(record.values[field.name], field) for record in records)
+    return [f"{name} ({title})" for name, title in zip(shown, titles, strict=True)]
+
+
+def _find_naming_field(records: Sequence[DocumentRecord], schema: Schema) -> SchemaField | None:
+    """Returns the first field whose values are words, in each document other ones; None if there is none."""
+    for field in schema.fields:
+        values = [record.values.get(field.name) for record in records]
+        if field.type not in _NAMING_TYPES or field.origin is not None or any(value in (None, ()) for value in values):
+            continue
+        shown = [format_value(value, field) for value in values if value is not None]
+        are_words = all(any(map(str.isalpha, text)) and not is_code(text) for text in shown)
+        if are_words and len(set(shown)) == len(shown) and max(map(len, shown)) <= _MAX_VALUE_CHARACTERS:
+            return field
+    return None

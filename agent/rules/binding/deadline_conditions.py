@@ -22,7 +22,18 @@ from storage.search.schema import FieldType, SchemaField
 
 _HINT_WEIGHT = 0.4  # less than every other meaning
 _WORDS_BEFORE_DUE = FORMS_OF_BE | frozenset("currently now still already falling fall falls".split())
+_WORDS_BEFORE_WHAT_IS_DUE = frozenset("a an its their the for another".split())
 _OPEN_QUESTION_WORDS = frozenset("when how until".split())
+# What else is said of a day that is past, or is not: "has run out", "still in date".
+_PHRASES_OF_DEADLINES = (
+    (("run", "out"), ComparisonOperator.LT),
+    (("ran", "out"), ComparisonOperator.LT),
+    (("out", "of", "date"), ComparisonOperator.LT),
+    (("past", "its", "date"), ComparisonOperator.LT),
+    (("past", "their", "date"), ComparisonOperator.LT),
+    (("lapsed",), ComparisonOperator.LT),
+    (("in", "date"), ComparisonOperator.GTE),
+)
 
 
 def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
@@ -32,6 +43,7 @@ def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
     if span is None or field is None or selection.today is None:
         return
     first, last, op = span
+    last = _end_of_what_is_due(selection, field, last)
     selection.usage.tokens.update(range(first, last))
     selection.usage.links.update(
         index for index, link in enumerate(selection.links) if first <= link.first and link.last <= last
@@ -40,11 +52,22 @@ def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
     parts: list[Condition] = [
         ComparisonCondition(field=field.name, op=op, value=selection.today.isoformat(), words=words)
     ]
-    settled = _find_settled_field(selection, field)
+    is_of_validity = not {"due", "overdue"} & {token.word for token in selection.tokens[first:last]}
+    settled = None if is_of_validity else _find_settled_field(selection, field)
     if settled is not None:
         parts.append(MissingCondition(field=settled.name, words=words))
     condition = conjunction_of(*parts)
     yield NotCondition(condition) if first in selection.negated_tokens else condition
+
+
+def _end_of_what_is_due(selection: SpanSelection, field: SchemaField, last: int) -> int:
+    """ "Overdue *a service*": returns the end of the words for what must be done, if the deadline is called by them."""
+    words = [token.word for token in selection.tokens]
+    noun = next((index for index in range(last, len(words)) if words[index] not in _WORDS_BEFORE_WHAT_IS_DUE), last)
+    is_named = (
+        noun > last and noun < len(words) and selection.lexicon.is_named_by(field.name, selection.tokens[noun].stem)
+    )
+    return noun + 1 if is_named else last
 
 
 def find_due_links(lexicon: BucketLexicon, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
@@ -61,6 +84,8 @@ def find_due_links(lexicon: BucketLexicon, tokens: Sequence[QuestionToken]) -> I
 def _find_deadline_words(selection: SpanSelection) -> tuple[int, int, ComparisonOperator] | None:
     """Returns the tokens of "overdue", "past due" or "are due", and how the day compares with today."""
     words = [token.word for token in selection.tokens]
+    if (phrase := _find_phrase(selection, words)) is not None:
+        return phrase
     if "overdue" not in words and "due" not in words:
         return None
     for index, word in enumerate(words):
@@ -73,6 +98,21 @@ def _find_deadline_words(selection: SpanSelection) -> tuple[int, int, Comparison
             is_date = words[last : last + 1] in (["date"], ["dates"])
             return index, last + is_date, ComparisonOperator.LT
     return _find_due_word(selection, words)
+
+
+def _find_phrase(selection: SpanSelection, words: list[str]) -> tuple[int, int, ComparisonOperator] | None:
+    """ "Whose training *has run out*", "is it still *in date*": returns the words, where no day is given."""
+    if set(words) & _OPEN_QUESTION_WORDS or any(
+        isinstance(literal, DateLiteral) for literal, _, _ in selection.literal_spans
+    ):
+        return None
+    for phrase, op in _PHRASES_OF_DEADLINES:
+        for first in range(1, len(words) - len(phrase) + 1):
+            last = first + len(phrase)
+            is_said = tuple(words[first:last]) == phrase and not selection.tokens[first].is_quoted
+            if is_said and not any(_is_value_or_flag(selection, index) for index in range(first, last)):
+                return first, last, op
+    return None
 
 
 def _find_due_word(selection: SpanSelection, words: list[str]) -> tuple[int, int, ComparisonOperator] | None:

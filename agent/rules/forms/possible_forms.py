@@ -7,17 +7,20 @@ where no text answers.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from agent.decomposition import AlternativeForm
+from agent.decomposition import AlternativeForm, PossibleSet
 from agent.english.gradable_adjectives import ScaleKind, scale_of_superlative
+from agent.english.telling_words import select_telling_words
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.cues.question_cues import QuestionCues, find_cues
 from agent.rules.cues.ranked_fields import asks_for_length_of_service, find_joining_dates
 from agent.rules.forms.recognisers import recognise_form
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
+from agent.rules.linking.like_conditions import find_like_conditions
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import (
     TEXT_FIELD,
+    TITLE_FIELD,
     Condition,
     MissingCondition,
     NotCondition,
@@ -25,9 +28,20 @@ from storage.search.conditions import (
     fields_of,
 )
 from storage.search.ids import BucketId, FieldName
-from storage.search.plan import AggregateFunction, Clause, ComputeNumbers, ListDocuments, Search
+from storage.search.plan import (
+    AggregateFunction,
+    AnswerForm,
+    Clause,
+    ComputeNumbers,
+    ListDocuments,
+    ReadFields,
+    Search,
+)
 
 _MAX_FORMS = 4
+_MAX_SETS = 4
+_MAX_SETS_OF_BUCKET = 3
+_MAX_BEHIND = 0.9  # conditions that a set holds less than the likeliest one
 _TELLING_SCALES = (ScaleKind.MONEY, ScaleKind.MEASURE, ScaleKind.AGE)  # "biggest" and "best" may be about any number
 _NUMBERS_OF_FIELD = (AggregateFunction.SUM, AggregateFunction.AVERAGE)
 
@@ -43,6 +57,46 @@ def find_possible_forms(
     ]
     named = [form for reading, form in found if _is_named(reading, form)]
     return tuple((named or [form for _, form in found])[:_MAX_FORMS])
+
+
+def find_possible_sets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> tuple[PossibleSet, ...]:
+    """Returns sets by the conditions of each reading, and by values that are like its words, the likeliest first."""
+    ranked = sorted(
+        (ranked for reading in readings for ranked in _rank_sets_of(reading, lexicons[reading.bucket])),
+        key=lambda ranked: -ranked[0],
+    )
+    near = [found for rank, found in ranked if rank >= ranked[0][0] - _MAX_BEHIND]
+    return tuple(dict.fromkeys(near))[:_MAX_SETS]
+
+
+def _rank_sets_of(reading: BucketReading, lexicon: BucketLexicon) -> list[tuple[float, PossibleSet]]:
+    """Returns a few sets of the bucket, each with how much of the question it holds."""
+    conditions = [condition for condition in reading.conditions if not fields_of(condition) & {TEXT_FIELD, TITLE_FIELD}]
+    taken = frozenset[FieldName]().union(*map(fields_of, conditions))
+    words = select_telling_words(reading.unlinked_words)
+    likes = [*find_like_conditions(words, reading.similarities, lexicon, taken)][:_MAX_SETS_OF_BUCKET]
+    form = _form_of_set(find_cues(reading, lexicon))
+    held = len(conditions) + reading.has_noun
+    added: list[tuple[float, Sequence[Condition]]] = [(like.similarity, like.conditions) for like in likes]
+    if conditions:
+        added.append((0.0, ()))
+    return [
+        (
+            held + similarity,
+            PossibleSet(
+                clause=Clause(bucket=lexicon.bucket, condition=conjunction_of(*conditions, *more)), answer_form=form
+            ),
+        )
+        for similarity, more in added
+    ]
+
+
+def _form_of_set(cues: QuestionCues) -> AnswerForm:
+    """Returns the fields that are asked of the documents, or a list of them, which tells their number as well."""
+    form = recognise_form(cues)[1]
+    return form if isinstance(form, ReadFields) else ListDocuments()
 
 
 def _is_named(reading: BucketReading, form: AlternativeForm) -> bool:

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from agent.decomposition import VocabularyLookup
+from agent.english.abbreviations import may_be_acronym
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
@@ -42,6 +43,7 @@ from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId
 from storage.search.schema import FieldType, Schema
 
+_MAX_ACRONYM_LETTERS = 4
 _MAX_LINKED_TEXTS = 128  # whose links are kept: more than one question has
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
 _SUBJECT_PRONOUNS = frozenset("i we you he she they".split())
@@ -60,6 +62,7 @@ _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
+_IDENTIFIED_NOUN_WEIGHT = 1.9  # more than a mention of the column that numbers the documents
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
     "employee employees colleague colleagues worker workers staff headcount".split()
 )
@@ -140,7 +143,13 @@ class BucketLexicon(PhraseMeanings):
             )
         elif len(self.roles.persons) == 1:
             yield from self._counted_people_links(tokens)
+        yield from (
+            SpanLink(first=index, last=index + 1, meaning=BucketNoun(), weight=_IDENTIFIED_NOUN_WEIGHT)
+            for index, token in enumerate(tokens)
+            if token.stem in self._identified_nouns and looks_plural(token)
+        )
         yield from self._joined_links(tokens)
+        yield from self._acronym_links(tokens)
         yield from self._degree_links(tokens)
         yield from self._coordinated_links(tokens, stems)
         yield from self._negative_prefix_links(tokens)
@@ -152,6 +161,19 @@ class BucketLexicon(PhraseMeanings):
             hint = None if token.is_quoted else self._hints.get(token.stem)
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _acronym_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """Links words to the column that their initials name, and initials to the values that they stand for."""
+        for first, token in enumerate(tokens):
+            for last in range(first + 2, min(first + _MAX_ACRONYM_LETTERS, len(tokens)) + 1):
+                span = tokens[first:last]
+                mention = self._fields_by_acronym.get("".join(other.word[:1] for other in span))
+                if mention is not None and STOP_WORDS.isdisjoint(other.word for other in span):
+                    yield SpanLink(first=first, last=last, meaning=mention, weight=_link_weight(mention, span, 0))
+            values = self._values_by_initials.get(token.word) if may_be_acronym(token.word) else None
+            if values is not None and not self._knows_stem(token.stem):
+                weight = _link_weight(values, [token], 0)
+                yield SpanLink(first=first, last=first + 1, meaning=values, weight=weight)
 
     def _joined_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Webshop", "e-mail": yields links for words that the bucket writes as two words or as one."""

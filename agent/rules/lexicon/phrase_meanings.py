@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 
+from agent.english.abbreviations import acronyms_in, initials_of, spell_out_label
+from agent.english.amount_names import phrases_of_tax
 from agent.english.function_words import AGGREGATE_WORDS, COMPARATORS, FILLER_WORDS, NEGATIONS, STOP_WORDS
 from agent.rules.lexicon.bucket_fields import BucketFields
 from agent.rules.lexicon.question_phrases import QuestionPhraseIndex
@@ -27,6 +29,10 @@ MAX_REORDERED_WORDS = 5  # content words of a phrase that is recognised in any o
 _UNSET_FLAG = "false"  # how the schema writes the value of a flag that is not set
 MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
+_WORDS_FOR_IDENTIFIERS = frozenset(
+    "id ids no nr number num ref reference code key name title label date description notes note contact".split()
+)
+_MAX_INITIALLED_VALUES = 200  # of a field: the most common ones
 _MIN_MIRRORED_SHARE = 0.9  # share of the titles that a field holds too, from which the field stands for them
 
 
@@ -69,7 +75,7 @@ class PhraseMeanings(BucketFields):
     def noun_stems(self) -> frozenset[str]:
         """The stems of the nouns for the bucket's documents."""
         nouns = (self.schema.bucket.replace("_", " "), self.schema.title, *self.schema.synonyms)
-        return frozenset(stem for noun in nouns for stem in self._stems_in(noun))
+        return frozenset(stem for noun in nouns for stem in self._stems_in(noun)) | self._identified_nouns
 
     def stems_in(self, text: str) -> tuple[str, ...]:
         """Returns the stems of the words of a text, without stop words."""
@@ -201,7 +207,7 @@ class PhraseMeanings(BucketFields):
         """Maps each stem in the names of exactly one field to this field; function words are included."""
         owners: dict[str, set[FieldName]] = defaultdict(set)
         for field in self.schema.fields:
-            for name in (field.name.replace("_", " "), field.title, *field.plain_synonyms):
+            for name in _names_of(field):
                 for stem in self._stems_in(name):
                     owners[stem].add(field.name)
         whole_names = {stem: field.name for field in self.schema.fields for stem in self._whole_name_stems(field)}
@@ -229,6 +235,44 @@ class PhraseMeanings(BucketFields):
         folded_names = {fold_text(name) for name in field_names}
         nouns = {fold_text(noun) for noun in (self.schema.title, *self.schema.synonyms)} - folded_names
         return frozenset(noun for noun in nouns if len(self._meanings_of(self._stems_in(noun))) > 1)
+
+    @cached_property
+    def _fields_by_acronym(self) -> Mapping[str, FieldMention]:
+        """Maps the words in capitals in the title of a single field to this field: "ra" to "RA received"."""
+        owners: dict[str, set[FieldName]] = defaultdict(set)
+        for field in self.schema.fields:
+            for acronym in acronyms_in(field.label):
+                owners[acronym].add(field.name)
+        return {acronym: FieldMention(next(iter(names))) for acronym, names in owners.items() if len(names) == 1}
+
+    @cached_property
+    def _identified_nouns(self) -> frozenset[str]:
+        """The stems that say what the values of an identifying column number: "Shift", "Booking ref", "Inv no"."""
+        nouns: set[str] = set()
+        for field in self.schema.fields:
+            if field.type is not FieldType.CATEGORY or not self.is_identifying(field.name):
+                continue
+            for name in _names_of(field):
+                words = [word for word in fold_text(name).split() if word not in _WORDS_FOR_IDENTIFIERS]
+                nouns |= set(self._stems_in(words[0])) if len(words) == 1 else set()
+        return frozenset(nouns)
+
+    @cached_property
+    def _values_by_initials(self) -> Mapping[str, LinkMeaning]:
+        """Maps the initials of categories to these, if they are of one field: "bp" to "Blood pressure monitor"."""
+        found: dict[str, dict[FieldName, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for field in self.schema.fields:
+            vocabulary = self.vocabulary_of(field.name)
+            if vocabulary is None or field.type is not FieldType.CATEGORY or not self.is_categorical(field.name):
+                continue
+            for counted in vocabulary.values[:_MAX_INITIALLED_VALUES]:
+                for initials in initials_of(counted.value):
+                    found[initials][field.name].add(counted.value)
+        return {
+            initials: _meaning_of_values(*next(iter(by_field.items())))
+            for initials, by_field in found.items()
+            if len(by_field) == 1
+        }
 
     @cached_property
     def _contains_people(self) -> bool:
@@ -290,7 +334,7 @@ class PhraseMeanings(BucketFields):
 
     def _add_field(self, field: SchemaField, row_field: FieldName | None) -> None:
         name, column = (field.name, None) if row_field is None else (row_field, field.name)
-        for phrase in (field.name.replace("_", " "), field.title, *field.plain_synonyms):
+        for phrase in _names_of(field):
             self._add_phrase(phrase, FieldMention(name, column))
         for phrase in field.question_phrases:
             self._question_phrases.add_phrase(phrase, FieldMention(name, column, is_question=True))
@@ -361,11 +405,7 @@ class PhraseMeanings(BucketFields):
         return hints
 
     def _informative_stems(self, field: SchemaField, *, from_description: bool) -> set[str]:
-        text = (
-            field.description
-            if from_description
-            else " ".join((field.name.replace("_", " "), field.title, *field.plain_synonyms))
-        )
+        text = field.description if from_description else " ".join(_names_of(field))
         words, terms = self.analyser.extract_words(text), self.analyser.extract_terms(text)
         return {
             term.text
@@ -374,6 +414,15 @@ class PhraseMeanings(BucketFields):
             and word.text not in _UNINFORMATIVE_WORDS
             and not word.text.isdigit()
         }
+
+
+def _names_of(field: SchemaField) -> Iterator[str]:
+    """Yields the names of a field: as its documents and its schema write it, and without abbreviations."""
+    names = (field.name.replace("_", " "), field.title, *field.plain_synonyms)
+    yield from names
+    if field.type in (FieldType.MONEY, FieldType.NUMBER):
+        yield from phrases_of_tax(field.label)
+    yield from dict.fromkeys(spelled for name in names for spelled in spell_out_label(name))
 
 
 def _values_by_phrase(field: SchemaField) -> Mapping[str, tuple[str, ...]]:
@@ -385,6 +434,12 @@ def _values_by_phrase(field: SchemaField) -> Mapping[str, tuple[str, ...]]:
     for value in field.values:
         values_by_phrase[fold_text(value)] = {value: None}
     return {phrase: tuple(sorted(values)) for phrase, values in values_by_phrase.items()}
+
+
+def _meaning_of_values(name: FieldName, values: Set[str]) -> LinkMeaning:
+    if len(values) == 1:
+        return ValueMatch(name, None, next(iter(values)))
+    return PartialMatch(name, None, tuple(sorted(values)))
 
 
 def _meaning_for(phrase_values: PhraseValues) -> LinkMeaning:

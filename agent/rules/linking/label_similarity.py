@@ -8,6 +8,7 @@ both were measured on some fifty pairs of words.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from typing import TYPE_CHECKING, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
@@ -29,6 +30,8 @@ _MIN_MARGIN = 0.08  # by which the best label must be nearer than that of any ot
 MIN_NEAREST_SIMILARITY = 0.2  # cosine from which a word chooses among a few fields of the kind that is asked for
 _MIN_NEAREST_MARGIN = 0.12  # by which that field must be nearer than the others
 _MAX_VALUES = 30  # values of a field that are compared, if it has no more
+_MIN_LIKE_VALUE = 0.35  # cosine from which a value may be what a word means: see agent.evidence.word_meanings
+_MAX_LIKE_VALUES = 3  # kept for a word
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -41,6 +44,7 @@ class LabelVectors:
     """
 
     fields: tuple[FieldName | None, ...]
+    values: tuple[str, ...]  # as documents hold them; of the rows from `first_value` on
     first_synonym: int
     first_value: int
     matrix: "Vectors"
@@ -51,12 +55,26 @@ Similarities: TypeAlias = Mapping[FieldName | None, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LikeValue:
+    """A value of a field that means nearly what a word means."""
+
+    field: FieldName
+    value: str
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WordSimilarities:
     """The similarities of the words of one question to the schema of one bucket; empty without an embedder."""
 
     names_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])  # without synonyms
     labels_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])
     values_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])
+    like_values_by_word: Mapping[str, tuple[LikeValue, ...]] = field(default_factory=dict[str, tuple[LikeValue, ...]])
+
+    def like_values_of(self, word: str) -> tuple[LikeValue, ...]:
+        """Returns the few values that are nearest to the word in meaning, the nearest first."""
+        return self.like_values_by_word.get(word.casefold(), ())
 
     def find_similar_field(self, word: str) -> FieldName | None:
         """Returns the only field whose label means nearly the same as the word."""
@@ -144,9 +162,10 @@ class LabelEmbeddings:
         texts = [*names, *synonyms, *values]
         vectors = LabelVectors(
             fields=tuple(name for name, _ in texts),
+            values=tuple(value for _, value in values),
             first_synonym=len(names),
             first_value=len(names) + len(synonyms),
-            matrix=await self._embed_texts([text for _, text in texts]),
+            matrix=await self._embed_texts([text.casefold() for _, text in texts]),
         )
         self._labels_by_lexicon[lexicon] = vectors
         return vectors
@@ -185,7 +204,7 @@ def _values_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]
     for schema_field in lexicon.schema.fields:
         vocabulary = lexicon.vocabulary_of(schema_field.name)
         if vocabulary is not None and len(vocabulary.values) <= _MAX_VALUES:
-            yield from ((schema_field.name, value.value.casefold()) for value in vocabulary.values)
+            yield from ((schema_field.name, value.value) for value in vocabulary.values)
 
 
 def _compare_with_labels(words: Sequence[str], word_vectors: "Vectors", labels: LabelVectors) -> WordSimilarities:
@@ -195,7 +214,32 @@ def _compare_with_labels(words: Sequence[str], word_vectors: "Vectors", labels: 
         names_by_word=_BestScores(words, labels.fields[:synonym], cosines[:, :synonym]),
         labels_by_word=_BestScores(words, labels.fields[:first], cosines[:, :first]),
         values_by_word=_BestScores(words, labels.fields[first:], cosines[:, first:]),
+        like_values_by_word=_LikeValues(words, labels, cosines[:, first:]),
     )
+
+
+class _LikeValues(Mapping[str, tuple[LikeValue, ...]]):
+    """The values with the largest cosines by word, if they are large enough. Computed for a word that is asked for."""
+
+    def __init__(self, words: Sequence[str], labels: LabelVectors, cosines: "Vectors") -> None:
+        self._rows = {word: row for row, word in enumerate(words)}
+        self._fields, self._values = labels.fields[labels.first_value :], labels.values
+        self._cosines = cosines
+
+    def __getitem__(self, word: str) -> tuple[LikeValue, ...]:
+        cosines = cast(list[float], self._cosines[self._rows[word]].tolist())
+        likes = (
+            LikeValue(field=name, value=value, cosine=cosine)
+            for name, value, cosine in zip(self._fields, self._values, cosines, strict=True)
+            if name is not None and cosine >= _MIN_LIKE_VALUE
+        )
+        return tuple(nlargest(_MAX_LIKE_VALUES, likes, key=lambda like: like.cosine))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 class _BestScores(Mapping[str, Similarities]):

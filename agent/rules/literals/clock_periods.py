@@ -39,6 +39,9 @@ _PATTERNS = tuple(
         r"\b(?:between|from)\s+(?P<relative>now)(?=\s+(?:and|to|until|till)\b)",
         r"\b(?:now|today)\s+(?:and|to|until|till)\s+(?P<feast>new\s+year['’]?s?\s+eve|new\s+year(?:['’]?s(?:\s+day)?)?"
         r"|christmas(?:\s+(?:eve|day))?|xmas)\b",
+        rf"\b(?:(?:on|this|last|next)\s+)?(?P<weekday>{'|'.join(WEEKDAYS)})\s*[,(]?\s*(?:the\s+)?(?P<dayth>\d{{1,2}})(?:st|nd|rd|th)\)?"
+        rf"(?!\s+(?:of\s+)?{_MONTH_PATTERN}\b)",
+        r"\b(?:on\s+)?(?P<feastday>boxing\s+day|christmas\s+(?:eve|day)|new\s+year['’]?s\s+(?:eve|day))\b",
         r"\b(?P<weekend>this|next|the|last)\s+weekend\b",
         r"\b(?P<todate>(?:the\s+)?year\s+to\s+date|ytd|so\s+far\s+this\s+year|this\s+year\s+so\s+far)\b",
         rf"\b(?:between\s+)?(?P<count>{_COUNT_PATTERN})\s*(?:to|and|-|–)\s*(?P<upper>{_COUNT_PATTERN})\s+"
@@ -146,6 +149,38 @@ def _next_feast(parts: dict[str, str], today: date) -> tuple[date, date]:
     day = date(today.year, *month_day)
     day = day if day >= today else day.replace(year=today.year + 1)
     return day, day
+
+
+_FEAST_DAYS = {"boxing day": (12, 26), "christmas eve": (12, 24), "christmas day": (12, 25)}
+_MAX_MONTHS_APART = 6  # of a weekday with the number of its day, from today
+
+
+def _feast_day(parts: dict[str, str], today: date) -> tuple[date, date]:
+    """ "Is it open on *Boxing Day*": returns the next day of that name."""
+    name = " ".join(parts["feastday"].lower().split())
+    month_day = _FEAST_DAYS.get(name) or ((12, 31) if name.endswith("eve") else (1, 1))
+    day = date(today.year, *month_day)
+    day = day if day >= today else day.replace(year=today.year + 1)
+    return day, day
+
+
+def _numbered_weekday(parts: dict[str, str], today: date) -> tuple[date, date]:
+    """ "*Monday the 23rd*": returns the nearest day with this number that is such a weekday.
+
+    Raises:
+        ValueError: there is none in half a year.
+    """
+    number, weekday = int(parts["dayth"]), WEEKDAYS.index(parts["weekday"].lower())
+    for months in sorted(range(-_MAX_MONTHS_APART, _MAX_MONTHS_APART + 1), key=abs):
+        first, last = month_bounds(*_month_beside(today, months))
+        if number <= last.day and (day := first.replace(day=number)).weekday() == weekday:
+            return day, day
+    raise ValueError(parts["dayth"])
+
+
+def _month_beside(today: date, months: int) -> tuple[int, int]:
+    day = shift_months(today.replace(day=1), months)
+    return day.year, day.month
 
 
 def _weekend_period(parts: dict[str, str], today: date) -> tuple[date, date]:
@@ -284,6 +319,8 @@ def _period_ahead(unit: str, today: date, count: int | None) -> tuple[date, date
 _RESOLVERS: Mapping[str, Callable[[dict[str, str], date], tuple[date, date]]] = {
     "relative": _relative_day,
     "feast": _next_feast,
+    "weekday": _numbered_weekday,
+    "feastday": _feast_day,
     "weekend": _weekend_period,
     "todate": lambda parts, today: (date(today.year, 1, 1), today),
     "ago": _period_ago,

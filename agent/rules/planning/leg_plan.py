@@ -14,7 +14,7 @@ from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_su
 from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
-from agent.rules.forms.possible_forms import find_possible_forms
+from agent.rules.forms.possible_forms import find_possible_forms, find_possible_sets
 from agent.rules.forms.recognisers import answer_form_of, drop_words_of_form, recognise_form, text_form_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.left_over_words import telling_words
@@ -89,6 +89,7 @@ def plan_leg(
             equal_forms=forms,
             unknown_words=unknown_words,
             suggested_fields=best.similarities.rank_fields(unknown_words),
+            possible_sets=find_possible_sets(readings, lexicons) if best.unlinked_words else (),
             is_understood=not best.unlinked_words and any(not mention.is_hint for mention in best.asked_mentions),
         )
     unknown_words = _unknown_words_of_set(best, answer_form, lexicon)
@@ -117,6 +118,7 @@ def plan_leg(
         is_understood=bool(best.conditions) and not (best.required_words or unknown_words),
         unknown_words=unknown_words,
         suggested_fields=best.similarities.rank_fields(unknown_words),
+        possible_sets=find_possible_sets(readings, lexicons) if best.unlinked_words else (),
     )
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
 
@@ -336,6 +338,7 @@ def _lookup_leg(
         leg=leg_id,
         suggested_fields=best.similarities.rank_fields(words),
         possible_forms=find_possible_forms(question, readings, lexicons),
+        possible_sets=find_possible_sets(readings, lexicons),
     )
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
 

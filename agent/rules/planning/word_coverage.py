@@ -38,8 +38,13 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.plan import AggregateFunction, AnswerForm, ChangeOverTime, Clause, Leg, Plan
 
 _SHARE_WORDS = frozenset("share percentage percent proportion fraction per cent".split())
+# What stands before the apostrophe of "haven't"
+_CONTRACTED_VERBS = frozenset(
+    "isn aren wasn weren don doesn didn hasn haven hadn won wouldn couldn shouldn mustn needn ain".split()
+)
 _WORDS_WITHOUT_CONTENT = (
     STOP_WORDS
+    | _CONTRACTED_VERBS
     | CONTAINER_NOUNS
     | QUESTION_WORDS
     | REQUEST_VERBS

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.english.date_roles import SETTLED_WORDS
 from agent.english.function_words import (
@@ -21,6 +22,7 @@ from agent.english.function_words import (
     RELATING_VERBS,
     RELATIVE_PRONOUNS,
     SMALL_NUMBERS,
+    YES_NO_VERBS,
 )
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
@@ -32,6 +34,8 @@ from storage.search.schema import FieldType
 from storage.text.irregular_verbs import base_form_of
 
 _MAX_SHORT_VERB_LETTERS = 4
+_WORDS_FOR_ASKERS = frozenset("company firm business organisation organization".split())  # whose documents these are
+_WORDS_BEFORE_ASKERS = frozenset({"the", "our"})
 _NEGATING_WORDS = frozenset({"non", "never"})  # they say no more than the negation of what follows
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
 _WORDS_BEFORE_PHRASES = LIST_VERBS | QUANTIFIERS | frozenset("a an the our some many and or of for with no".split())
@@ -70,7 +74,9 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
             or _is_word_for_amount(selection, first, last)
         ):
             continue
-        if any(_restricts_set(selection, index) for index in range(first, last)):
+        if _is_compound(selection, first, last) or any(
+            _restricts_set(selection, index) for index in range(first, last)
+        ):
             text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
             runs_by_text.setdefault(text, (first, last))
     runs_by_text |= _find_present_words(selection, covered_tokens)
@@ -88,6 +94,13 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
         roles=roles,
         guessed_noun=find_guessed_noun(selection, runs_by_text),
     )
+
+
+def _is_compound(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "No-show", "follow-up": whether words with a hyphen between them say more than each of them."""
+    tokens = selection.tokens[first:last]
+    marks = [selection.question[token.end : following.start] for token, following in pairwise(tokens)]
+    return bool(marks) and all(mark == "-" for mark in marks) and all(token.word.isalpha() for token in tokens)
 
 
 def _restricts_set(selection: SpanSelection, index: int) -> bool:
@@ -131,6 +144,8 @@ def _find_unlinked_runs(selection: SpanSelection, covered_tokens: Set[int]) -> l
     for index, token in enumerate(selection.tokens):
         if index in covered_tokens or (token.stem in redundant_stems and index not in selection.negated_tokens):
             continue
+        if token.word in _WORDS_FOR_ASKERS and index and selection.tokens[index - 1].word in _WORDS_BEFORE_ASKERS:
+            continue  # "who left *the company*"
         is_joined = (
             selection.question[selection.tokens[index - 1].end : token.start] in _JOINING_MARKS if index else False
         )
@@ -168,6 +183,12 @@ def _redundant_stems(selection: SpanSelection) -> frozenset[str]:
     return frozenset[str]().union(*(selection.lexicon.stems_of(name) for name in fields))
 
 
+def _is_determiner(selection: SpanSelection, index: int) -> bool:
+    """Whether "that" stands before a noun: nothing but a verb or a preposition precedes it, which no clause is of."""
+    word_before = selection.tokens[index - 1].word if index else ""
+    return not word_before or word_before in YES_NO_VERBS | PREPOSITIONS
+
+
 def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_tokens: Set[int]) -> bool:
     """Whether the token is a verb between documents and their values: "receipts *costing* over 5".
 
@@ -190,6 +211,8 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
     word_before = selection.tokens[first - 1].word if first else ""
     if word_before in RELATIVE_PRONOUNS and first == 1:
         return False  # "which turnips weigh …": it asks, and a noun follows
+    if word_before == "that" and _is_determiner(selection, first - 1):
+        return False  # "what did that robot at North Street cost"
     is_after_noun = first > 0 and any(_stands_for_documents(link) and link.last == first for link in selection.links)
     word_after = selection.tokens[first + 1].word if first + 1 < len(selection.tokens) else ""
     if is_after_noun and not token.is_name and word_after in ("a", "an", "the", "no", "any", "at"):

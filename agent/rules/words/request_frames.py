@@ -81,6 +81,31 @@ _WANT_FRAME = re.compile(
     r"(?:after|looking\s+for|searching\s+for|interested\s+in|hunting\s+for|in\s+need\s+of)\s+)",
     re.IGNORECASE,
 )
+# "Gwen wants the total …": who wants it is no value of a field.
+_OTHERS_WISH = re.compile(
+    _START + r"(?P<frame>[a-z]+\s+(?:wants|needs|would\s+like|is\s+(?:after|asking\s+for|looking\s+for))\s+)"
+    r"(?=(?:the|a|an|all|any|every|some)\s)",
+    re.IGNORECASE,
+)
+# A sentence before the question that only says what somebody is about to do, or who writes.
+_INTENTION_BEFORE = re.compile(
+    r"^(?P<lead>\W*)(?P<frame>(?:(?:(?:the|my|our)\s+)?[a-z]+(?:['’][a-z]+)?\s+(?:want|need|(?:am|is|are)\s+(?:going|trying)|"
+    r"would\s+like|going)s?\s+to\s+[^.?!\n]{1,100}[.!]|[a-z]+\s+here[.,!])\s+)(?=[^?]{3,}\?|(?:for|in|on|by)?\s*"
+    r"(?:what|which|who|whose|when|where|how|is|are|do|does|did|have|has|can|list|show)\b)",
+    re.IGNORECASE,
+)
+# The same behind the question: "… names please, I'm going to ring round this afternoon", "It's for the report".
+_INTENTION_BEHIND = re.compile(
+    r"(?<=[\w?.!)])(?P<frame>\s*[,;.?!–-]+\s*(?:because\s+|since\s+|as\s+)?(?:"
+    r"(?:i|we)(?:['’](?:m|re)|\s+am|\s+are)\s+(?:going|trying|planning|about)\s+to\s"
+    r"|(?:i|we)\s+(?:need|want|have)\s+to\s+(?:write|send|call|ring|phone|e-?mail|tell|chase|contact|report|order|let)\b"
+    r"|(?:i|we)\s+need\s+(?:it|them|this|that)\s+for\s|(?:it|this)(?:['’]s|\s+is)\s+for\s+(?:the|my|our|a|an)\s"
+    r")[^?\n]{0,120})$",
+    re.IGNORECASE,
+)
+_STANDING = re.compile(
+    r"\bas\s+(?:things|it|matters)\s+(?:currently\s+)?stands?(?:\s+(?:right\s+now|today|now))?\b", re.IGNORECASE
+)
 _DETERMINERS = frozenset("the all every each any a an my our your those these some everything".split())
 _HOLDER = re.compile(
     r"(?:(?:a|an|one)\s+)(?:[a-z]+\s+){0,2}?(?P<noun>[a-z]+)\s+(?:of|with|containing|showing|listing|that\s+(?:has|shows|lists))\s+",
@@ -103,12 +128,21 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
     A verb that only asks for the documents becomes "list"; "whether X is …" becomes "is X …".
     """
     question = _REPORTED_QUESTION.sub(lambda match: " " * len(match["frame"]), question)
+    question = _INTENTION_BEFORE.sub(lambda match: match["lead"] + " " * len(match["frame"]), question)
+    question = _INTENTION_BEHIND.sub(_blank_after_mark, question)
+    question = _STANDING.sub(lambda match: " " * len(match[0]), question)
     shortened = shorten_question_leads(question)
     text = _ASKING_FRAME.sub(_blank_asking_frame, shortened)
     text = _invert_indirect_question(text, shortened)
-    for frame in (_WANT_FRAME, _BELIEF_FRAME):
+    for frame in (_WANT_FRAME, _OTHERS_WISH, _BELIEF_FRAME):
         text = frame.sub(lambda match: match["lead"] + " " * len(match["frame"]), text)
     return _DO_FRAME.sub(lambda match: _replace_request_verb(match, names_set, has_meaning), text, count=1)
+
+
+def _blank_after_mark(match: re.Match[str]) -> str:
+    """Returns spaces, after the question mark if the clause begins behind it."""
+    mark = "?" if "?" in match["frame"][:3] else ""
+    return mark + " " * (len(match["frame"]) - len(mark))
 
 
 def _blank_asking_frame(match: re.Match[str]) -> str:

@@ -17,6 +17,15 @@ _SAMPLE_ROWS = 50  # the header is searched in the first rows
 _HEADER_FILL_SHARE = 0.6  # a header fills at least this share of the columns that rows usually fill
 _TITLE_COLUMNS = ("title", "name", "subject", "heading", "label")
 _WORDS_OF_OWN_NAMES = ("full", "display")  # of a column such as "full_name"
+# Columns that together hold the name of a person.
+_FIRST_NAME_COLUMNS = (
+    *("first name", "firstname", "first_name", "forename", "given name", "given_name", "vorname", "prénom", "nombre"),
+    "first",
+)
+_LAST_NAME_COLUMNS = (
+    *("surname", "last name", "lastname", "last_name", "family name", "family_name", "nachname", "nom", "apellidos"),
+    *("apellido", "last"),
+)
 _ID_COLUMNS = ("doc_id", "id")
 _MAX_TITLE_CHARACTERS = 300
 _MAX_NAME_CHARACTERS = 1_000  # of a column
@@ -135,16 +144,30 @@ def record_of_row(
 
 
 def title_of_row(row: Mapping[str, CellValue], key: str, table_name: str) -> str:
-    """Returns what a row is called: a title or name that it has, else its first words, else its table and key."""
+    """Returns what a row is called: a title or name that it has, else its first words, else its table and key.
+
+    A person is called by the first and the last name, where these are two columns.
+    """
     name_by_folded = {name.casefold(): name for name in reversed(list(row))}
     for title_column in _TITLE_COLUMNS:
         if title_column in name_by_folded:
             return _text_of_cell(row[name_by_folded[title_column]])[:_MAX_TITLE_CHARACTERS]
+    if person := _name_of_person(row, name_by_folded):
+        return person[:_MAX_TITLE_CHARACTERS]
     for name, cell in row.items():
         if _names_row(name, table_name) and _is_name(cell):
             return _text_of_cell(cell)[:_MAX_TITLE_CHARACTERS]
     words = (cell for cell in row.values() if isinstance(cell, str) and not _ONLY_NUMBERS.fullmatch(cell))
     return next(words, "")[:_MAX_TITLE_CHARACTERS] or f"{table_name} {key}"
+
+
+def _name_of_person(row: Mapping[str, CellValue], name_by_folded: Mapping[str, str]) -> str:
+    """Returns the first and the last name, if the row has a column for each; else nothing."""
+    parts = [
+        next((_text_of_cell(row[name_by_folded[name]]) for name in names if name in name_by_folded), "")
+        for names in (_FIRST_NAME_COLUMNS, _LAST_NAME_COLUMNS)
+    ]
+    return " ".join(parts) if all(parts) else ""
 
 
 def _find_header_index(sample: Sequence[TabularRow]) -> int:

@@ -38,6 +38,9 @@ _IDENTIFIER_WORDS = frozenset(
 
 
 _SIGN_AT_END = re.compile(rf"[\s_]*[(\[]?\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTERN})\s*[)\]]?\s*$")
+_SIGN_IN_BRACKETS = re.compile(
+    rf"[(\[]\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTERN})\s*[,;]\s*(?P<rest>[^()\[\]]{{1,40}})[)\]]\s*$"
+)  # "Fee (£, no VAT)"
 _QUESTION_WORDS = frozenset("is has was had can are does did".split())
 _CURRENCY_NOUNS = {"euro": "eur", "euros": "eur", "franken": "chf"}  # "Betrag in Euro"
 _CODES_THAT_ARE_WORDS = frozenset({"cad", "try", "all"})  # currency codes that are also ordinary words in names
@@ -136,6 +139,8 @@ def _fields_for_key(
     name: FieldName, profile: ValueProfile, profiles: Mapping[FieldName, ValueProfile], currencies: Sequence[FieldName]
 ) -> list[SchemaField]:
     field = _infer_field(name, profile, profiles)
+    if field.type is FieldType.MONEY and not field.currency and (code := _only_currency_of(name, profile, currencies)):
+        return [replace(field, currency=code)]
     if field.type is FieldType.MONEY and not field.currency:
         companion = _currency_field_for(name, profiles, currencies) or _unused_name(f"{name[:80]}_currency", profiles)
         money = replace(field, currency_field=companion)
@@ -150,6 +155,15 @@ def _fields_for_key(
         codes = {code for name in currencies for code in profiles[name].currencies}
         return [replace(field, columns=_infer_columns(profile.columns, codes))]
     return [field]
+
+
+def _only_currency_of(name: FieldName, profile: ValueProfile, currencies: Sequence[FieldName]) -> str:
+    """Returns the currency of a column in which some amounts have it and the others have none; empty for any other.
+
+    Who writes "£95.00" in one row and "95" in the next means the same.
+    """
+    is_mixed = bool(profile.shapes["number"] + profile.readings["number"])
+    return next(iter(profile.currencies)) if is_mixed and len(profile.currencies) == 1 and not currencies else ""
 
 
 def _unused_name(name: str, profiles: Mapping[FieldName, ValueProfile]) -> FieldName:
@@ -225,11 +239,10 @@ def _infer_field(name: FieldName, profile: ValueProfile, profiles: Mapping[Field
     kind, label = _infer_type(name, profile), label_of_name(name, profiles)
     is_number = kind is FieldType.NUMBER
     if is_number and (code := currency_suffix_of(name)):
-        words = " ".join(_SIGN_AT_END.sub("", name).split()) if _SIGN_AT_END.search(name) else _words_before_code(name)
         return SchemaField(
             name=name,
             type=FieldType.MONEY,
-            title=title_from_name(words),
+            title=title_from_name(_name_without_currency(name)),
             currency=code,
             facet=_is_useful_facet(kind, profile),
         )
@@ -243,6 +256,14 @@ def _infer_field(name: FieldName, profile: ValueProfile, profiles: Mapping[Field
     )
 
 
+def _name_without_currency(name: str) -> str:
+    if _SIGN_AT_END.search(name):
+        return " ".join(_SIGN_AT_END.sub("", name).split())
+    if _SIGN_IN_BRACKETS.search(name):
+        return " ".join(_SIGN_IN_BRACKETS.sub(lambda match: f"({match['rest'].strip()})", name).split())
+    return _words_before_code(name)
+
+
 def _words_before_code(name: str) -> str:
     """Returns the words of `salary_eur` and `cost in GBP` before the currency."""
     words = words_in_name(name)[:-1]
@@ -250,8 +271,8 @@ def _words_before_code(name: str) -> str:
 
 
 def currency_suffix_of(name: str) -> str:
-    """Returns the currency at the end of a name, as in `salary_eur` or `Fee (€)`; empty if there is none."""
-    if sign := _SIGN_AT_END.search(name):
+    """Returns the currency at the end of a name, as in `salary_eur`, `Fee (€)`, `Fee (€, no VAT)`; else nothing."""
+    if sign := _SIGN_AT_END.search(name) or _SIGN_IN_BRACKETS.search(name):
         return currency_of_sign(sign["sign"]) or ""
     *words, last = words_in_name(name) or [""]
     last = _CURRENCY_NOUNS.get(last, last)
@@ -280,10 +301,15 @@ def _infer_type(name: FieldName, profile: ValueProfile) -> FieldType:
         shapes["bool"] + readings["flag"] == value_count and shapes["bool"] + readings["yes"]
     ):  # `no` alone may be the code of Norway
         return FieldType.FLAG
+    flags = readings["flag"] + readings["flag with remark"]
+    if flags == value_count and readings["yes"] and reaches_share(readings["flag"], _MEASURED_SHARE):
+        return FieldType.FLAG  # "Y", "N" and now and then "Y late"
     numbers = shapes["number"] + readings["number"] + _ratings_of_one_scale(profile)
     money = shapes["money"] + readings["money"]
     free = readings["free"] if money + numbers >= _MIN_PRICED_SHARE * readings["free"] else 0
-    if reaches_share(money + numbers + free, _MEASURED_SHARE) and money > numbers:
+    if reaches_share(money + numbers + free, _MEASURED_SHARE) and (
+        money > numbers or (money and not reaches_share(numbers, _MEASURED_SHARE))
+    ):
         return FieldType.MONEY
     quantities = readings["quantity"]
     if (

@@ -61,3 +61,9 @@ def is_empty_mark(text: str) -> bool:
 def parse_flag(text: str) -> bool | None:
     """Whether the whole string means yes or no, in any of the project's languages; None for any other string."""
     return _FLAG_BY_WORD.get(text.strip().casefold())
+
+
+def parse_flag_with_remark(text: str) -> bool | None:
+    """What a yes or no says that a remark follows: "Y late", "no - chased", "Yes (copy)"; None for any other string."""
+    first, _, remark = text.strip().replace("(", " (").partition(" ")
+    return _FLAG_BY_WORD.get(first.rstrip(",;:.-–").casefold()) if remark else None

@@ -13,6 +13,7 @@ from storage.ingest.schemas.literals import (
     is_missing_value,
     is_open_end,
     parse_flag,
+    parse_flag_with_remark,
 )
 from storage.ingest.schemas.values import RawScalar, RawValue
 from storage.quantities.days import detect_day_first, parse_date
@@ -222,6 +223,8 @@ def _interpret_string(text: str) -> _StringReading:
         return _StringReading(("open end",))
     if (flag := parse_flag(text)) is not None:
         return _StringReading(("flag", "yes") if flag else ("flag",))
+    if parse_flag_with_remark(text) is not None:
+        return _StringReading(("flag with remark",))
     if any(parse_date(text, day_first=day_first) for day_first in _POSSIBLE_DAY_FIRST):
         day, day_first = parse_date(text), detect_day_first(text)
         measure = day.isoformat() if day else None

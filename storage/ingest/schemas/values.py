@@ -16,6 +16,7 @@ from storage.ingest.schemas.literals import (
     is_missing_value,
     is_open_end,
     parse_flag,
+    parse_flag_with_remark,
 )
 from storage.quantities.days import parse_date
 from storage.quantities.durations import parse_hours_and_minutes
@@ -353,7 +354,8 @@ def _money_or_amount(raw: RawScalar, style: NotationStyle) -> MoneyAmount | floa
 
 def _typed_flag(raw: RawScalar) -> bool | None:
     if isinstance(raw, str):
-        return {"1": True, "0": False}.get(raw.strip(), parse_flag(raw))
+        flag = {"1": True, "0": False}.get(raw.strip(), parse_flag(raw))
+        return parse_flag_with_remark(raw) if flag is None else flag
     return bool(raw) if not isinstance(raw, MoneyAmount) and raw in (0, 1) else None
 
 

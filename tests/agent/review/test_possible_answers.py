@@ -100,12 +100,22 @@ async def test_a_superlative_about_an_unknown_thing_offers_the_first_of_each_buc
 
 
 @pytest.mark.asyncio
-async def test_who_has_been_here_longest_offers_the_earliest_start(context: AgentContext) -> None:
-    outcome = await _ask(context, "who's been with the company longest")
+async def test_who_has_been_with_the_company_longest_is_the_person_with_the_earliest_start(
+    context: AgentContext,
+) -> None:
+    outcome = await answer("who's been with the company longest", context)
 
-    choice = next(choice for choice in outcome.choices if choice.label == "Team: the earliest start date")
-    clicked = await _click(context, outcome, choice)
-    assert clicked.legs[0].doc_ids == ("nils-roth",)
+    assert isinstance(outcome, Answer)
+    assert "**Nils Roth** has the earliest start date of the **3 people**: 2004-09-15." in outcome.legs[0].text
+
+
+@pytest.mark.asyncio
+async def test_the_set_that_was_understood_is_offered_where_a_word_is_not(context: AgentContext) -> None:
+    outcome = await _ask(context, "who sent back corked bottles")
+
+    choice = next(choice for choice in outcome.choices if choice.label == "In claims: problem: corked")
+    assert choice.count == 2
+    assert set((await _click(context, outcome, choice)).legs[0].doc_ids) == {"c0", "c1"}
 
 
 @pytest.mark.asyncio

@@ -55,6 +55,10 @@ def infer_values_of(*metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
     [
         ([1, 2.5, 3], FieldType.NUMBER),
         (["1", "2.5"], FieldType.NUMBER),
+        (["£95.00", "255", "£1,020.50", "60"], FieldType.MONEY),
+        (["Fri 24/04/2026", "Sat 25/04/2026"], FieldType.DATE),
+        ([*(["Y", "N"] * 10), "Y late"], FieldType.FLAG),
+        ([*(["Y", "N"] * 2), "Y late"], FieldType.CATEGORY),
         (["007", "012"], FieldType.CATEGORY),
         (["12345678901234567"], FieldType.CATEGORY),
         (["1", "N/A", "-", "3"], FieldType.NUMBER),
@@ -382,3 +386,24 @@ def test_a_mark_for_nothing_is_no_category_but_a_word_is() -> None:
     typed = type_values({FieldName("hull"): "n/a", FieldName("damage"): "none", FieldName("mast"): "–"}, fields, {})
 
     assert typed.values == {"damage": "none"}
+
+
+def test_amounts_without_a_currency_have_that_of_their_column() -> None:
+    fees = [{"fee": value} for value in ("£95.00", "255", "free", "£1,020.50")]
+
+    assert infer_schema_of(*fees).by_name[FieldName("fee")].currency == "GBP"
+    assert [values["fee"] for values in infer_values_of(*fees)] == [95, 255, 0, 1020.5]
+    mixed = infer_schema_of({"fee": "£95.00"}, {"fee": "€40.00"}, {"fee": "12"})
+    assert mixed.by_name[FieldName("fee")].currency == ""
+
+
+def test_a_sign_beside_other_words_in_brackets_makes_the_column_money() -> None:
+    fee = infer_field_of("1,320", "500", name="Fee (£, no VAT)")
+
+    assert (fee.type, fee.currency, fee.label) == (FieldType.MONEY, "GBP", "Fee (no VAT)")
+
+
+def test_a_remark_behind_yes_or_no_is_left_out() -> None:
+    rows = [{"turned up": value} for value in [*(["Y", "N"] * 10), "Y late", "no - rang in"]]
+
+    assert [values["turned up"] for values in infer_values_of(*rows)][-2:] == [True, False]
