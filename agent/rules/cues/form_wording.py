@@ -19,11 +19,13 @@ from agent.rules.cues.grouping import group_nouns
 from agent.rules.cues.question_subject import EARNING_VERBS, SIZE_NOUNS
 from agent.rules.cues.ranked_fields import first_of_measure_phrase, measures_anything
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import content_coverage
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole
 from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonCondition
 from storage.search.ids import FieldName
 from storage.search.plan import AnswerForm
 from storage.search.schema import FieldType, SchemaField
@@ -32,6 +34,35 @@ _MIN_KIND_SIMILARITY = 0.3  # cosine from which a noun after a superlative names
 _SETBACK_WORDS = frozenset({"set", "back"})  # "it set us back"
 _MAX_NOUN_WORDS = 3
 _NOUNS_OF_ANYTHING = frozenset("place places one ones thing things item items person people".split())
+
+
+def drop_added_groups(reading: BucketReading, answer_form: AnswerForm) -> BucketReading:
+    """ "For each branch *and head office*": drops the condition on the field of the groups, which adds one of them."""
+    group = answer_form.grouping
+    if group is None:
+        return reading
+    added = {
+        link.meaning.value
+        for link in reading.links
+        if isinstance(link.meaning, ValueMatch)
+        and link.meaning.field == group.field
+        and any(_joins_group(other, link, group.field, reading) for other in reading.links)
+    }
+    kept = tuple(
+        condition
+        for condition in reading.conditions
+        if not (
+            isinstance(condition, ComparisonCondition) and condition.field == group.field and condition.value in added
+        )
+    )
+    return replace(reading, conditions=kept)
+
+
+def _joins_group(mention: SpanLink, value: SpanLink, name: FieldName, reading: BucketReading) -> bool:
+    """Whether "and", and an article at most, is between the name of the group and the value."""
+    is_group = isinstance(mention.meaning, FieldMention) and mention.meaning.field == name
+    between = [token.word for token in reading.tokens[mention.last : value.first]]
+    return is_group and between[:1] == ["and"] and set(between[1:]) <= {"the", "for", "our"}
 
 
 def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon) -> BucketReading:

@@ -10,7 +10,7 @@ from agent.english.function_words import DIMENSION_UNITS, DOCUMENT_NOUNS, LIST_V
 from agent.english.telling_words import select_telling_words
 from agent.rules.binding.implied_kind import add_implied_kind
 from agent.rules.binding.literal_conditions import AlternativeCondition
-from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_superlative
+from agent.rules.cues.form_wording import drop_added_groups, drop_measure_words, mark_unmeasured_superlative
 from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
@@ -62,7 +62,8 @@ def plan_leg(
     recogniser, recognised_form = recognise_form(cues)
     answer_form = _form_for_identifier(recognised_form, readings[0])
     equal_forms = find_equal_forms(answer_form, cues)
-    best = drop_measure_words(drop_words_of_form(readings[0], recogniser.form_words), answer_form, lexicon)
+    best = drop_added_groups(drop_words_of_form(readings[0], recogniser.form_words), answer_form)
+    best = drop_measure_words(best, answer_form, lexicon)
     best = mark_unmeasured_superlative(_without_event_verb(best, answer_form), answer_form, lexicon)
     vague_condition = find_vague_condition(readings[0], lexicon) if _may_need_threshold(answer_form) else None
     if vague_condition is not None:

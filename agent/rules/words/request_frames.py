@@ -130,7 +130,7 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
     question = _REPORTED_QUESTION.sub(lambda match: " " * len(match["frame"]), question)
     question = _INTENTION_BEFORE.sub(lambda match: match["lead"] + " " * len(match["frame"]), question)
     question = _INTENTION_BEHIND.sub(_blank_after_mark, question)
-    question = _STANDING.sub(lambda match: " " * len(match[0]), question)
+    question = _STANDING.sub(lambda match: "now".ljust(len(match[0])), question)
     shortened = shorten_question_leads(question)
     text = _ASKING_FRAME.sub(_blank_asking_frame, shortened)
     text = _invert_indirect_question(text, shortened)

@@ -42,7 +42,7 @@ def read_request(text: str) -> str:
         ("which KITES are red? I'm going to ring ROUND this afternoon", "which KITES are red?"),
         ("which KITES are red, I need to write to THEM", "which KITES are red"),
         ("how many KITES are red? It's for the annual REPORT", "how many KITES are red?"),
-        ("how many KITES as things stand today", "how many KITES"),
+        ("how many KITES as things stand today", "how many KITES now"),
         ("sketch out a dossier with all KITES", "list all KITES"),
         ("give me a rundown of the KITES", "give me the KITES"),
         ("RUBY's owner is off today and the chair wants to know: how many KITES are red?", "how many KITES are red?"),
