@@ -249,7 +249,7 @@ class PhraseMeanings(BucketFields):
     def _identified_nouns(self) -> frozenset[str]:
         """The stems that say what the values of an identifying column number: "Shift", "Booking ref", "Inv no"."""
         nouns: set[str] = set()
-        for field in self.schema.fields:
+        for field in self.schema.fields if self.holds_records else ():
             if field.type is not FieldType.CATEGORY or not self.is_identifying(field.name):
                 continue
             for name in _names_of(field):

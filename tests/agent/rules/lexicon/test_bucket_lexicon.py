@@ -15,14 +15,16 @@ LIGHTHOUSES = BucketId("lighthouses")
 NEIGHBOURS, NAME = FieldName("neighbours"), FieldName("name")
 
 
-def _lexicon(field: SchemaField, values: Sequence[str], titles: Sequence[str]) -> BucketLexicon:
+def _lexicon(
+    field: SchemaField, values: Sequence[str], titles: Sequence[str], others: Sequence[SchemaField] = ()
+) -> BucketLexicon:
     vocabulary = FieldVocabulary(
         bucket=LIGHTHOUSES,
         field=field.name,
         document_count=len(titles),
         values=tuple(ValueCount(value=value, count=1) for value in values),
     )
-    schema = Schema(bucket=LIGHTHOUSES, fields=(field,))
+    schema = Schema(bucket=LIGHTHOUSES, fields=(field, *others))
     title_counts = [ValueCount(value=title, count=1) for title in titles]
     return BucketLexicon(schema, [vocabulary], analyser_for("en"), len(titles), title_counts)
 
@@ -104,8 +106,9 @@ def test_the_words_for_an_acronym_mention_its_column() -> None:
 
 
 def test_the_plural_of_what_a_column_numbers_names_the_documents() -> None:
+    others = [SchemaField(name=FieldName(name), type=FieldType.NUMBER) for name in ("From", "To", "Pay")]
     shift = SchemaField(name=FieldName("Shift"), type=FieldType.CATEGORY)
-    lexicon = _lexicon(shift, ["V001", "V002"], ["Skarholm", "Vitgrund"])
+    lexicon = _lexicon(shift, ["V001", "V002"], ["Skarholm", "Vitgrund"], others)
 
     def names_documents(question: str) -> bool:
         tokens = tokenize_question(question, lexicon.analyser)
