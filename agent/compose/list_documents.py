@@ -56,9 +56,7 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     """Returns "**5 of 240 listings** in Porto, highest price first."; "5 of" only if the list is limited."""
     answer_form = facts.answer_form
     if answer_form.order is None or answer_form.limit is None:
-        names = [
-            f"**{escape_markdown(name)}**" for name in name_records(facts.records, review.question_context.schemas)
-        ]
+        names = [f"**{escape_markdown(name)}**" for name in _names_of(facts.records, review)]
         named = join_by_colon("", ", ".join(names)) if 0 < len(names) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
         return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}{named}."
     documents = format_count(review.count, noun_of(review))
@@ -70,7 +68,11 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     if is_reply_in_english() and answer_form.limit == facts.total == len(facts.records) == 1:
         return _describe_extreme(facts.records[0], facts.order_field, review, descending=answer_form.order.descending)
     order = describe_order(facts.order_field, descending=answer_form.order.descending, is_single=facts.total <= 1)
-    named = [describe_ranked_record(record, facts.order_field) for record in facts.records]
+    names = _names_of(facts.records, review)
+    named = [
+        describe_ranked_record(record, facts.order_field, name)
+        for record, name in zip(facts.records, names, strict=True)
+    ]
     first = join_by_colon("", "; ".join(named)) if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
     return f"{listed}, {order}{first}."
 
@@ -79,7 +81,7 @@ def _describe_extreme(record: DocumentRecord, field: SchemaField, review: LegRev
     """ "**Pump 5** has the highest price of the **12 pumps** made in 2031: EUR 20.00."."""
     documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
     end = describe_end_of_order(field, descending=descending)
-    title, _, value = describe_ranked_record(record, field).partition("**, ")
+    title, _, value = describe_ranked_record(record, field, _names_of([record], review)[0]).partition("**, ")
     name = f"{title.removesuffix('**')}**"
     if review.count == 1:
         return f"{documents}{join_by_colon('', name)}{f', {value}' if value else ''}."
@@ -138,17 +140,21 @@ def _compose_rank(answer_form: ListDocuments, records: Sequence[DocumentRecord],
     )
     if order is not None and field is not None:
         text += f", {describe_order(field, descending=order.descending)}"
-    named = describe_ranked_record(record, field)
+    named = describe_ranked_record(record, field, _names_of([record], review)[0])
     table = table_of_records(
         records, review.leg.search, review.question_context.schemas, "1", order, review.leg.question
     )
     return ComposedLeg(sentences=(f"{join_by_colon(text, named)}.",), tables=(table,))
 
 
-def describe_ranked_record(record: DocumentRecord, field: SchemaField | None) -> str:
-    """Returns the title of the document, with the value that it is ranked by."""
+def _names_of(records: Sequence[DocumentRecord], review: LegReview) -> list[str]:
+    return name_records(records, review.question_context.schemas, review.leg.question)
+
+
+def describe_ranked_record(record: DocumentRecord, field: SchemaField | None, name: str) -> str:
+    """Returns the name of the document, with the value that it is ranked by."""
     value = record.values.get(field.name) if field is not None else None
-    title = f"**{escape_markdown(record.title)}**"
+    title = f"**{escape_markdown(name)}**"
     if field is None or value is None:
         return title
     currency = currency_of_value(record.values, field)

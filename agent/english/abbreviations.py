@@ -13,13 +13,25 @@ _SPELLED_OUT: Mapping[str, tuple[str, ...]] = {
     "reg": ("registration", "registered"), "rep": ("representative",), "req": ("required", "requested"),
     "sched": ("schedule", "scheduled"), "vac": ("vacancy",), "veh": ("vehicle",), "wk": ("week",),
 }  # fmt: skip
+# Behind a label, the time that an amount is for: "Rent pw"
+_PERIODS: Mapping[str, tuple[str, str]] = {
+    "pw": ("week", "weekly"), "pcm": ("month", "monthly"), "pm": ("month", "monthly"), "pa": ("year", "annual"),
+}  # fmt: skip
 _MAX_SPELLINGS = 6  # of a label with several abbreviations
 _MIN_ACRONYM_LETTERS, _MAX_ACRONYM_LETTERS = 2, 4
 _VOWELS = frozenset("aeiou")
 
 
 def spell_out_label(label: str) -> Iterator[str]:
-    """Yields the label with its abbreviations written out, if it has any: "Deliv date" as "delivery date"."""
+    """Yields the label with its abbreviations written out, if it has any: "Deliv date" as "delivery date".
+
+    Of an amount for a time also what it is called without this: "Rent pw" as "rent", "weekly rent" and "rent per week".
+    """
+    *name, last = label.split() or [""]
+    if name and last.strip("()").casefold() in _PERIODS:
+        period, adjective = _PERIODS[last.strip("()").casefold()]
+        amount = " ".join(name)
+        yield from (amount, f"{adjective} {amount}", f"{amount} per {period}")
     choices = [(word, *_SPELLED_OUT.get(word.rstrip(".").casefold(), ())) for word in label.split()]
     for number, words in enumerate(product(*(choice[1:] or choice for choice in choices))):
         if number >= _MAX_SPELLINGS:

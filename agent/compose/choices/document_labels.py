@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from agent.compose.phrases.tables import list_named_fields
 from agent.compose.phrases.values import format_value
 from agent.compose.phrases.words import clean_quotation
 from agent.refine.choice_labels import DocumentLabel
@@ -59,25 +60,27 @@ def _naming_values(label: DocumentLabel, schema: Schema) -> Iterator[str]:
     yield from (shown[field.name] for field in (*kinds[:1], *names[:1], *dates[:1]))
 
 
-def name_records(records: Sequence[DocumentRecord], schemas: Mapping[BucketId, Schema]) -> list[str]:
+def name_records(records: Sequence[DocumentRecord], schemas: Mapping[BucketId, Schema], question: str) -> list[str]:
     """Returns what each document of a list is called: the title, and before a code words that tell them apart.
 
-    "Hotpot Hattie (SB2790)": nobody knows a booking by its number.
+    "Hotpot Hattie (SB2790)": nobody knows a booking by its number. Words of a field that the question names come first:
+    "which *tenant* …".
     """
     titles = [record.title or str(record.doc_id) for record in records]
     buckets = {record.bucket for record in records}
     if len(buckets) != 1 or not all(map(is_code, titles)):
         return titles
-    field = _find_naming_field(records, schemas[buckets.pop()])
+    field = _find_naming_field(records, schemas[buckets.pop()], question)
     if field is None:
         return titles
     shown = (format_value(record.values[field.name], field) for record in records)
     return [f"{name} ({title})" for name, title in zip(shown, titles, strict=True)]
 
 
-def _find_naming_field(records: Sequence[DocumentRecord], schema: Schema) -> SchemaField | None:
+def _find_naming_field(records: Sequence[DocumentRecord], schema: Schema, question: str) -> SchemaField | None:
     """Returns the first field whose values are words, in each document other ones; None if there is none."""
-    for field in schema.fields:
+    names = dict.fromkeys((*list_named_fields(question, schema), *schema.by_name))
+    for field in map(schema.by_name.__getitem__, names):
         values = [record.values.get(field.name) for record in records]
         if field.type not in _NAMING_TYPES or field.origin is not None or any(value in (None, ()) for value in values):
             continue

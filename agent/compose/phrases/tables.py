@@ -58,7 +58,7 @@ def _choose_columns(
     constrained = [
         name for condition in conditions if not isinstance(condition, RowCondition) for name in fields_of(condition)
     ]
-    asked = [*_list_named_fields(question, schema), *constrained, *([order.field] if order is not None else [])]
+    asked = [*list_named_fields(question, schema), *constrained, *([order.field] if order is not None else [])]
     default_order = [schema.natural_order.field] if schema.natural_order else []
     others = [*default_order, *_list_informative_fields(schema)]
     names = [name for name in dict.fromkeys([*asked, *others]) if name in schema.by_name]
@@ -69,7 +69,7 @@ def _choose_columns(
     return [field for field in fields if _tells_something(field, records)][:_MAX_COLUMNS]
 
 
-def _list_named_fields(question: str, schema: Schema) -> list[FieldName]:
+def list_named_fields(question: str, schema: Schema) -> list[FieldName]:
     """Returns the fields whose name or synonym is in the question, in the order of the question."""
     words = _fold_words(question)
     places = {

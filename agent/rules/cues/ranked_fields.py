@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
+from agent.english.amount_names import rank_amount_name
 from agent.english.function_words import LASTING_VERBS, MONEY_WORDS
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_superlative
 from agent.rules.binding.implied_kind import select_fields_of_kind
@@ -69,7 +70,7 @@ def ordering_fields(
     if is_any_extent(adjective):
         fields = _with_amounts_of_quantities(fields, lexicon)
     if fields := select_fields_of_kind(fields, reading.conditions, lexicon.schema, words):
-        return fields
+        return _without_parts(fields, lexicon)
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
         return (hinted,)
     if scale is not None and scale.kind in _SCALES_OF_DAYS:
@@ -89,6 +90,12 @@ def _with_amounts_of_quantities(fields: tuple[FieldName, ...], lexicon: BucketLe
     are_quantities = any(_QUANTITY_WORDS & set(lexicon.get_field(name).label.casefold().split()) for name in fields)
     added = lexicon.roles.amounts if are_quantities else ()
     return tuple(dict.fromkeys((*fields, *added)))
+
+
+def _without_parts(fields: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "The biggest bill" has the largest gross amount, not the largest tax: drops parts of amounts beside these."""
+    ranks = {name: rank_amount_name(set(lexicon.get_field(name).label.casefold().split())) for name in fields}
+    return tuple(name for name in fields if ranks[name] >= 0) or fields
 
 
 def _may_be_any_measure(field: SchemaField) -> bool:

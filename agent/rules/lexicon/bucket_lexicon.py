@@ -127,6 +127,8 @@ class BucketLexicon(PhraseMeanings):
                             continue
                         if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
                             continue  # "staff" names the documents, and not the role "bar staff"
+                        if last - first == 1 and self._is_rather_label(meaning, tokens[first]):
+                            continue
                         if isinstance(meaning, ValueMatch) and stems[first:last] in self._name_phrases:
                             continue  # "leases" are all documents of `leases`, also those without a type
                         weight = _link_weight(meaning, tokens[first:last], documents) + self._exact_form_bonus(
@@ -161,6 +163,14 @@ class BucketLexicon(PhraseMeanings):
             hint = None if token.is_quoted else self._hints.get(token.stem)
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _is_rather_label(self, meaning: LinkMeaning, token: QuestionToken) -> bool:
+        """ "Rent" is what the column "Rent" holds, and not the status "let", which is called "rented" as well."""
+        return (
+            isinstance(meaning, ValueMatch)
+            and token.word in self._label_words
+            and token.stem not in self.stems_in(meaning.value)
+        )
 
     def _acronym_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """Links words to the column that their initials name, and initials to the values that they stand for."""

@@ -237,6 +237,11 @@ class PhraseMeanings(BucketFields):
         return frozenset(noun for noun in nouns if len(self._meanings_of(self._stems_in(noun))) > 1)
 
     @cached_property
+    def _label_words(self) -> frozenset[str]:
+        """The folded words of the labels of all fields."""
+        return frozenset(word for field in self.schema.fields for word in fold_text(field.label).split())
+
+    @cached_property
     def _fields_by_acronym(self) -> Mapping[str, FieldMention]:
         """Maps the words in capitals in the title of a single field to this field: "ra" to "RA received"."""
         owners: dict[str, set[FieldName]] = defaultdict(set)
@@ -385,17 +390,17 @@ class PhraseMeanings(BucketFields):
                 self._flag_phrases[words] = FieldMention(field.name, is_negated=value == _UNSET_FLAG)
 
     def _build_hints(self) -> Mapping[str, FieldMention]:
-        """Maps each stem that belongs to a single field to this field ("dissipate": power dissipation); names take
-        precedence over descriptions.
+        """Maps each stem that belongs to a single field to this field ("dissipate": power dissipation); labels take
+        precedence over synonyms, and these over descriptions.
         """
         hints: dict[str, FieldMention] = {}
         nouns = frozenset[str]().union(
             *(phrase for phrase, meanings in self._schema_phrases.items() if BucketNoun() in meanings)
         )
-        for from_description in (False, True):
+        for names_of in (_labels_of, _names_of, _description_of):
             owners: dict[str, set[FieldName]] = defaultdict(set)
             for field in self.schema.fields:
-                for stem in self._informative_stems(field, from_description=from_description) - nouns:
+                for stem in self._informative_stems(" ".join(names_of(field))) - nouns:
                     owners[stem].add(field.name)
             hints |= {
                 stem: FieldMention(next(iter(names)), is_hint=True)
@@ -404,8 +409,7 @@ class PhraseMeanings(BucketFields):
             }
         return hints
 
-    def _informative_stems(self, field: SchemaField, *, from_description: bool) -> set[str]:
-        text = field.description if from_description else " ".join(_names_of(field))
+    def _informative_stems(self, text: str) -> set[str]:
         words, terms = self.analyser.extract_words(text), self.analyser.extract_terms(text)
         return {
             term.text
@@ -414,6 +418,14 @@ class PhraseMeanings(BucketFields):
             and word.text not in _UNINFORMATIVE_WORDS
             and not word.text.isdigit()
         }
+
+
+def _labels_of(field: SchemaField) -> Iterator[str]:
+    yield from (field.name.replace("_", " "), field.title)
+
+
+def _description_of(field: SchemaField) -> Iterator[str]:
+    yield field.description
 
 
 def _names_of(field: SchemaField) -> Iterator[str]:

@@ -24,7 +24,7 @@ from agent.rules.linking.span_selection import LITERAL_WEIGHT, SpanSelection
 from agent.rules.literals.literal_types import QuestionLiteral
 from agent.rules.reading.meaning_selection import select_meanings
 from agent.rules.reading.rival_fields import consume_role_words, find_rival_readings
-from agent.rules.reading.state_conditions import build_state_conditions
+from agent.rules.reading.state_conditions import build_called_off_conditions, build_state_conditions
 from agent.rules.reading.unlinked_words import UnlinkedWords, find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
 from agent.rules.reading.word_roles import WordRole
@@ -120,6 +120,7 @@ def read_question(
     conditions = [*values, *conditions]
     conditions += build_mention_conditions(selection)
     conditions += build_state_conditions(selection)
+    conditions += build_called_off_conditions(selection, conditions)
     _release_empty_exclusions(selection)
     selection = _without_unused_hints(selection)
     unlinked = find_unlinked_words(selection, quotations)

@@ -1,11 +1,13 @@
 """Conditions for words that say whether something lasts or is over: "still with us", "former", "alive"."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agent.english.state_words import EndKind
+from agent.rules.binding.field_fit import words_of_field
 from agent.rules.lexicon.end_fields import EndField
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.linking.state_spans import StateSpan
+from storage.search.analyser import fold_text
 from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
@@ -14,9 +16,17 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     conjunction_of,
+    fields_of,
 )
+from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
+# Values of a status that say that a matter is over, though it was never completed.
+_CALLED_OFF_VALUES = frozenset(
+    """cancelled canceled withdrawn abandoned aborted rejected declined void voided duplicate storniert abgesagt
+    zurückgezogen annulé cancelado""".split()
+)
+_WORDS_OF_COMPLETION = frozenset("completed complete completion finished closed done resolved".split())
 _KINDS_AHEAD = frozenset({EndKind.STAY, EndKind.USE, EndKind.TERM})  # their ends may be known in advance
 
 
@@ -26,6 +36,32 @@ def build_state_conditions(selection: SpanSelection) -> Iterator[Condition]:
         is_negated = any(index in selection.negated_tokens for index in range(span.first, span.last))
         words = selection.question[selection.tokens[span.first].start : selection.tokens[span.last - 1].end]
         yield _state_condition(selection, span, words, has_ended=span.has_ended is not is_negated)
+
+
+def build_called_off_conditions(selection: SpanSelection, conditions: Sequence[Condition]) -> Iterator[Condition]:
+    """ "Not finished yet": yields that the status of a matter without a day of completion does not say "cancelled"."""
+    lexicon = selection.lexicon
+    unsettled = [
+        condition
+        for condition in conditions
+        if isinstance(condition, MissingCondition)
+        and lexicon.get_field(condition.field).type is FieldType.DATE
+        and words_of_field(lexicon.get_field(condition.field)) & _WORDS_OF_COMPLETION
+    ]
+    taken = frozenset[FieldName]().union(*map(fields_of, conditions))
+    for field in lexicon.schema.fields if unsettled else ():
+        vocabulary = lexicon.vocabulary_of(field.name) if field.type is FieldType.CATEGORY else None
+        if vocabulary is None or field.name in taken:
+            continue
+        values = tuple(value.value for value in vocabulary.values if fold_text(value.value) in _CALLED_OFF_VALUES)
+        if values:
+            yield NotCondition(_value_comparison(field.name, values, unsettled[0].words))
+
+
+def _value_comparison(name: FieldName, values: tuple[str, ...], words: str) -> ComparisonCondition:
+    if len(values) == 1:
+        return ComparisonCondition(field=name, op=ComparisonOperator.EQ, value=values[0], words=words)
+    return ComparisonCondition(field=name, op=ComparisonOperator.IN, value=values, words=words)
 
 
 def _state_condition(selection: SpanSelection, span: StateSpan, words: str, *, has_ended: bool) -> Condition:

@@ -37,6 +37,11 @@ _REASON = re.compile(
     r"|(?:since|as)\s+(?:i|we|he|she|they|it|someone|everyone|my|our)(?:['’]\w+)?\s+[a-z])",
     re.IGNORECASE,
 )
+# "… was cancelled *because the tenant had moved*": what befell the documents, and no reason to ask.
+_DEED_BEFORE_REASON = re.compile(
+    r"\b(?:\w{3,}ed|sent\s+back|late|down|off|closed|lost|left|withdrawn)\s*$", re.IGNORECASE
+)
+_REASON_TO_ASK = re.compile(r"(?:because|['’]cause)\s+(?:i|we|my|our|us|it)\b", re.IGNORECASE)
 _PURPOSE = re.compile(r"for\s+(?:my|our)\s", re.IGNORECASE)
 _ASIDE_PURPOSE = re.compile(r"(?:for|before|ahead\s+of|in\s+time\s+for)\s+(?:my|our|the|a)\s++[a-z ]++\W*+$")
 _FIRST_PERSON = re.compile(r"\b(?:i|we)(?:['’](?:m|re|ve|ll|d))?\s", re.IGNORECASE)
@@ -159,6 +164,12 @@ def _is_empty_clause(
     if not words or len(clauses) == 1:
         return False
     is_set_off = text[: span[0]].rstrip().endswith((",", ".", "-", "–", "(")) or not text[: span[0]].strip()
+    if (
+        words[0] in ("because", "'cause")
+        and _DEED_BEFORE_REASON.search(text[: span[0]])
+        and not _REASON_TO_ASK.match(clause)
+    ):
+        return False
     if _REASON.match(clause) and (is_set_off or words[0] not in ("since", "as") or not has_meaning(*span)):
         return True
     is_idle = _is_idle(words, allows_question_word=bool(_DOUBT.match(clause)))

@@ -1,9 +1,10 @@
 """A button calls a document by what it says, where its title is the name of a file or a number."""
 
-from agent.compose.choices.document_labels import describe_document
+from agent.compose.choices.document_labels import describe_document, name_records
 from agent.refine.choice_labels import DocumentLabel
 from storage.search.documents import FieldValue
 from storage.search.ids import BucketId, DocId, FieldName
+from storage.search.index import DocumentRecord
 from storage.search.schema import FieldType, Schema, SchemaField
 
 LOANS = BucketId("loans")
@@ -40,3 +41,34 @@ def test_a_row_with_a_number_is_called_by_its_first_name_and_date() -> None:
 def test_a_code_stays_where_nothing_else_names_the_document() -> None:
     assert label_of("wk-04", "Code: wk-04") == "wk-04"
     assert label_of("wk-04", "A long sentence of a text. " * 5) == "wk-04"
+
+
+def names_of(question: str, *rows: dict[str, FieldValue]) -> list[str]:
+    records = [
+        DocumentRecord(
+            doc_id=DocId(str(row["code"])),
+            bucket=LOANS,
+            title=str(row["code"]),
+            source="",
+            values={FieldName(name): value for name, value in row.items()},
+        )
+        for row in rows
+    ]
+    fields = (*SCHEMA.fields, SchemaField(name=FieldName("guarantor"), type=FieldType.CATEGORY))
+    return name_records(records, {LOANS: Schema(bucket=LOANS, fields=fields)}, question)
+
+
+def test_a_list_of_codes_has_the_words_that_differ_before_them() -> None:
+    first = {"code": "L1", "borrower": "Ida Marsh", "guarantor": "Ben Orr"}
+    second = {"code": "L2", "borrower": "Cid Roe", "guarantor": "Dee Poe"}
+
+    assert names_of("which loans are open", first, second) == ["Ida Marsh (L1)", "Cid Roe (L2)"]
+    assert names_of("which guarantor has paid", first, second) == ["Ben Orr (L1)", "Dee Poe (L2)"]
+    assert names_of("which loans are open", first, second | {"borrower": "Ida Marsh"}) == [
+        "Ben Orr (L1)",
+        "Dee Poe (L2)",
+    ]
+
+
+def test_codes_stay_alone_where_no_words_tell_them_apart() -> None:
+    assert names_of("which loans", {"code": "L1", "borrower": "Ida"}, {"code": "L2", "borrower": "Ida"}) == ["L1", "L2"]

@@ -11,6 +11,7 @@ from agent.english.abbreviations import acronyms_in, initials_of, may_be_acronym
         ("Deliv date", ["delivery date"]),
         ("GPhC Reg", ["GPhC registration", "GPhC registered"]),
         ("Max temp", ["highest temp", "peak temp"]),
+        ("Rent pw", ["Rent", "weekly Rent", "Rent per week"]),
         ("Colour", []),
     ],
 )

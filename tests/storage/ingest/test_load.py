@@ -316,6 +316,9 @@ def test_a_table_is_read_back_as_it_was_written(
     ("file", "header", "row", "title"),
     [
         ("staff.csv", "id,full_name,job", "S-1,Ada Finch,nurse", "Ada Finch"),
+        ("staff.csv", "no,surname,first name,job", "S-1,Finch,Ada,nurse", "Ada Finch"),
+        ("staff.csv", "no,Last,First,job", "S-1,Finch,Ada,nurse", "Ada Finch"),
+        ("staff.csv", "no,surname,job", "S-1,Finch,nurse", "S-1"),
         ("towns.csv", "id,town,mayor", "T-1,Muckby,Ada Finch", "Muckby"),
         ("towns.csv", "id,island,town_name", "T-1,Ostora,Muckby", "Muckby"),
         ("boats.csv", "boat,length", "B-12,30 m", "B-12"),

@@ -5,8 +5,15 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from storage.search.conditions import MATCH_ALL, ComparisonCondition, ComparisonOperator, conjuncts_of
-from storage.search.plan import ComputeNumbers, ListDocuments
+from storage.search.conditions import (
+    MATCH_ALL,
+    ComparisonCondition,
+    ComparisonOperator,
+    MissingCondition,
+    NotCondition,
+    conjuncts_of,
+)
+from storage.search.plan import ComputeNumbers, ListDocuments, ReadFields
 from tests.agent.rules.nested.mining import MiningHome, open_home_of
 
 OFFICE = {
@@ -23,6 +30,19 @@ OFFICE = {
     "orders.csv": (
         "PO,Order Date,Branch,Product,Line Total\nP1,2030-01-02,Quay,Labels,£20.50\nP2,2030-01-05,Mill,Paper,£8.00\n"
         "P3,2030-02-01,Quay,Paper,£11.00\n"
+    ),
+    "jobs.csv": (
+        "Job No,Logged,Address,Status,Completed\nJ1,2031-01-02,1 Mill Rise,Complete,2031-01-09\n"
+        "J2,2031-01-03,2 Mill Rise,Cancelled,\nJ3,2031-01-05,3 Mill Rise,Booked in,\n"
+        "J4,2031-01-06,1 Mill Rise,Raised,\n"
+    ),
+    "homes.csv": (
+        "Prop Ref,Address,Type,Status,Lead Tenant,Rent pw,Arrears\nH1,1 Mill Rise,House,Let,Ann Moor,101.50,0\n"
+        "H2,2 Mill Rise,Flat,Let,Ben Lund,99.00,12.5\nH3,3 Mill Rise,House,Void,,95.25,0\n"
+    ),
+    "invoices.csv": (
+        "Inv No,Supplier,Inv Date,VAT,Gross\nI1,Ashby Ltd,2031-01-02,£20.00,£120.00\n"
+        "I2,Orme Bros,2031-01-03,£5.00,£30.00\nI3,Ashby Ltd,2031-02-03,£1.00,£6.00\n"
     ),
     "training.csv": (
         "Record,Employee,Course,Completed,Renewal Due\n"
@@ -97,3 +117,29 @@ async def test_a_compound_is_a_word_that_restricts(home: MiningHome) -> None:
 
     words = (*planned.alternatives[0].unknown_words, *planned.plan.legs[0].search.clauses[0].required_terms)
     assert "no-show" in words
+
+
+async def test_what_was_called_off_is_not_open(home: MiningHome) -> None:
+    clause = (await home.plan_question("which jobs are not finished yet?")).plan.legs[0].search.clauses[0]
+
+    status = next(c for c in conjuncts_of(clause.condition) if isinstance(c, NotCondition))
+    assert isinstance(status.condition, ComparisonCondition)
+    assert (status.condition.field, status.condition.value) == ("Status", "Cancelled")
+    assert any(isinstance(c, MissingCondition) and c.field == "Completed" for c in conjuncts_of(clause.condition))
+
+
+@pytest.mark.parametrize("question", ["what's the weekly rent on 1 Mill Rise", "how much is the rent at 1 Mill Rise"])
+async def test_a_word_of_a_label_is_rather_the_column_than_a_status(home: MiningHome, question: str) -> None:
+    leg = (await home.plan_question(question)).plan.legs[0]
+
+    assert leg.answer_form == ReadFields(fields=(("homes", "Rent pw"),))
+    assert [getattr(c, "field", None) for c in conjuncts_of(leg.search.clauses[0].condition)] == ["Address"]
+
+
+async def test_the_biggest_invoice_has_the_largest_amount_and_not_the_largest_tax(home: MiningHome) -> None:
+    planned = await home.plan_question("what's the biggest invoice this year")
+
+    form = planned.plan.legs[0].answer_form
+    assert form.list_order is not None
+    assert form.list_order.field == "Gross"
+    assert not planned.alternatives[0].equal_forms

@@ -68,6 +68,7 @@ def test_clauses_that_say_nothing_about_the_documents_are_blanked(text: str, rem
         "KITES since March",
         "KITES since we opened the MUSEUM",
         "KITES rejected because of the wind",
+        "which KITES were cancelled because the owner had repaired them",
         "KITES for my MUSEUM",
         "KITES, lanterns",
         "we paid for KITES, how many?",
