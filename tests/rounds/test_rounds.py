@@ -43,7 +43,10 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r30_facilities": (0.48, 0.06),
     "r31_wines": (0.68, 0.06),
     "r32_tours": (0.26, 0.16),
-    "r33_parts_maker": (0.48, 0.1),
+    "r33_parts_maker": (0.5, 0.1),
+    "r34_festival": (0.36, 0.06),
+    "r35_pharmacy": (0.48, 0.12),
+    "r36_housing_repairs": (0.36, 0.06),
 }
 
 
@@ -64,10 +67,17 @@ RESULT = {
 }  # fmt: skip
 
 
+LISTED = RESULT | {"text": "2 people.", "count": 2, "doc_ids": ["1", "2"], "titles": ["Ada Moor", "Ben Orr"]}
+
+
 @pytest.mark.parametrize(
     ("truth", "result", "expected"),
     [
         (Truth(values=("2024-05-03",)), RESULT, Verdict.RIGHT),
+        (Truth(values=("Ada", "Ben")), LISTED, Verdict.RIGHT),
+        (Truth(values=("Ada", "Cid")), LISTED, Verdict.WRONG),
+        (Truth(values=("Ada", "Ben")), LISTED | {"titles": ["Ada Moor", "Ben Orr", "Cid Roe"]}, Verdict.WRONG),
+        (Truth(values=("Ada", "Ben")), LISTED | {"doc_ids": ["1", "2", "3"]}, Verdict.WRONG),
         (Truth(values=("2024-05-04",)), RESULT, Verdict.WRONG),
         (Truth(documents=("lamps.csv#4",)), RESULT, Verdict.RIGHT),
         (Truth(documents=("lamps.csv#4", "lamps.csv#5")), RESULT, Verdict.WRONG),

@@ -1,5 +1,7 @@
 """A button calls a document by what it says, where its title is the name of a file or a number."""
 
+from collections.abc import Mapping
+
 from agent.compose.choices.document_labels import describe_document, name_records
 from agent.refine.choice_labels import DocumentLabel
 from storage.search.documents import FieldValue
@@ -43,7 +45,7 @@ def test_a_code_stays_where_nothing_else_names_the_document() -> None:
     assert label_of("wk-04", "A long sentence of a text. " * 5) == "wk-04"
 
 
-def names_of(question: str, *rows: dict[str, FieldValue]) -> list[str]:
+def names_of(question: str, *rows: Mapping[str, FieldValue]) -> list[str]:
     records = [
         DocumentRecord(
             doc_id=DocId(str(row["code"])),

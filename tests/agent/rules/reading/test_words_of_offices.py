@@ -13,6 +13,7 @@ from storage.search.conditions import (
     NotCondition,
     conjuncts_of,
 )
+from storage.search.ids import BucketId, FieldName
 from storage.search.plan import ComputeNumbers, ListDocuments, ReadFields
 from tests.agent.rules.nested.mining import MiningHome, open_home_of
 
@@ -132,7 +133,7 @@ async def test_what_was_called_off_is_not_open(home: MiningHome) -> None:
 async def test_a_word_of_a_label_is_rather_the_column_than_a_status(home: MiningHome, question: str) -> None:
     leg = (await home.plan_question(question)).plan.legs[0]
 
-    assert leg.answer_form == ReadFields(fields=(("homes", "Rent pw"),))
+    assert leg.answer_form == ReadFields(fields=((BucketId("homes"), FieldName("Rent pw")),))
     assert [getattr(c, "field", None) for c in conjuncts_of(leg.search.clauses[0].condition)] == ["Address"]
 
 
