@@ -190,6 +190,15 @@ def possible_set_candidates(leg_alternatives: LegAlternatives, leg: Leg) -> list
     ]
 
 
+def fuller_set_candidates(leg_alternatives: LegAlternatives, leg: Leg) -> list[RefinementCandidate]:
+    """Returns those of `possible_set_candidates` that have more conditions than the leg, which is offered itself."""
+    count = max(len(conjuncts_of(clause.condition)) for clause in leg.search.clauses)
+    fuller = tuple(
+        found for found in leg_alternatives.possible_sets if len(conjuncts_of(found.clause.condition)) > count
+    )
+    return possible_set_candidates(replace(leg_alternatives, possible_sets=fuller), leg)
+
+
 def _is_same_set(clause: Clause, other: Clause) -> bool:
     """Whether the clauses have the same conditions, in any order, and no required terms."""
     return (

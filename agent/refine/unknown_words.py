@@ -19,7 +19,7 @@ from agent.refine.choice_labels import (
     WithoutWordsLabel,
 )
 from agent.refine.facets import equality_condition_for, sorts_documents
-from agent.refine.refinements import SchemasByBucket, possible_set_candidates
+from agent.refine.refinements import SchemasByBucket, fuller_set_candidates
 from storage.search.conditions import MissingCondition, NotCondition
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FacetAnswer, FacetRequest, IndexAnswers, PeriodFacet, ValueFacet
@@ -57,7 +57,7 @@ def unknown_word_candidates(
         return field_candidates(leg, alternatives.suggested_fields, schemas)
     candidates = [
         RefinementCandidate(label=_label_of_whole(leg, words, count), refinement=UseReading(search=leg.search)),
-        *possible_set_candidates(alternatives, leg),
+        *fuller_set_candidates(alternatives, leg),
         *(mention_candidate(leg.search, group) for group in groups_of_words(words)),
     ]
     buckets = leg.search.buckets

@@ -19,7 +19,7 @@ from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.refine.candidates import RefinementCandidate
 from agent.refine.choice_labels import OtherBucketLabel, TextSearchLabel, ThisReadingLabel
-from agent.refine.refinements import possible_set_candidates
+from agent.refine.refinements import fuller_set_candidates
 from agent.refine.unknown_words import groups_of_words, mention_candidate
 from agent.retrieval.quotations import CitedQuote
 from agent.review.answer_confidence import MIN_CONFIDENCE, score_reading
@@ -174,7 +174,7 @@ def _list_candidates(review: LegReview, words: tuple[str, ...]) -> Iterator[Refi
     form, search = review.leg.answer_form, review.leg.search
     yield RefinementCandidate(label=ThisReadingLabel(), refinement=UseReading(search=search))
     if form.is_document_count or form.lists_documents:
-        yield from possible_set_candidates(review.alternatives, review.leg)
+        yield from fuller_set_candidates(review.alternatives, review.leg)
     if form.names_a_set and words:
         telling = (select_telling_words(words) or words)[:_MAX_MENTIONED_WORDS]
         yield from (mention_candidate(search, group) for group in groups_of_words(telling))

@@ -255,12 +255,18 @@ class PhraseMeanings(BucketFields):
         """The stems that say what the values of an identifying column number: "Shift", "Booking ref", "Inv no"."""
         nouns: set[str] = set()
         for field in self.schema.fields if self.holds_records else ():
-            if field.type is not FieldType.CATEGORY or not self.is_identifying(field.name):
+            if field.type is not FieldType.CATEGORY or not self._numbers_documents(field.name):
                 continue
             for name in _names_of(field):
                 words = [word for word in fold_text(name).split() if word not in _WORDS_FOR_IDENTIFIERS]
                 nouns |= set(self._stems_in(words[0])) if len(words) == 1 else set()
         return frozenset(nouns)
+
+    def _numbers_documents(self, name: FieldName) -> bool:
+        """Whether the field is identifying, by values with a digit: numbers and codes, and no names."""
+        vocabulary = self.vocabulary_of(name)
+        has_digits = vocabulary is not None and all(any(map(str.isdigit, item.value)) for item in vocabulary.values)
+        return has_digits and self.is_identifying(name)
 
     @cached_property
     def _values_by_initials(self) -> Mapping[str, LinkMeaning]:
