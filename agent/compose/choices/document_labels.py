@@ -17,6 +17,11 @@ _LABELLED: Final = re.compile(r"[^\W\d][^:]{0,39}:(?:\s|$)")  # "Guest: Ada Finc
 _MIN_TITLE_WORDS: Final = 2
 _MAX_TITLE_CHARACTERS: Final = 60
 _MAX_VALUE_CHARACTERS: Final = 40
+# Words in the labels of fields that sort documents and name none of them.
+_SORTING_WORDS: Final = frozenset(
+    """status state stage phase type kind category class group priority level severity grade rating result outcome
+    day month year period currency unit method channel art kategorie statut""".split()
+)
 _NAMING_TYPES: Final = (FieldType.CATEGORY, FieldType.TEXT)
 
 
@@ -83,6 +88,8 @@ def _find_naming_field(records: Sequence[DocumentRecord], schema: Schema, questi
     for field in map(schema.by_name.__getitem__, names):
         values = [record.values.get(field.name) for record in records]
         if field.type not in _NAMING_TYPES or field.origin is not None or any(value in (None, ()) for value in values):
+            continue
+        if not _SORTING_WORDS.isdisjoint(field.label.casefold().split()):
             continue
         shown = [format_value(value, field) for value in values if value is not None]
         are_words = all(any(map(str.isalpha, text)) and not is_code(text) for text in shown)

@@ -72,5 +72,13 @@ def test_a_list_of_codes_has_the_words_that_differ_before_them() -> None:
     ]
 
 
+def test_a_state_is_not_a_name() -> None:
+    row = {FieldName("code"): "L1", FieldName("loan status"): "Overdue"}
+    record = DocumentRecord(doc_id=DocId("L1"), bucket=LOANS, title="L1", source="", values=row)
+    status = SchemaField(name=FieldName("loan status"), type=FieldType.CATEGORY)
+
+    assert name_records([record], {LOANS: Schema(bucket=LOANS, fields=(status,))}, "which loan is longest") == ["L1"]
+
+
 def test_codes_stay_alone_where_no_words_tell_them_apart() -> None:
     assert names_of("which loans", {"code": "L1", "borrower": "Ida"}, {"code": "L2", "borrower": "Ida"}) == ["L1", "L2"]
