@@ -22,7 +22,7 @@ REPLIES = {
     "how many contracts are still running?": "**2 contracts** starting on or before ",
     "how many contracts are no longer running?": "**2 contracts** ending before ",
     "how many contracts by type?": "**5 contracts**, by contract type:",
-    "which contract has the longest notice period?": "**K-1** has the highest notice period of the **5 contracts**",
+    "which contract has the longest notice period?": "**Alder Foods (K-1)** has the highest notice period of the",
 }
 
 
