@@ -26,6 +26,10 @@ _CALLED_OFF_VALUES = frozenset(
     """cancelled canceled withdrawn abandoned aborted rejected declined void voided duplicate storniert abgesagt
     zurückgezogen annulé cancelado""".split()
 )
+# "Without a completion date" is said of the column, whatever became of the matter.
+_WORDS_FOR_OPEN = frozenset(
+    "not never open outstanding pending unfinished incomplete uncompleted unresolved unclosed still yet ongoing".split()
+)
 _WORDS_OF_COMPLETION = frozenset("completed complete completion finished closed done resolved".split())
 _KINDS_AHEAD = frozenset({EndKind.STAY, EndKind.USE, EndKind.TERM})  # their ends may be known in advance
 
@@ -45,6 +49,7 @@ def build_called_off_conditions(selection: SpanSelection, conditions: Sequence[C
         condition
         for condition in conditions
         if isinstance(condition, MissingCondition)
+        and not _WORDS_FOR_OPEN.isdisjoint(fold_text(condition.words).split())
         and lexicon.get_field(condition.field).type is FieldType.DATE
         and words_of_field(lexicon.get_field(condition.field)) & _WORDS_OF_COMPLETION
     ]

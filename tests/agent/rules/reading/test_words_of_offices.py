@@ -129,6 +129,12 @@ async def test_what_was_called_off_is_not_open(home: MiningHome) -> None:
     assert any(isinstance(c, MissingCondition) and c.field == "Completed" for c in conjuncts_of(clause.condition))
 
 
+async def test_a_column_without_an_entry_may_be_of_what_was_called_off(home: MiningHome) -> None:
+    clause = (await home.plan_question("jobs without a completion date")).plan.legs[0].search.clauses[0]
+
+    assert not any(isinstance(c, NotCondition) for c in conjuncts_of(clause.condition))
+
+
 @pytest.mark.parametrize("question", ["what's the weekly rent on 1 Mill Rise", "how much is the rent at 1 Mill Rise"])
 async def test_a_word_of_a_label_is_rather_the_column_than_a_status(home: MiningHome, question: str) -> None:
     leg = (await home.plan_question(question)).plan.legs[0]
