@@ -118,15 +118,7 @@ def _status_condition(field: EndField, words: str, *, has_ended: bool) -> Condit
     if field.type is FieldType.FLAG:
         value = has_ended is not field.is_set_while_lasting
         return ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=value, words=words)
-    values: list[Condition] = [
-        ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=value, words=words)
-        for value in field.ended_values[:1]
-    ]
-    if len(field.ended_values) > 1:
-        values = [
-            ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=field.ended_values, words=words)
-        ]
-    comparison = _any_of(values)
+    comparison = _value_comparison(field.name, field.ended_values, words)
     return comparison if has_ended else NotCondition(comparison)
 
 
