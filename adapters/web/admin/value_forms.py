@@ -4,15 +4,15 @@ from typing import Final
 
 from adapters.web.admin.layout import PageContext, post_form, time_html
 from adapters.web.html import SafeHtml, html_element, join_html
-from bot.admin.admin_page.value_decisions import DecidedValue, Decision
+from bot.admin.admin_page.value_decisions import DecidedValue, ValueDecision
 from bot.admin.admin_page.value_forms import MAX_TYPED_CHARACTERS, ValueForm
 from bot.admin.sentences import OPERATOR_NAME
 from bot.ids import OPERATOR, PersonId
 
 DECISION_WORDS: Final = {
-    Decision.ACCEPTED: "accepted",
-    Decision.CORRECTED: "corrected",
-    Decision.EMPTIED: "has no value",
+    ValueDecision.ACCEPTED: "accepted",
+    ValueDecision.CORRECTED: "corrected",
+    ValueDecision.EMPTIED: "has no value",
 }
 OUTDATED_NOTE: Final = "the document has changed since"
 _MIN_LIST_LINES: Final = 3

@@ -21,7 +21,7 @@ def describe_comparison(comparison: "AnswerComparison") -> list[str]:
     listed = f": {', '.join(parts)}" if parts else ""
     of = f" (of {comparison.total:,} different ones)" if comparison.total > comparison.asked else ""
     lines = [
-        f"Asked again, {comparison.changed:,} of {comparison.asked:,} questions of the last 30 days{of} would be "
+        f"Asked again, {comparison.changed_count:,} of {comparison.asked:,} questions of the last 30 days{of} would be "
         f"answered differently{listed}."
     ]
     return lines + [f"“{text}” found nothing, and would find something." for text in comparison.examples]

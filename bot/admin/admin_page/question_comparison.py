@@ -50,7 +50,7 @@ class AnswerComparison:
     examples: tuple[str, ...] = ()
 
     @property
-    def changed(self) -> int:
+    def changed_count(self) -> int:
         return self.finds_something + self.finds_nothing + self.finds_more + self.finds_fewer + self.differs_otherwise
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LISTED_DECISIONS: Final = 50
 
 
-class Decision(StrEnum):
+class ValueDecision(StrEnum):
     ACCEPTED = "accepted"  # it is right as it was read
     CORRECTED = "corrected"
     EMPTIED = "emptied"  # the document has no such value
@@ -54,7 +54,7 @@ class DecidedValue:
     field: str
     label: str
     text: str
-    decision: Decision
+    decision: ValueDecision
     decided_by: PersonId
     decided_at: datetime
     is_outdated: bool
@@ -103,7 +103,7 @@ class ValueDecisions:
         }
         wordings = tuple(spans.get(member, "") for member in members_of(value))
         await self._save(
-            document, schema, schema_field, Decision.ACCEPTED, ValueCorrection(value=value, wordings=wordings), by
+            document, schema, schema_field, ValueDecision.ACCEPTED, ValueCorrection(value=value, wordings=wordings), by
         )
 
     async def correct_value(self, bucket: str, doc_id: str, field: str, text: str, version: str, by: PersonId) -> None:
@@ -113,14 +113,14 @@ class ValueDecisions:
         document, schema, schema_field = await self._find_field(bucket, doc_id, field, version, by)
         value, wordings = parse_typed_value(text, schema_field)
         correction = ValueCorrection(value=value, wordings=wordings)
-        await self._save(document, schema, schema_field, Decision.CORRECTED, correction, by)
+        await self._save(document, schema, schema_field, ValueDecision.CORRECTED, correction, by)
 
     async def empty_value(self, bucket: str, doc_id: str, field: str, version: str, by: PersonId) -> None:
         """Raises `ConcurrentChange`, `CorrectionRefused`."""
         from storage.ingest.extract.value_corrections import ValueCorrection
 
         document, schema, schema_field = await self._find_field(bucket, doc_id, field, version, by)
-        await self._save(document, schema, schema_field, Decision.EMPTIED, ValueCorrection(value=None), by)
+        await self._save(document, schema, schema_field, ValueDecision.EMPTIED, ValueCorrection(value=None), by)
 
     async def withdraw_decision(self, bucket: str, doc_id: str, field: str, by: PersonId) -> WithdrawnState:
         """What was read before is there again, if the text is still the same. Raises `ConcurrentChange`."""
@@ -164,7 +164,7 @@ class ValueDecisions:
         document: Document,
         schema: Schema,
         field: SchemaField,
-        decision: Decision,
+        decision: ValueDecision,
         correction: "ValueCorrection",
         by: PersonId,
     ) -> None:
@@ -210,7 +210,7 @@ def _decided_value_of(correction: StoredCorrection, document: Document, schema: 
         field=correction.field,
         label=correction.field if schema_field is None else schema_field.label,
         text=shown,
-        decision=Decision(correction.decision),
+        decision=ValueDecision(correction.decision),
         decided_by=PersonId(correction.decided_by),
         decided_at=correction.decided_at,
         is_outdated=correction.text_digest != text_digest_of(document),

@@ -84,7 +84,7 @@ async def test_another_meaning_of_a_bare_number_finds_more(fleet: Application) -
 
     compared = await fleet.schema_edits.compare_answers(VEHICLES, await entry_with(fleet, "load", bare="at_least"), ANN)
 
-    assert (compared.finds_more, compared.changed, compared.asked) == (1, 1, 2)
+    assert (compared.finds_more, compared.changed_count, compared.asked) == (1, 1, 2)
     assert compared.examples == ()
 
 
@@ -101,7 +101,7 @@ async def test_a_synonym_that_goes_lets_a_question_find_nothing(fleet: Applicati
         VEHICLES, await entry_with(fleet, "", synonyms=("vehicle",)), ANN
     )
 
-    assert (compared.finds_nothing, compared.changed) == (1, 1)
+    assert (compared.finds_nothing, compared.changed_count) == (1, 1)
     assert describe_comparison(compared) == [
         "Asked again, 1 of 1 questions of the last 30 days would be answered differently: 1 nothing any more."
     ]
