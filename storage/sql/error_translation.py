@@ -110,7 +110,9 @@ _CONNECTION_LOST: Final = frozenset(
     }
 )
 
-_REFUSED_ARGUMENT: Final = "invalid input for query argument"  # how asyncpg begins
+# How asyncpg's messages begin.
+_REFUSED_ARGUMENT: Final = "invalid input for query argument"
+_CONNECTION_ENDING: Final = "cannot switch to state"  # the server has said why it ends the connection, and ends it now
 
 # Narrowest first.
 _BY_TYPE: Final[tuple[tuple[type[Exception], _ErrorClass], ...]] = (
@@ -119,7 +121,7 @@ _BY_TYPE: Final[tuple[tuple[type[Exception], _ErrorClass], ...]] = (
     (sa.IntegrityError, ConstraintBroken),
     (sa.DataError, ValueRefused),
     (sa.OperationalError, DatabaseUnavailable),
-    (sa.InternalError, DatabaseDamaged),
+    (sa.InternalError, DatabaseUnavailable),  # without a code of the server: the driver lost track of a connection
     (sa.ProgrammingError, StatementRefused),
     (sa.NotSupportedError, StatementRefused),
     (sa.DatabaseError, StatementRefused),
@@ -175,9 +177,18 @@ def is_transient_failure(exc: Exception) -> bool:
     sqlstate = _sqlstate_of(exc)
     if sqlstate is not None:
         return sqlstate.startswith("08") or sqlstate in _CONNECTION_LOST | _ROLLED_BACK_FOR_OTHERS
-    if isinstance(exc, sa.DBAPIError) and exc.connection_invalidated:
+    if isinstance(exc, sa.DBAPIError) and (exc.connection_invalidated or is_connection_ending(exc)):
         return True
     return isinstance(exc, OSError) and not isinstance(exc, (TimeoutError, socket.gaierror))
+
+
+def is_connection_ending(exc: BaseException) -> bool:
+    """Whether the driver has not sent a statement, because the server is just ending the connection.
+
+    asyncpg 0.32 raises this between the server's last message and the end of the connection (`CoreProtocol._set_state`
+    in `asyncpg/protocol/coreproto.pyx`).
+    """
+    return any(str(cause).startswith(_CONNECTION_ENDING) for cause in _cause_chain_of(exc))
 
 
 def _sqlstate_of(exc: Exception) -> str | None:
@@ -185,7 +196,7 @@ def _sqlstate_of(exc: Exception) -> str | None:
     return next((state for state in states if isinstance(state, str)), None)
 
 
-def _cause_chain_of(exc: Exception) -> list[BaseException]:
+def _cause_chain_of(exc: BaseException) -> list[BaseException]:
     """Returns the exceptions from SQLAlchemy's wrapper to the driver's cause."""
     driver_error = getattr(exc, "orig", None)
     causes = [exc, driver_error, getattr(driver_error, "__cause__", None)]

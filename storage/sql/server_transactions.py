@@ -13,12 +13,17 @@ from random import SystemRandom
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar, cast
 
-from sqlalchemy import Connection
-from sqlalchemy.engine import URL
+from sqlalchemy import Connection, event
+from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from storage.sql.error_translation import LIBRARY_ERRORS, is_rolled_back_for_others, is_transient_failure
+from storage.sql.error_translation import (
+    LIBRARY_ERRORS,
+    is_connection_ending,
+    is_rolled_back_for_others,
+    is_transient_failure,
+)
 
 _CONNECTIONS, _KEPT_CONNECTIONS = 11, 6  # for transactions: at most, and also while they are idle
 _STATEMENT_CONNECTIONS: Final = 8  # for single statements: as many as turns are processed at once
@@ -78,6 +83,8 @@ class ServerTransactions:
             poolclass=NullPool,
             **engine_options,
         )
+        for engine in (self._engine, self._statement_engine, self._unlimited_engine):
+            event.listen(engine.sync_engine, "handle_error", _discard_ending_connection)
 
     async def run_transaction(
         self,
@@ -99,7 +106,8 @@ class ServerTransactions:
             try:
                 return await attempt.run_work(work)
             except LIBRARY_ERRORS as exc:
-                is_certain = is_repeatable or not attempt.is_committing or is_rolled_back_for_others(exc)
+                is_undone = is_rolled_back_for_others(exc) or is_connection_ending(exc)
+                is_certain = is_repeatable or not attempt.is_committing or is_undone
                 if not (is_certain and is_transient_failure(exc)):
                     raise
             await asyncio.sleep(pause_s * _jitter.uniform(0.5, 1))
@@ -136,6 +144,12 @@ class ServerTransactions:
         await self._engine.dispose()
         await self._statement_engine.dispose()
         await self._unlimited_engine.dispose()
+
+
+def _discard_ending_connection(context: ExceptionContext) -> None:
+    """Tell SQLAlchemy, which asks only whether the connection is closed already, not to use it again."""
+    if is_connection_ending(context.original_exception):
+        context.is_disconnect = True
 
 
 class _ListeningDriver(Protocol):

@@ -17,10 +17,12 @@ class ConnectionRelay:
         self.remaining_bytes: int | None = None
         self.cuts_left = self.connection_count = 0
         self._writers: list[asyncio.StreamWriter] = []
+        self._client_writers: list[asyncio.StreamWriter] = []
 
     async def relay_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connection_count += 1
         self._writers.append(writer)
+        self._client_writers.append(writer)
         if self.remaining_bytes == 0 and self.cuts_left > 0:
             self.cuts_left -= 1
             writer.close()
@@ -33,6 +35,12 @@ class ConnectionRelay:
             self._copy_bytes(reader, server_writer, is_from_server=False),
             self._copy_bytes(server_reader, writer, is_from_server=True),
         )
+
+    async def send_as_server(self, data: bytes) -> None:
+        """Send these bytes to all open clients, which stay connected."""
+        for writer in (writer for writer in self._client_writers if not writer.is_closing()):
+            writer.write(data)
+            await writer.drain()
 
     async def close_connections(self) -> None:
         for writer in self._writers:

@@ -11,7 +11,14 @@ from sqlalchemy.orm import exc as orm_exc
 
 from storage.sql import errors
 from storage.sql.error_translation import error_class_of, translate_library_error
-from storage.sql.errors import DatabaseBusy, DatabaseNotWritable, DatabaseUnavailable, SqlError, ValueRefused
+from storage.sql.errors import (
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseNotWritable,
+    DatabaseUnavailable,
+    SqlError,
+    ValueRefused,
+)
 
 
 def _subclasses_of(base: type) -> Iterator[type]:
@@ -92,6 +99,8 @@ def test_the_lists_are_not_empty() -> None:
         (_wrap_driver_error(asyncpg.ReadOnlySQLTransactionError("said")), DatabaseNotWritable),
         (_wrap_driver_error(asyncpg.DiskFullError("said")), DatabaseNotWritable),
         (_wrap_driver_error(asyncpg.TooManyConnectionsError("said")), DatabaseUnavailable),
+        (_wrap_driver_error(asyncpg.InternalServerError("said"), sqlalchemy.exc.InternalError), DatabaseDamaged),
+        (_wrap_driver_error(asyncpg.InternalClientError("said"), sqlalchemy.exc.InternalError), DatabaseUnavailable),
     ],
     ids=lambda param: param.__name__ if isinstance(param, type) else type(getattr(param, "orig", param)).__name__,
 )

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, make_url, text
 
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import DatabaseBusy, DatabaseUnavailable
@@ -15,6 +15,7 @@ from storage.sql.server_transactions import ServerTimeouts
 from storage.sql.stores.grants import LocalGroupStore
 from storage.sql.stores.inbox import TurnInbox
 from tests.contracts.sql.databases import SetClock
+from tests.stand_ins.cut_connection import relay_connections
 from tests.storage.sql.test_killed_worker import a_turn
 
 pytestmark = pytest.mark.servers
@@ -24,6 +25,9 @@ _END_OTHERS = text(
 )
 _END_OWN = text("SELECT pg_terminate_backend(pg_backend_pid())")
 _COUNT_GROUPS = text("SELECT count(*) FROM groups")
+# https://www.postgresql.org/docs/current/protocol-message-formats.html: ErrorResponse, length, fields, end.
+_SHUTDOWN_FIELDS = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0"
+_SHUTDOWN_MESSAGE = b"E" + (len(_SHUTDOWN_FIELDS) + 4).to_bytes(4, "big") + _SHUTDOWN_FIELDS
 _STOPPING_SCRIPT = """
 import asyncio, os, signal, sys
 from datetime import timedelta
@@ -108,6 +112,30 @@ async def test_two_transactions_in_deadlock_both_succeed(server: SqlDatabase) ->
         server.run_write(lambda connection: update_in_order("a", "b", connection)),
         server.run_write(lambda connection: update_in_order("b", "a", connection)),
     )
+
+
+@pytest.mark.parametrize("is_single_statement", [False, True])
+async def test_a_statement_between_the_last_message_of_a_server_and_the_end_of_the_connection_runs_on_another(
+    postgres_database: str, clock: SetClock, *, is_single_statement: bool
+) -> None:
+    address = make_url(postgres_database)
+    assert address.port is not None
+    insert = text("INSERT INTO groups (id, title) VALUES ('g', '\"Title\"') RETURNING id")
+    async with relay_connections(address.port) as relay:
+        relayed = address.set(host="127.0.0.1", port=relay.port).render_as_string(hide_password=False)
+        database = await SqlDatabase.open(relayed, clock=clock)
+        await database.run_write(lambda connection: connection.execute(_COUNT_GROUPS).all(), is_single_statement=True)
+        await database.ping()
+        await relay.send_as_server(_SHUTDOWN_MESSAGE)
+        await asyncio.sleep(0.05)  # the driver has read it
+
+        written = await database.run_write(
+            lambda connection: connection.execute(insert).all(), is_single_statement=is_single_statement
+        )
+        count = await count_groups(database)
+        await database.close()
+
+    assert (len(written), count) == (1, 1)
 
 
 async def test_a_connection_that_is_always_lost_is_an_error_in_the_end(server: SqlDatabase) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -73,7 +73,8 @@ class WorkerGroup:
 
     async def kill_worker(self, choice: random.Random) -> None:
         worker = choice.choice(self._running)
-        worker.kill()  # SIGKILL
+        with suppress(ProcessLookupError):  # a lost connection has just ended it
+            worker.kill()  # SIGKILL
         await worker.wait()
 
 
