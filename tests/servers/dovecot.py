@@ -115,7 +115,7 @@ def _does_answer(port: int) -> bool:
 def _write_configuration(scratch: Path, server: MailServer, *, has_tls: bool) -> None:
     user = UNPRIVILEGED or getpass.getuser()
     group = _group_of(user)
-    _write_certificates(scratch)
+    write_certificates(scratch)
     (scratch / "users").write_text(f"{MAIL_USER}:{{PLAIN}}{MAIL_PASSWORD}\n")
     (scratch / "dovecot.conf").write_text(
         _CONFIGURATION.format(
@@ -133,7 +133,7 @@ def _write_configuration(scratch: Path, server: MailServer, *, has_tls: bool) ->
             shutil.chown(file, user)
 
 
-def _write_certificates(scratch: Path) -> None:
+def write_certificates(scratch: Path) -> None:
     """Writes an authority, and a certificate for `localhost` that it signed."""
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     authority_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority of the tests")])

@@ -47,6 +47,23 @@ def is_any_address(address: str) -> bool:
     return True
 
 
+def address_rule_for(*, allow_private: bool) -> Callable[[str], bool]:
+    return is_any_address if allow_private else is_public_address
+
+
+def find_refused_address(exc: BaseException) -> AddressRefused | None:
+    """Returns the refusal that led to an error of a library: HTTP clients wrap it, some of them twice."""
+    found: set[int] = set()
+    current: BaseException | None = exc
+    while current is not None and id(current) not in found:
+        if isinstance(current, AddressRefused):
+            return current
+        found.add(id(current))
+        inner = getattr(current, "os_error", None)  # of aiohttp
+        current = inner if isinstance(inner, OSError) else current.__cause__ or current.__context__
+    return None
+
+
 def socket_factory_for(is_allowed: Callable[[str], bool]) -> Callable[[ResolvedAddress], socket.socket]:
     """Returns a function that makes sockets for allowed addresses and raises `AddressRefused` for others.
 
@@ -64,7 +81,10 @@ def socket_factory_for(is_allowed: Callable[[str], bool]) -> Callable[[ResolvedA
 
 
 def require_allowed_host(host: str, port: int, *, allow_private: bool) -> Sequence[ResolvedAddress]:
-    """Resolves the host, and returns its addresses. Raises `OSError`, and `AddressRefused` for a private one."""
+    """Resolves the host, and returns its addresses. Raises `OSError`, and `AddressRefused` for a private one.
+
+    Only these addresses are checked: who connects to the name resolves it again, and may get others.
+    """
     addresses: Sequence[ResolvedAddress] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     if not allow_private and not all(is_public_address(str(resolved[4][0])) for resolved in addresses):
         raise AddressRefused()

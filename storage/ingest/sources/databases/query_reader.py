@@ -18,7 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from storage.ingest.sources.addresses import AddressRefused, require_allowed_host
+from storage.ingest.sources.addresses import AddressRefused
+from storage.ingest.sources.databases.checked_loop import CheckedLoop
 
 BATCH_ROWS: Final = 200  # few, so that nothing else waits long while they are converted
 _STATEMENT_TIMEOUT_S: Final = 300
@@ -98,11 +99,9 @@ async def _read_server_rows(
         "default_transaction_read_only": "on",
         "application_name": "parley",
     }
-    arguments = {"timeout": _CONNECT_TIMEOUT_S, "server_settings": settings}
+    loop = CheckedLoop(allow_private=location.allow_private)
+    arguments = {"timeout": _CONNECT_TIMEOUT_S, "server_settings": settings, "loop": loop}
     try:
-        await asyncio.to_thread(
-            require_allowed_host, location.host, location.port, allow_private=location.allow_private
-        )
         engine = create_async_engine(url, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
         async with engine.connect() as opened:
             connection = await opened.execution_options(

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, BinaryIO, Final, Protocol, cast
 
-from storage.ingest.sources.addresses import AddressRefused
+from storage.ingest.sources.addresses import AddressRefused, find_refused_address
 
 _CHUNK_BYTES: Final = 1 << 20
 _MAX_READ_S: Final = 600.0  # for one file
@@ -113,6 +113,8 @@ class FsspecStore:
             raise self.problem_of(exc) from None
 
     def problem_of(self, exc: Exception) -> StoreProblem:
+        if (refused := find_refused_address(exc)) is not None:
+            return problem_of_error(refused)
         return self._translate_error(exc) or problem_of_error(exc)
 
 

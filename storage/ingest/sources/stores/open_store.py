@@ -15,7 +15,12 @@ from typing import Any, Final, cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from storage.ingest.errors import SourceUnavailable
-from storage.ingest.sources.addresses import connect_to_host, require_allowed_host
+from storage.ingest.sources.addresses import (
+    address_rule_for,
+    connect_to_host,
+    require_allowed_host,
+    socket_factory_for,
+)
 from storage.ingest.sources.stores.file_store import (
     FsspecStore,
     StoreProblem,
@@ -94,6 +99,7 @@ def _unavailable_error(location: StoreLocation, problem: StoreProblem) -> Source
 
 
 def _check_endpoint(location: StoreLocation) -> None:
+    """Refuses a private address before any request; each connection checks its own address again."""
     if location.endpoint:
         parts = urlsplit(location.endpoint)
         try:
@@ -120,7 +126,12 @@ def _open_s3(location: StoreLocation) -> Generator[FsspecStore]:
         secret=location.secret or None,
         endpoint_url=location.endpoint or None,
         client_kwargs={"region_name": location.region} if location.region else {},
-        config_kwargs={"connect_timeout": _TIMEOUT_S, "read_timeout": _TIMEOUT_S, "retries": {"max_attempts": 2}},
+        config_kwargs={
+            "connect_timeout": _TIMEOUT_S,
+            "read_timeout": _TIMEOUT_S,
+            "retries": {"max_attempts": 2},
+            "connector_args": _connector_arguments_for(location),
+        },
         default_block_size=8 * 1024 * 1024,
         **_UNCACHED,
     )
@@ -134,11 +145,20 @@ def _open_s3(location: StoreLocation) -> Generator[FsspecStore]:
     )
 
 
+def _connector_arguments_for(location: StoreLocation) -> dict[str, object]:
+    """The provider's own servers may have private addresses in a cloud's network; nobody else has their names."""
+    if not location.endpoint:
+        return {}
+    return {"socket_factory": socket_factory_for(address_rule_for(allow_private=location.allow_private))}
+
+
 @contextmanager
 def _open_gcs(location: StoreLocation) -> Generator[FsspecStore]:
     from gcsfs.core import GCSFileSystem  # pyright: ignore[reportMissingTypeStubs]
-    from gcsfs.retry import HttpError  # pyright: ignore[reportMissingTypeStubs]
+    from gcsfs.retry import HttpError, NonRetryableError  # pyright: ignore[reportMissingTypeStubs]
     from google.auth.exceptions import GoogleAuthError  # pyright: ignore[reportMissingTypeStubs]
+
+    from storage.ingest.sources.stores.checked_google import checked_session_options
 
     def translate_error(exc: Exception) -> StoreProblem | None:
         if isinstance(exc, GoogleAuthError):
@@ -156,6 +176,7 @@ def _open_gcs(location: StoreLocation) -> Generator[FsspecStore]:
             endpoint_url=location.endpoint or None,
             access="read_only",
             requests_timeout=_TIMEOUT_S,
+            session_kwargs=checked_session_options(allow_private=location.allow_private) if location.endpoint else {},
             **_UNCACHED,
         )
     except (OSError, ValueError, GoogleAuthError) as exc:
@@ -164,7 +185,7 @@ def _open_gcs(location: StoreLocation) -> Generator[FsspecStore]:
         file_system,
         location.bucket_path,
         max_calls=4,
-        library_errors=(HttpError, GoogleAuthError),
+        library_errors=(HttpError, NonRetryableError, GoogleAuthError),
         translate_error=translate_error,
     )
 
@@ -184,15 +205,21 @@ def _open_azure(location: StoreLocation) -> Generator[FsspecStore]:
     import adlfs  # pyright: ignore[reportMissingTypeStubs]
     from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
+    from storage.ingest.sources.stores.checked_azure import CheckedContainers
+
     def translate_error(exc: Exception) -> StoreProblem | None:
         if isinstance(exc, ClientAuthenticationError):
             return _denied_problem()
         return _problem_of_status(exc.status_code) if isinstance(exc, HttpResponseError) else None
 
     _check_endpoint(location)
-    arguments = _azure_arguments_for(location)
     try:
-        file_system = cast(Any, adlfs).AzureBlobFileSystem(**arguments, **_UNCACHED)
+        if location.endpoint:
+            file_system = cast(Any, CheckedContainers)(
+                connection_string=_connection_string_for(location), allow_private=location.allow_private, **_UNCACHED
+            )
+        else:
+            file_system = cast(Any, adlfs).AzureBlobFileSystem(**_azure_arguments_for(location), **_UNCACHED)
     except (OSError, ValueError, AzureError) as exc:
         raise _unavailable_error(location, translate_error(exc) or problem_of_error(exc)) from None
     yield FsspecStore(
@@ -205,14 +232,16 @@ def _open_azure(location: StoreLocation) -> Generator[FsspecStore]:
 
 
 def _azure_arguments_for(location: StoreLocation) -> dict[str, object]:
-    is_key = _is_base64(location.secret)
-    if not location.endpoint:
-        secret = {"account_key" if is_key else "sas_token": location.secret} if location.secret else {}
-        return {"account_name": location.user, "anon": location.is_anonymous, **secret}
-    secret_name = "AccountKey" if is_key else "SharedAccessSignature"
+    secret_name = "account_key" if _is_base64(location.secret) else "sas_token"
+    secret = {secret_name: location.secret} if location.secret else {}
+    return {"account_name": location.user, "anon": location.is_anonymous, **secret}
+
+
+def _connection_string_for(location: StoreLocation) -> str:
+    secret_name = "AccountKey" if _is_base64(location.secret) else "SharedAccessSignature"
     parts = {"AccountName": location.user, "BlobEndpoint": location.endpoint}
     parts |= {secret_name: location.secret} if location.secret else {}
-    return {"connection_string": ";".join(f"{name}={value}" for name, value in parts.items())}
+    return ";".join(f"{name}={value}" for name, value in parts.items())
 
 
 def _is_base64(text: str) -> bool:
@@ -306,8 +335,6 @@ def _sftp_secret_arguments(secret: str) -> dict[str, object]:
 
 @contextmanager
 def _open_smb(location: StoreLocation) -> Generator[FsspecStore]:
-    import smbclient  # pyright: ignore[reportMissingTypeStubs]
-    from fsspec.implementations.smb import SMBFileSystem  # pyright: ignore[reportMissingTypeStubs]
     from smbprotocol.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
         AccessDenied,
         LogonFailure,
@@ -315,6 +342,8 @@ def _open_smb(location: StoreLocation) -> Generator[FsspecStore]:
         SMBException,
         SMBResponseException,
     )
+
+    from storage.ingest.sources.stores.smb_share import CheckedShare
 
     def translate_error(exc: Exception) -> StoreProblem | None:
         is_refused_login = isinstance(exc, SMBResponseException) and cast(Any, exc).status in _REFUSED_LOGIN_STATUSES
@@ -324,15 +353,14 @@ def _open_smb(location: StoreLocation) -> Generator[FsspecStore]:
 
     host, port = location.parts.hostname or "", location.parts.port or 445
     try:
-        require_allowed_host(host, port, allow_private=location.allow_private)
-        file_system = cast(Any, SMBFileSystem)(
+        file_system = cast(Any, CheckedShare)(
             host,
             port=port,
             username=location.user or None,
             password=location.secret or None,
-            timeout=int(_TIMEOUT_S),
+            allow_private=location.allow_private,
+            timeout_s=int(_TIMEOUT_S),
             share_access="rwd",  # so that nobody is kept from the file while it is read
-            register_session_retries=0,
             skip_instance_cache=True,
         )
     except (OSError, ValueError, SMBException) as exc:
@@ -346,7 +374,7 @@ def _open_smb(location: StoreLocation) -> Generator[FsspecStore]:
             translate_error=translate_error,
         )
     finally:
-        cast(Any, smbclient).delete_session(host, port=port)
+        file_system.close_connections()
 
 
 @contextmanager
@@ -359,6 +387,8 @@ def _open_webdav(location: StoreLocation) -> Generator[FsspecStore]:
     )
     from webdav4.fsspec import WebdavFileSystem  # pyright: ignore[reportMissingTypeStubs]
 
+    from storage.ingest.sources.stores.checked_http import CheckedHttpTransport
+
     def translate_error(exc: Exception) -> StoreProblem | None:
         if isinstance(exc, ForbiddenOperation):
             return _denied_problem()
@@ -368,7 +398,7 @@ def _open_webdav(location: StoreLocation) -> Generator[FsspecStore]:
     is_plain = parts.scheme == "webdav+http"
     port = parts.port or (80 if is_plain else 443)
     try:
-        require_allowed_host(parts.hostname or "", port, allow_private=location.allow_private)
+        require_allowed_host(parts.hostname or "", port, allow_private=location.allow_private)  # before any request
     except OSError as exc:
         raise _unavailable_error(location, problem_of_error(exc)) from None
     base_url = parts._replace(scheme="http" if is_plain else "https", netloc=parts.netloc.rpartition("@")[2]).geturl()
@@ -378,6 +408,7 @@ def _open_webdav(location: StoreLocation) -> Generator[FsspecStore]:
         retry=False,
         timeout=_TIMEOUT_S,
         follow_redirects=False,  # a redirect could lead into a private network, with the password
+        transport=CheckedHttpTransport(allow_private=location.allow_private),
         trust_env=False,
         skip_instance_cache=True,
     )
