@@ -1,9 +1,10 @@
 """A strict list interface (REST, JSON): it refuses what real ones refuse, and records the requests it receives."""
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from aiohttp import web
 
@@ -12,27 +13,55 @@ _MAX_LIMIT: Final = 250
 
 
 @dataclass(kw_only=True)
-class ListInterface:
-    """Serves `items` at `/items`, by links, cursors or offsets, and `contents` at `/contents/ID` with their ETag."""
+class RecordedInterface(ABC):
+    """Answers with `next_responses` first, and records each request with the status of its answer."""
 
     url: str = ""
-    items: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    contents: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])  # media type and text
     page_size: int = 2
-    broken_after: int | None = None  # offset from which the list fails
-    broken_contents: set[str] = field(default_factory=set[str])
     next_responses: list[tuple[int, Mapping[str, str]]] = field(default_factory=list[tuple[int, Mapping[str, str]]])
     answered_requests: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
 
     async def answer_request(self, request: web.Request) -> web.Response:
-        response = self._response_to(request)
+        if self.next_responses:
+            status, headers = self.next_responses.pop(0)
+            response = web.Response(status=status, headers=headers)
+        else:
+            response = self.response_to(request)
         self.answered_requests.append((request.path_qs, response.status))
         return response
 
-    def _response_to(self, request: web.Request) -> web.Response:
-        if self.next_responses:
-            status, headers = self.next_responses.pop(0)
-            return web.Response(status=status, headers=headers)
+    @abstractmethod
+    def response_to(self, request: web.Request) -> web.Response: ...
+
+
+InterfaceT = TypeVar("InterfaceT", bound=RecordedInterface)
+
+
+@asynccontextmanager
+async def _serve_interface(interface: InterfaceT, path: str = "") -> AsyncGenerator[InterfaceT]:
+    """Serves every path; the interface's own address ends with `path`."""
+    app = web.Application()
+    app.router.add_get("/{path:.*}", interface.answer_request)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        interface.url = f"http://127.0.0.1:{runner.addresses[0][1]}{path}"
+        yield interface
+    finally:
+        await runner.cleanup()
+
+
+@dataclass(kw_only=True)
+class ListInterface(RecordedInterface):
+    """Serves `items` at `/items`, by links, cursors or offsets, and `contents` at `/contents/ID` with their ETag."""
+
+    items: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    contents: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])  # media type and text
+    broken_after: int | None = None  # offset from which the list fails
+    broken_contents: set[str] = field(default_factory=set[str])
+
+    def response_to(self, request: web.Request) -> web.Response:
         if request.headers.get("Authorization") != f"Bearer {LIST_TOKEN}":
             return web.json_response({"message": "unauthorized"}, status=401)
         if request.path == "/items":
@@ -78,23 +107,8 @@ class ListInterface:
 
 @asynccontextmanager
 async def serve_list_interface() -> AsyncGenerator[ListInterface]:
-    interface = ListInterface()
-    app = web.Application()
-    app.router.add_get("/{path:.*}", interface.answer_request)
-    async with _serve_application(app) as url:
-        interface.url = url
+    async with _serve_interface(ListInterface()) as interface:
         yield interface
-
-
-@asynccontextmanager
-async def _serve_application(app: web.Application) -> AsyncGenerator[str]:
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
 
 
 # -- Confluence
@@ -115,29 +129,17 @@ class ConfluencePage:
 
 
 @dataclass(kw_only=True)
-class ConfluenceStandIn:
+class ConfluenceStandIn(RecordedInterface):
     """The parts of Confluence Cloud's REST API that are read, as its reference describes them."""
 
-    url: str = ""
     spaces: dict[str, str] = field(default_factory=lambda: {"HR": "101", "IT": "102"})
     pages: dict[str, dict[str, ConfluencePage]] = field(default_factory=lambda: {"HR": {}, "IT": {}})
     folders: dict[str, ConfluencePage] = field(default_factory=dict[str, ConfluencePage])  # not listed as pages
     broken_restrictions: dict[str, int] = field(default_factory=dict[str, int])  # status by page
-    next_responses: list[tuple[int, Mapping[str, str]]] = field(default_factory=list[tuple[int, Mapping[str, str]]])
-    answered_requests: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
-    page_size: int = 2
 
-    async def answer_request(self, request: web.Request) -> web.Response:
-        response = self._response_to(request)
-        self.answered_requests.append((request.path_qs, response.status))
-        return response
-
-    def _response_to(self, request: web.Request) -> web.Response:
+    def response_to(self, request: web.Request) -> web.Response:
         from aiohttp import encode_basic_auth
 
-        if self.next_responses:
-            status, headers = self.next_responses.pop(0)
-            return web.Response(status=status, headers=headers)
         if request.headers.get("Authorization") != encode_basic_auth(CONFLUENCE_USER, CONFLUENCE_TOKEN):
             return web.json_response({"code": 401, "message": "Unauthorized"}, status=401)
         if int(request.query.get("limit", "25")) > _MAX_LIMIT:
@@ -211,9 +213,5 @@ class ConfluenceStandIn:
 
 @asynccontextmanager
 async def serve_confluence() -> AsyncGenerator[ConfluenceStandIn]:
-    confluence = ConfluenceStandIn()
-    app = web.Application()
-    app.router.add_get("/{path:.*}", confluence.answer_request)
-    async with _serve_application(app) as url:
-        confluence.url = f"{url}/wiki"
+    async with _serve_interface(ConfluenceStandIn(), "/wiki") as confluence:
         yield confluence

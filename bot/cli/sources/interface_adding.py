@@ -4,17 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.options import DebugOption, HomeOption
-from bot.cli.sources.source_adding import (
-    AskSecretOption,
-    BucketOption,
-    IntervalOption,
-    PrincipalOption,
-    PrivateOption,
-    SecretVariableOption,
-    add_app,
-    add_source,
-)
+from bot.cli.sources.source_adding import PrincipalOption, SourcePlace, add_app, add_place_options, add_source
 
 BasicUserOption = Annotated[
     str | None, typer.Option("--user", metavar="NAME", help="The user whose password or token it is.")
@@ -27,34 +17,17 @@ def _path_option(name: str, help_text: str) -> typer.models.OptionInfo:
 
 
 @add_app.command()
-def imap(
-    url: str,
-    bucket: BucketOption,
-    every: IntervalOption = None,
-    allow_private: PrivateOption = False,
-    secret_variable: SecretVariableOption = None,
-    asks_secret: AskSecretOption = False,
-    home: HomeOption = None,
-    debug: DebugOption = False,
-) -> None:
+@add_place_options
+def imap(place: SourcePlace, url: str) -> None:
     """The mails of a folder; URL is imaps://USER@HOST/FOLDER, or imap:// for STARTTLS."""
-    add_source(
-        "imap",
-        url,
-        bucket,
-        every,
-        allow_private=allow_private,
-        secret_variable=secret_variable,
-        asks_secret=asks_secret,
-        home=home,
-        debug=debug,
-    )
+    add_source("imap", url, place)
 
 
 @add_app.command()
+@add_place_options
 def rest(
+    place: SourcePlace,
     url: str,
-    bucket: BucketOption,
     items: Annotated[str, _path_option("--items", "The list in an answer: $.results")],
     id_: Annotated[str, _path_option("--id", "The id within an item: $.id")],
     text: Annotated[str, _path_option("--text", "The text within an item, or within its content.")],
@@ -82,58 +55,27 @@ def rest(
     ] = None,
     user: BasicUserOption = None,
     principals: PrincipalOption = None,
-    every: IntervalOption = None,
-    allow_private: PrivateOption = False,
-    secret_variable: SecretVariableOption = None,
-    asks_secret: AskSecretOption = False,
-    home: HomeOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """The items of a JSON interface, page by page; PATHs are those of RFC 9535, such as $.fields.title."""
     paths = {"items": items, "id": id_, "text": text, "title": title, "updated": updated, "readers": readers}
     paths |= {"link": link, "content_url": content_url, "next": next_}
     names = {"format": format_, "cursor_param": cursor_param, "offset_param": offset_param}
-    add_source(
-        "rest",
-        url,
-        bucket,
-        every,
-        allow_private=allow_private,
-        options=paths | names | {"header": header, "user": user, "principals": principals or None},
-        secret_variable=secret_variable,
-        asks_secret=asks_secret,
-        home=home,
-        debug=debug,
-    )
+    credential = {"header": header, "user": user}
+    add_source("rest", url, place, paths | names | credential | {"principals": principals or None})
 
 
 @add_app.command()
+@add_place_options
 def confluence(
+    place: SourcePlace,
     url: str,
-    bucket: BucketOption,
     space: Annotated[
         list[str] | None,
         typer.Option("--space", metavar="KEY", help="A space; may be repeated. [default: all that the user sees]"),
     ] = None,
     user: BasicUserOption = None,
     principals: PrincipalOption = None,
-    every: IntervalOption = None,
-    allow_private: PrivateOption = False,
-    secret_variable: SecretVariableOption = None,
-    asks_secret: AskSecretOption = False,
-    home: HomeOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """The pages of Confluence Cloud with their read restrictions; URL is https://NAME.atlassian.net/wiki."""
-    add_source(
-        "confluence",
-        url,
-        bucket,
-        every,
-        allow_private=allow_private,
-        options={"spaces": space or None, "user": user, "principals": principals or None},
-        secret_variable=secret_variable,
-        asks_secret=asks_secret,
-        home=home,
-        debug=debug,
-    )
+    options = {"spaces": space or None, "user": user, "principals": principals or None}
+    add_source("confluence", url, place, options)

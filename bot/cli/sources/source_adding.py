@@ -1,12 +1,14 @@
 """`parley source add KIND|URL`: a command for each kind of source, and one for all sources with a URL."""
 
+import inspect
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, cast
 
 import typer
 from typer.core import TyperGroup
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from bot.application import Application
 
+CommandT = ParamSpec("CommandT")
 _INTERVAL_PATTERN = re.compile(r"(\d{1,6})\s*(m|min|h|d|w)", re.IGNORECASE)
 _TIMEDELTA_UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -48,6 +51,34 @@ SecretVariableOption = Annotated[
 AskSecretOption = Annotated[bool, typer.Option("--ask-secret", help="Ask for the password, key or token.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class SourcePlace:
+    """The options that the commands for places on other machines share."""
+
+    bucket: BucketOption
+    every: IntervalOption = None
+    allow_private: PrivateOption = False
+    secret_variable: SecretVariableOption = None
+    asks_secret: AskSecretOption = False
+    home: HomeOption = None
+    debug: DebugOption = False
+
+
+def add_place_options(command: Callable[Concatenate[SourcePlace, CommandT], None]) -> Callable[..., None]:
+    """Gives a command, behind its own options, those of `SourcePlace`, which it receives as its first argument."""
+    place_parameters = list(inspect.signature(SourcePlace).parameters.values())
+    own_parameters = list(inspect.signature(command).parameters.values())[1:]
+
+    def run_command(**values: Any) -> None:
+        place = SourcePlace(**{parameter.name: values.pop(parameter.name) for parameter in place_parameters})
+        cast("Callable[..., None]", command)(place, **values)
+
+    run_command.__name__, run_command.__doc__ = command.__name__, command.__doc__
+    merged = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in (*own_parameters, *place_parameters)]
+    run_command.__signature__ = inspect.Signature(merged)  # pyright: ignore[reportFunctionMemberAccess] - Typer reads it
+    return run_command
+
+
 class _KindOrUrlGroup(TyperGroup):
     """Takes a URL in the place of a command: `parley source add s3://documents/contracts --bucket contracts`."""
 
@@ -69,7 +100,7 @@ def folder(
     path: str, bucket: BucketOption, every: IntervalOption = None, home: HomeOption = None, debug: DebugOption = False
 ) -> None:
     """A folder, with all that is below it."""
-    add_source("folder", path, bucket, every, home=home, debug=debug)
+    add_source("folder", path, SourcePlace(bucket=bucket, every=every, home=home, debug=debug))
 
 
 @add_app.command()
@@ -82,14 +113,16 @@ def site(
     debug: DebugOption = False,
 ) -> None:
     """The pages of a site, by its sitemap; URL is the site, a part of it, or a sitemap."""
-    add_source("site", url, bucket, every, allow_private=allow_private, home=home, debug=debug)
+    place = SourcePlace(bucket=bucket, every=every, allow_private=allow_private, home=home, debug=debug)
+    add_source("site", url, place)
 
 
 @add_app.command()
+@add_place_options
 def sql(
+    place: SourcePlace,
     url: str,
     key: Annotated[str, typer.Option("--key", metavar="COLUMN", help="The column that identifies a row.")],
-    bucket: BucketOption,
     query: Annotated[
         str | None, typer.Option("--query", metavar="SELECT", help="Each of its rows is a document.")
     ] = None,
@@ -110,46 +143,27 @@ def sql(
     max_rows: Annotated[
         int | None, typer.Option("--max-rows", help="More rows are not read. [default: 200000]")
     ] = None,
-    every: IntervalOption = None,
     user: UserOption = None,
-    secret_variable: SecretVariableOption = None,
-    asks_secret: AskSecretOption = False,
     tls: Annotated[
         str | None, typer.Option("--tls", metavar="MODE", help="require, verify-full, …, as libpq's sslmode.")
     ] = None,
-    allow_private: PrivateOption = False,
-    home: HomeOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """The rows of a query; URL is postgresql://USER@HOST/DATABASE or sqlite:////FILE."""
-    with exit_on_failure(debug=is_debug_on(debug)):
+    with exit_on_failure(debug=is_debug_on(place.debug)):
         if (query is None) == (query_file is None):
             raise CommandFailed("give the query with --query or --query-file", exit_status=2)
         statement = query if query_file is None else query_file.read_text(encoding="utf-8")
     options: dict[str, object] = {"query": statement, "key": key, "cursor": cursor, "name": name, "max_rows": max_rows}
     options |= {"readers": readers, "principals": principals or None}
-    add_source(
-        "sql",
-        url,
-        bucket,
-        every,
-        allow_private=allow_private,
-        options=options | {"user": user, "tls": tls},
-        secret_variable=secret_variable,
-        asks_secret=asks_secret,
-        home=home,
-        debug=debug,
-    )
+    add_source("sql", url, place, options | {"user": user, "tls": tls})
 
 
 @add_app.command("url", hidden=True)  # `_KindOrUrlGroup` comes here
+@add_place_options
 def add_url(
+    place: SourcePlace,
     url: str,
-    bucket: BucketOption,
-    every: IntervalOption = None,
     user: UserOption = None,
-    secret_variable: SecretVariableOption = None,
-    asks_secret: AskSecretOption = False,
     anonymous: Annotated[bool, typer.Option("--anonymous", help="It is public; use no credentials.")] = False,
     endpoint: Annotated[
         str | None, typer.Option("--endpoint", metavar="URL", help="An own server for S3, GCS or Azure.")
@@ -158,43 +172,17 @@ def add_url(
     host_key: Annotated[
         str | None, typer.Option("--host-key", metavar="SHA256:…", help="The key of an SFTP server.")
     ] = None,
-    allow_private: PrivateOption = False,
-    home: HomeOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """A store of files: s3://, gs://, abfs://, sftp://, smb://, webdav+https://."""
     options = {"user": user, "anonymous": anonymous or None, "endpoint": endpoint, "region": region}
-    add_source(
-        url.partition("://")[0].partition("+")[0].lower(),
-        url,
-        bucket,
-        every,
-        allow_private=allow_private,
-        options=options | {"host_key": host_key},
-        secret_variable=secret_variable,
-        asks_secret=asks_secret,
-        home=home,
-        debug=debug,
-    )
+    add_source(url.partition("://")[0].partition("+")[0].lower(), url, place, options | {"host_key": host_key})
 
 
-def add_source(
-    kind: str,
-    location: str,
-    bucket: str,
-    interval_text: str | None,
-    *,
-    allow_private: bool = False,
-    options: Mapping[str, object] | None = None,
-    secret_variable: str | None = None,
-    asks_secret: bool = False,
-    home: HomeOption,
-    debug: bool,
-) -> None:
+def add_source(kind: str, location: str, place: SourcePlace, options: Mapping[str, object] | None = None) -> None:
     """Adds the source and prints what it is called. `options` that are None are left out. Raises `typer.Exit`."""
-    with exit_on_failure(debug=is_debug_on(debug)):
-        secret = read_secret(secret_variable, asks_secret=asks_secret)
-        interval = _parse_interval(interval_text)
+    with exit_on_failure(debug=is_debug_on(place.debug)):
+        secret = read_secret(place.secret_variable, asks_secret=place.asks_secret)
+        interval = _parse_interval(place.every)
 
     async def add_with_bot(bot: "Application") -> None:
         from bot.admin.source_kinds.source_kind import SourceRequest
@@ -203,9 +191,9 @@ def add_source(
         request = SourceRequest(
             kind=kind,
             location=location,
-            bucket=bucket,
+            bucket=place.bucket,
             sync_interval=interval,
-            allow_private=allow_private,
+            allow_private=place.allow_private,
             options={name: value for name, value in (options or {}).items() if value is not None},
             secret=secret,
         )
@@ -216,7 +204,7 @@ def add_source(
         schedule = f"; parley serve syncs it every {format_interval(source.every)}" if source.every else ""
         print_line(f"added {source.id} for {source.bucket}{schedule}; now: parley source sync {source.id}")
 
-    run_with_bot(add_with_bot, home=home, debug=debug)
+    run_with_bot(add_with_bot, home=place.home, debug=place.debug)
 
 
 def read_secret(variable: str | None, *, asks_secret: bool) -> "SecretStr | None":
