@@ -1,4 +1,4 @@
-"""Deletes documents whose date is longer ago than the operator wants to keep them.
+"""Deletes documents whose date, or day of loading, is longer ago than the operator wants to keep them.
 
 Processes may do this at the same time: a document is deleted once. As in a sync, more than a fifth of a bucket is not
 deleted without a command, since that is more likely a mistake in the rule or in the dates.
@@ -15,6 +15,7 @@ from bot.access.audience_scope import AccessResolver
 from bot.health.retention_rules import DocumentRule
 from bot.surface.inbound import OperatorAudience
 from storage.search.conditions import ComparisonCondition, ComparisonOperator
+from storage.search.errors import UnknownBucket
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import CountRequest, RecordPageRequest, ScopedIndex, SearchIndex
 from storage.search.plan import Clause, Search, unfiltered_search_of
@@ -27,11 +28,15 @@ _MAX_SHARE: Final = 5  # a fifth of the documents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiredDocuments:
-    """What a rule finds now. `problem`: why it finds nothing, in one sentence; empty: there is no problem."""
+    """What a rule finds now. `problem`: why it finds nothing, in one sentence; empty: there is no problem.
+
+    `undated`: of a rule by the day of loading, the documents that an earlier version loaded, which kept no day.
+    """
 
     rule: DocumentRule
     expired: int = 0
     total: int = 0
+    undated: int = 0
     problem: str = ""
 
     @property
@@ -75,6 +80,8 @@ class DocumentRetention:
 
     async def count_expired(self, rule: DocumentRule) -> ExpiredDocuments:
         """Counts what the rule would delete now. Raises what the index raises."""
+        if rule.counts_from_loading:
+            return await self._count_loaded_before(rule)
         index = await self._open_index()
         schema = (await index.load_schemas()).get(BucketId(rule.bucket))
         if schema is None:
@@ -89,6 +96,8 @@ class DocumentRetention:
 
     async def delete_expired(self, rule: DocumentRule) -> int:
         """Deletes what the rule finds, also if it is more than a fifth. Raises what the index raises."""
+        if rule.counts_from_loading:
+            return await self._delete_loaded_before(rule)
         request = RecordPageRequest(self._search_for(rule), limit=_PAGE_DOCUMENTS)
         index, deleted = await self._open_index(), 0
         while True:
@@ -99,9 +108,30 @@ class DocumentRetention:
             if removed == 0 or len(doc_ids) < _PAGE_DOCUMENTS:
                 return deleted
 
+    async def _count_loaded_before(self, rule: DocumentRule) -> ExpiredDocuments:
+        try:
+            days = await self._index.load_ingestion_days(BucketId(rule.bucket))
+        except UnknownBucket as exc:
+            return ExpiredDocuments(rule=rule, problem=str(exc))
+        undated, first_kept_day = sum(not day for day in days.values()), self._first_kept_day(rule)
+        expired = sum(day < first_kept_day for day in days.values()) - undated
+        return ExpiredDocuments(rule=rule, expired=expired, total=len(days), undated=undated)
+
+    async def _delete_loaded_before(self, rule: DocumentRule) -> int:
+        first_kept_day, deleted = self._first_kept_day(rule), 0
+        days = await self._index.load_ingestion_days(BucketId(rule.bucket))
+        expired = [doc_id for doc_id, day in days.items() if day and day < first_kept_day]
+        for start in range(0, len(expired), _PAGE_DOCUMENTS):
+            deleted += await self._index.delete(expired[start : start + _PAGE_DOCUMENTS])
+        return deleted
+
+    def _first_kept_day(self, rule: DocumentRule) -> str:
+        return (self._clock() - timedelta(days=rule.days)).date().isoformat()
+
     def _search_for(self, rule: DocumentRule) -> Search:
-        first_kept_day = (self._clock() - timedelta(days=rule.days)).date().isoformat()
-        condition = ComparisonCondition(field=FieldName(rule.field), op=ComparisonOperator.LT, value=first_kept_day)
+        condition = ComparisonCondition(
+            field=FieldName(rule.field), op=ComparisonOperator.LT, value=self._first_kept_day(rule)
+        )
         return Search(clauses=(Clause(bucket=BucketId(rule.bucket), condition=condition),))
 
     async def _open_index(self) -> ScopedIndex:

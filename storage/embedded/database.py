@@ -52,6 +52,8 @@ CREATE INDEX IF NOT EXISTS document_by_embedder ON document(bucket, embedder);
 CREATE TABLE IF NOT EXISTS passage_context(passage INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, context TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS passage_context_by_bucket ON passage_context(bucket, passage);
 CREATE TABLE IF NOT EXISTS write_check(id INTEGER PRIMARY KEY, token TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS ingestion(doc INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, day TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS ingestion_by_bucket ON ingestion(bucket, doc, day);
 CREATE TABLE IF NOT EXISTS vector_epoch(bucket INTEGER PRIMARY KEY, epoch INTEGER NOT NULL);
 """
 

@@ -223,6 +223,16 @@ class EmbeddedIndex:
 
         return await self._run_in_pool(lambda: self._run_read(read_digests))
 
+    async def load_ingestion_days(self, bucket: BucketId) -> Mapping[DocId, str]:
+        def read_days(connection: sqlite3.Connection, state: IndexState) -> Mapping[DocId, str]:
+            query = (
+                "SELECT d.doc_id, coalesce(i.day, '') FROM document d LEFT JOIN ingestion i ON i.doc = d.id"
+                " WHERE d.bucket = ?"
+            )
+            return dict(connection.execute(query, (_find_header(state, bucket).id,)).fetchall())
+
+        return await self._run_in_pool(lambda: self._run_read(read_days))
+
     async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
         last_row = 0
 

@@ -67,8 +67,9 @@ def write_document(
     connection: sqlite3.Connection, header: BucketHeader, prepared: PreparedDocument, analysers: AnalyserFactory
 ) -> None:
     """Insert the document. Replaces a document with the same id."""
-    _remove_document(connection, prepared.document.doc_id, analysers)
     document = prepared.document
+    loaded_on = _read_kept_day(connection, document) or document.loaded_on
+    _remove_document(connection, document.doc_id, analysers)
     document_number = _insert_row(
         connection,
         "INSERT INTO document(bucket, doc_id, revision, digest, embedder, readers, title, source, vals, text)"
@@ -89,9 +90,20 @@ def write_document(
     if document.annotations:
         annotations_json = json.dumps(annotations_to_json(document.annotations))
         connection.execute("INSERT INTO annotation(doc, data) VALUES(?, ?)", (document_number, annotations_json))
+    if loaded_on:
+        connection.execute("INSERT INTO ingestion VALUES(?, ?, ?)", (document_number, header.id, loaded_on))
     add_document(connection, header.id, document_number, prepared.terms)
     _write_outline(connection, header.id, document_number, prepared.terms, document.text, document.summary)
     _write_passages(connection, header, document_number, prepared)
+
+
+def _read_kept_day(connection: sqlite3.Connection, document: Document) -> str:
+    """Returns the day on which the content was put before; empty if it was other content, or if nobody knows."""
+    row = connection.execute(
+        "SELECT i.day FROM document d JOIN ingestion i ON i.doc = d.id WHERE d.doc_id = ? AND d.digest = ?",
+        (document.doc_id, document.digest),
+    ).fetchone()
+    return row[0] if row is not None and document.digest else ""
 
 
 def _write_outline(
@@ -159,6 +171,7 @@ def _remove_document(connection: sqlite3.Connection, doc_id: DocId, analysers: A
     connection.execute("DELETE FROM passage WHERE doc = ?", (document_number,))
     connection.execute("DELETE FROM annotation WHERE doc = ?", (document_number,))
     connection.execute("DELETE FROM outline WHERE doc = ?", (document_number,))
+    connection.execute("DELETE FROM ingestion WHERE doc = ?", (document_number,))
     connection.execute("DELETE FROM document WHERE id = ?", (document_number,))
     return int(bucket_number)
 
@@ -260,7 +273,7 @@ def _iterate_documents(connection: sqlite3.Connection, bucket: int) -> Iterator[
 def drop_bucket(connection: sqlite3.Connection, header: BucketHeader) -> None:
     delete_annotations = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
     connection.execute(delete_annotations, (header.id,))
-    for table in ("vector", "vector_epoch", "passage_context", "passage", "outline", "document"):
+    for table in ("vector", "vector_epoch", "passage_context", "passage", "outline", "ingestion", "document"):
         connection.execute(f"DELETE FROM {table} WHERE bucket = ?", (header.id,))  # noqa: S608 - a name of ours
     drop_term_tables(connection, header.id)
     connection.execute("DELETE FROM bucket WHERE id = ?", (header.id,))

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -117,6 +118,7 @@ async def ingest_files(
     limits: ParserLimits | None = None,
     hooks: IngestHooks | None = None,
     allow_any_bucket_name: bool = False,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> IngestReport:
     """Loads files, folders and globs into the index. Failures are listed in the report; the run continues after them.
 
@@ -130,10 +132,13 @@ async def ingest_files(
     exists. The folder is created if it is missing.
     A `DryRunIndex` stays unchanged. `allow_any_bucket_name` is for internal buckets, whose names may break the rules
     for the names that people choose.
+    The documents keep the day on which the run began, unless the index has the same content of an earlier day.
     At the end, fields of any bucket whose values name documents of a bucket get a reference to it.
     Raises what the index raises.
     """
-    given_schema = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
+    given_schema, loaded_on = None, clock().date().isoformat()
+    if schema is not None:
+        given_schema = replace(schema, bucket=bucket or schema.bucket)
     run = _IngestRun(
         bucket=bucket,
         given_schema=given_schema,
@@ -151,7 +156,7 @@ async def ingest_files(
         schema_changes = await _set_schemas(index, run, schema_folder, worker)
         with closing(run.read_batches(worker)) as batches:
             annotator = _make_annotator(index, extractor)
-            await _put_batches(index, run, batches, annotator, situator)
+            await _put_batches(index, run, batches, annotator, situator, loaded_on)
             await annotator.settle_names()
         if not (isinstance(index, DryRunIndex) or allow_any_bucket_name):
             links = await link_references(index)
@@ -262,6 +267,7 @@ async def _put_batches(
     batches: "Iterator[_DocumentBatch]",
     annotator: DocumentAnnotator,
     situator: PassageSituator | None,
+    loaded_on: str,
 ) -> None:
     """Puts batches, some at a time, while a thread reads the next one."""
 
@@ -275,6 +281,7 @@ async def _put_batches(
         if situator is not None:
             situated = await situator.situate_passages(batch.documents)
             batch.documents = [replace(document, digest=digest_of(document)) for document in situated]
+        batch.documents = [replace(document, loaded_on=loaded_on) for document in batch.documents]
 
     puts = _BatchPuts(index, run)
     upcoming = read_next_batch()

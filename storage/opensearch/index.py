@@ -234,18 +234,25 @@ class OpenSearchIndex:
         return BucketSize(schema=layout.schema, document_count=counts[0], generation=generation)
 
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        return await self._load_stored_texts(bucket, "digest")
+
+    async def load_ingestion_days(self, bucket: BucketId) -> Mapping[DocId, str]:
+        return await self._load_stored_texts(bucket, "loaded_on")
+
+    async def _load_stored_texts(self, bucket: BucketId, key: str) -> Mapping[DocId, str]:
+        """Return what is stored under the key of each document; empty where nothing is."""
         layout = await self._catalogue.reload_bucket_layout(bucket)
-        digests, after = dict[DocId, str](), ""
+        texts, after = dict[DocId, str](), ""
         while True:
             query = all_of({"term": {"kind": DOCUMENT}}, {"range": {"doc_id": {"gt": after}}})
-            source_fields = ["stored.doc_id", "stored.digest"]
+            source_fields = ["stored.doc_id", f"stored.{key}"]
             request = build_search_request(
                 layout.index, query, None, size=_PAGE_SIZE, sort=[{"doc_id": "asc"}], _source=source_fields
             )
             (response,) = await self._catalogue.run_multi_search([request])
-            digests |= {DocId(hit.stored_entry["doc_id"]): hit.stored_entry["digest"] for hit in response.hits}
+            texts |= {DocId(hit.stored_entry["doc_id"]): hit.stored_entry.get(key, "") for hit in response.hits}
             if len(response.hits) < _PAGE_SIZE:
-                return digests
+                return texts
             after = keyword_term_of(response.hits[-1].stored_entry["doc_id"])
 
     async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:

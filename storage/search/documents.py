@@ -59,6 +59,9 @@ class Document:
     annotations: tuple[FieldAnnotation, ...] = ()  # all extracted values, also those below the confidence limit
     digest: str = ""  # of the content as ingested; `put` skips a document whose digest is unchanged
     summary: str = ""  # of a long text: its headings and key sentences; empty: the text is short enough without
+    loaded_on: str = (
+        ""  # ISO day on which this content was put; equal content that is put again keeps it. Empty: unknown
+    )
 
     @property
     def outline_text(self) -> str:

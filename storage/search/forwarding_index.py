@@ -40,6 +40,7 @@ class IndexMethod(StrEnum):
     LOAD_BUCKET_NAMES = "load_bucket_names"
     LOAD_BUCKET_SIZES = "load_bucket_sizes"
     LOAD_DIGESTS = "load_digests"
+    LOAD_INGESTION_DAYS = "load_ingestion_days"
     SCAN_RECORDS = "scan_records"
     LOAD_VECTOR_STATES = "load_vector_states"
     MEASURE_OUTDATED_PASSAGES = "measure_outdated_passages"
@@ -103,6 +104,10 @@ class ForwardingIndex(ABC):
     async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
         async with self.enter_bucket_call(IndexMethod.LOAD_DIGESTS, bucket) as index:
             return await index.load_digests(bucket)
+
+    async def load_ingestion_days(self, bucket: BucketId) -> Mapping[DocId, str]:
+        async with self.enter_bucket_call(IndexMethod.LOAD_INGESTION_DAYS, bucket) as index:
+            return await index.load_ingestion_days(bucket)
 
     async def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
         async with (

@@ -634,6 +634,10 @@ class SearchIndex(Protocol):
         """Return the digests of the bucket's documents, for a sync. Raises `UnknownBucket`."""
         ...
 
+    async def load_ingestion_days(self, bucket: BucketId) -> Mapping[DocId, str]:
+        """Return the `loaded_on` of the bucket's documents; empty where it is not known. Raises `UnknownBucket`."""
+        ...
+
     def scan_records(self, bucket: BucketId) -> AsyncGenerator[Sequence[DocumentRecord]]:
         """Yield the records of the bucket in batches that take little memory, each record that stays there once.
 

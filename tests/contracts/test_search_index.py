@@ -1374,6 +1374,37 @@ async def test_bucket_states_and_digests_describe_the_stored_documents(index: Se
     assert await index.load_digests(RECEIPTS) == {"a": "1", "b": ""}
 
 
+async def test_the_day_of_loading_stays_while_the_content_is_the_same(index: SearchIndex) -> None:
+    def a_loaded_document(day: str, text: str, digest: str) -> Document:
+        return replace(a_document("a", text, digest=digest), loaded_on=day)
+
+    scoped = await fill_bucket(index, a_loaded_document("2031-01-01", "text", "1"), a_document("b", "undated"))
+    days = [await index.load_ingestion_days(RECEIPTS)]
+    await index.put(RECEIPTS, [a_loaded_document("2031-02-02", "text", "1")])
+    days.append(await index.load_ingestion_days(RECEIPTS))
+    await index.set_schema(a_receipt_schema(language="de"))  # what is equal is then put again
+    await index.put(RECEIPTS, [a_loaded_document("2031-03-03", "text", "1")])
+    days.append(await index.load_ingestion_days(RECEIPTS))
+    await index.put(RECEIPTS, [a_loaded_document("2031-04-04", "other text", "2")])
+    days.append(await index.load_ingestion_days(RECEIPTS))
+    request = DocumentRequest((DocId("a"),))
+    (read,) = (await scoped.answer_requests(request))[request]
+
+    assert [day[DocId("a")] for day in days] == ["2031-01-01", "2031-01-01", "2031-01-01", "2031-04-04"]
+    assert {day[DocId("b")] for day in days} == {""}
+    assert read.loaded_on == "2031-04-04"
+
+
+async def test_a_rebuild_keeps_the_days_of_loading(index: SearchIndex) -> None:
+    await fill_bucket(index, replace(a_document("a", "text", digest="1"), loaded_on="2031-01-01"))
+
+    await index.rebuild_bucket(RECEIPTS, lambda progress: None)
+
+    assert await index.load_ingestion_days(RECEIPTS) == {"a": "2031-01-01"}
+    await index.delete([DocId("a")])
+    assert await index.load_ingestion_days(RECEIPTS) == {}
+
+
 async def test_a_scan_yields_each_record_of_a_bucket_once(index: SearchIndex) -> None:
     documents = [a_document(f"d{number:04}", vendor=f"v{number % 3}", tags=("a", "b")) for number in range(1_200)]
     await fill_bucket(index, *documents)
@@ -1408,6 +1439,7 @@ async def test_a_missing_bucket_cannot_be_written_or_dropped(index: SearchIndex)
     for write in (
         index.put(missing_bucket, [a_document("a")]),
         index.load_digests(missing_bucket),
+        index.load_ingestion_days(missing_bucket),
         index.drop_bucket(missing_bucket),
     ):
         with pytest.raises(UnknownBucket):

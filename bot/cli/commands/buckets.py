@@ -76,7 +76,7 @@ def show(name: BucketArgument, json_: JsonOption = False, home: HomeOption = Non
             if rule.bucket == name:
                 found = await bot.document_retention.count_expired(rule)
                 state_of_rule = found.problem or f"{count_phrase_for(found.expired, 'document')} older than that"
-                print_line(f"  kept {count_phrase_for(rule.days, 'day')} after {rule.field}: {state_of_rule}")
+                print_line(f"  kept {count_phrase_for(rule.days, 'day')} after {rule.start_name}: {state_of_rule}")
 
     run_with_bot(print_bucket, home=home, debug=debug)
 

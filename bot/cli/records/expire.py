@@ -1,4 +1,4 @@
-"""`parley bucket expire`: deletes the documents of a bucket that are older than its rule keeps them."""
+"""`parley bucket expire`: deletes the documents of a bucket that are older than its rules keep them."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -32,9 +32,15 @@ def expire_documents(
             if found.problem:
                 raise CommandFailed(found.problem)
             print_line(
-                f"{name}: {found.expired:,} of {count_phrase_for(found.total, 'document')} have a {rule.field} more"
-                f" than {count_phrase_for(rule.days, 'day')} ago"
+                f"{name}: {found.expired:,} of {count_phrase_for(found.total, 'document')} "
+                f"{'were loaded' if rule.counts_from_loading else f'have a {rule.field}'} more than"
+                f" {count_phrase_for(rule.days, 'day')} ago"
             )
+            if found.undated:
+                print_line(
+                    f"{count_phrase_for(found.undated, 'document')}, loaded by an earlier version, without that"
+                    " day: kept until changed"
+                )
             if dry_run or not found.expired:
                 continue
             if found.is_refused and not anyway:

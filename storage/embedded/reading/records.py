@@ -278,7 +278,13 @@ def _fetch_document(
         annotations=_read_annotations(connection, document_number),
         digest=digest,
         summary=_read_summary(connection, document_number),
+        loaded_on=_read_ingestion_day(connection, document_number),
     )
+
+
+def _read_ingestion_day(connection: sqlite3.Connection, document: int) -> str:
+    row = connection.execute("SELECT day FROM ingestion WHERE doc = ?", (document,)).fetchone()
+    return row[0] if row else ""
 
 
 def _read_summary(connection: sqlite3.Connection, document: int) -> str:

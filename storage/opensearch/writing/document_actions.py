@@ -1,5 +1,6 @@
 """The writes that put or remove one document: its main entry, its text, its passages."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from storage.opensearch.mapping import IndexLayout
@@ -24,6 +25,8 @@ def actions_for_document(
 ) -> list[BulkAction]:
     """Returns the writes of a document, the main entry first: if that is refused, another writer was faster."""
     main_entry_id = document_entry_id(document.doc_id)
+    if indexed is not None and indexed.loaded_on and document.digest and document.digest == indexed.digest:
+        document = replace(document, loaded_on=indexed.loaded_on)
     (entry_id, source), *other_entries = encode_index_entries(document, revision, layout, vectors)
     main_action = (
         bulk.create_entry_action(write_alias, entry_id, source, routing=main_entry_id)

@@ -98,6 +98,7 @@ def _source_of_document(
             "source": document.source,
             "summary": document.summary,
             "digest": document.digest,
+            **({"loaded_on": document.loaded_on} if document.loaded_on else {}),
             "revision": revision,
             "readers": sorted(document.readers),
             "passages": [
@@ -263,4 +264,5 @@ def _document_with_values(stored: JsonObject, text: str, values: FieldValues) ->
         annotations=annotations_from_json(json.loads(stored.get("annotations", "[]"))),
         digest=stored["digest"],
         summary=stored.get("summary", ""),
+        loaded_on=stored.get("loaded_on", ""),
     )

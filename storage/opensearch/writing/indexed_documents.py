@@ -18,6 +18,7 @@ class IndexedDocument:
 
     digest: str
     revision: str
+    loaded_on: str
     passage_count: int
     sequence_number: int  # of the last change of its main entry, in the order of changes of the index
     primary_term: int
@@ -36,7 +37,7 @@ async def load_indexed_documents(
 
 
 def document_lookups_for(layout: IndexLayout, doc_ids: Sequence[DocId]) -> list[JsonObject]:
-    source_fields = ["stored.digest", "stored.revision", "stored.passages"]
+    source_fields = ["stored.digest", "stored.revision", "stored.loaded_on", "stored.passages"]
     return [_lookup_of(layout, doc_id, source=source_fields) for doc_id in doc_ids]
 
 
@@ -95,6 +96,7 @@ def _parse_indexed_document(entry: JsonObject) -> IndexedDocument:
     return IndexedDocument(
         digest=stored["digest"],
         revision=stored["revision"],
+        loaded_on=stored.get("loaded_on", ""),
         passage_count=len(stored["passages"]),
         sequence_number=entry["_seq_no"],
         primary_term=entry["_primary_term"],

@@ -1,6 +1,7 @@
 """Documents are deleted some days after a date of theirs, but never many at once without a command."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from bot.application import Application
 from bot.health.retention_rules import DocumentRule, parse_document_rule
 from bot.settings import survey_settings
 from storage.embedded.index import EmbeddedIndex
+from storage.ingest.pipeline import ingest_files
+from storage.search.ids import BucketId
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, a_document
 
@@ -115,3 +118,52 @@ def test_a_setting_that_is_no_rule_is_refused(tmp_path: Path, text: str) -> None
 
 def test_a_rule_names_bucket_field_and_days() -> None:
     assert parse_document_rule(" receipts:date:365 ") == RULE
+
+
+# -- by the day of loading
+
+LOADED_RULE = DocumentRule(bucket=RECEIPTS, field="@loaded", days=365)
+
+
+async def add_loaded(index: EmbeddedIndex, *days: str) -> None:
+    """Beside the 42 receipts without a day of loading."""
+    await index.put(RECEIPTS, [replace(a_document(f"loaded-{day}", "receipt"), loaded_on=day) for day in days])
+
+
+async def test_documents_are_deleted_by_the_day_on_which_they_were_loaded(
+    bot: Application, index: EmbeddedIndex
+) -> None:
+    await add_loaded(index, "2029-12-31", "2030-05-08", "2030-05-09", "2031-05-09")
+    retention = a_retention(bot, LOADED_RULE)
+
+    found = await retention.count_expired(LOADED_RULE)
+    deleted = await retention.expire_documents()
+
+    assert (found.expired, found.total, found.undated) == (2, 46, 42)
+    assert (deleted, await count_receipts(bot)) == (2, 44)
+    assert {"loaded-2030-05-09", "loaded-2031-05-09"} <= set(await index.load_digests(RECEIPTS))
+
+
+async def test_a_rule_by_loading_of_a_bucket_that_is_not_there_says_so(bot: Application) -> None:
+    rule = DocumentRule(bucket="lost", field="@loaded", days=1)
+
+    assert (await a_retention(bot, rule).count_expired(rule)).problem == "there is no bucket 'lost'"
+
+
+async def test_what_is_ingested_keeps_its_day_until_its_content_changes(
+    bot: Application, index: EmbeddedIndex, clock: Clock, tmp_path: Path
+) -> None:
+    file = tmp_path / "visit.txt"
+
+    async def ingest_text(text: str) -> str:
+        file.write_text(text)
+        await ingest_files(bot.index, [file], extractor=bot.extractor, bucket=BucketId("visits"), clock=clock)
+        (day,) = (await index.load_ingestion_days(BucketId("visits"))).values()
+        return day
+
+    first = await ingest_text("The visit was short.")
+    clock.advance(timedelta(days=3))
+    unchanged = await ingest_text("The visit was short.")
+    changed = await ingest_text("The visit was long.")
+
+    assert (first, unchanged, changed) == ("2031-05-09", "2031-05-09", "2031-05-12")
