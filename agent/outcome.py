@@ -59,6 +59,7 @@ class FoundPassage:
     found_by: tuple[str, ...]
     found_for: tuple[str, ...] = ()  # the whole question and its sub-queries; empty: a single query
     validation_score: float | None = None  # cosine with the whole question; None: not validated
+    code_language: str | None = None  # of a block of code, empty if it does not say; None: the hit is no such block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

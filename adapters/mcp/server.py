@@ -128,7 +128,10 @@ class McpServer:
         caller = self._caller_of(context)
         if params.request_state is not None:
             return await self._go_on_after_form(context, params, params.request_state, caller)
-        call = parse_arguments(params.arguments, QuestionArguments).to_call()
+        arguments = parse_arguments(params.arguments, QuestionArguments)
+        if arguments.code:
+            return await self._search_code(arguments, caller)
+        call = arguments.to_call()
         finished = await self._run_question(context, call, caller)
         if not (asks_back(finished) and can_show_form(context)):
             return await self._result_for(finished)
@@ -136,6 +139,12 @@ class McpServer:
             return input_request_for(finished, context.protocol_version)
         chosen = await ask_client(context, finished)
         return await self._result_for(await self._take_choice(context, finished, chosen, call, caller))
+
+    async def _search_code(self, arguments: QuestionArguments, caller: ProgramCaller) -> CallToolResult:
+        report = await self._open_document_tools().search_code(
+            arguments.require_code_query(), buckets=arguments.buckets, limit=arguments.hits, caller=caller
+        )
+        return document_result_for(report.to_tool_report())
 
     async def _go_on_after_form(
         self, context: RequestContext, params: CallToolRequestParams, turn: str, caller: ProgramCaller

@@ -17,6 +17,11 @@ _MAX_ERRORS: Final = 3  # told of one call
 _CONVERSATION_TEXT: Final = "The `conversation` of an earlier result, to go on with it. Without it, a new one begins."
 _BUCKETS_TEXT: Final = "Names of the buckets to search. Without them, all that you may see."
 
+_CODE_TEXT: Final = (
+    "Find blocks of code instead of an answer; the question then names identifiers or words of them. It keeps no"
+    " conversation and offers no choices."
+)
+
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
 
@@ -35,6 +40,7 @@ class QuestionArguments(BaseModel):
         description="In place of a question: the `id` of one of the `choices` of the conversation's last result.",
     )
     buckets: list[str] = Field(default_factory=list[str], max_length=_MAX_BUCKETS, description=_BUCKETS_TEXT)
+    code: bool = Field(default=False, description=_CODE_TEXT)
     hits: int = Field(default=10, ge=0, le=MAX_HITS, description="Ranked passages to report.")
     limit: int = Field(default=100, ge=0, le=MAX_DOCUMENT_IDS, description="Document ids to report.")
 
@@ -47,6 +53,12 @@ class QuestionArguments(BaseModel):
             max_hits=self.hits,
             max_documents=self.limit,
         )
+
+    def require_code_query(self) -> str:
+        """The words of a search for code. Raises `InvalidCall`."""
+        if self.question is None or self.choice is not None or self.conversation is not None:
+            raise InvalidCall("`code` goes with a `question` alone: it keeps no `conversation` and offers no `choice`.")
+        return self.question
 
 
 class ExportArguments(BaseModel):

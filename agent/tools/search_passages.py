@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from agent.errors import UnusableToolCall
 from agent.outcome import FoundPassage
+from agent.retrieval.code.code_passages import find_code_passages
+from agent.retrieval.code.code_query import read_code_query
 from agent.retrieval.fusion import RERANKED_PASSAGES, fuse_hits, matchers_by_bucket, rerank_passages, weigh_terms
 from agent.retrieval.leg_requests import word_count_request
 from agent.retrieval.ranking_terms import RankingTerms, ranking_terms_for
@@ -50,8 +52,10 @@ class _PassageRequests:
         )
 
 
-async def _search_by_words(arguments: PassageSearchArguments, access: ToolAccess) -> ToolResult:
+async def _search_by_words(arguments: TextSearchArguments, access: ToolAccess) -> ToolResult:
     search = _build_search(arguments, access)
+    if arguments.code:
+        return await _search_code(arguments, access, search)
     passages = KeywordPassageRequest(search, arguments.query, _FETCHED_PASSAGES)
     return await _search_passages(arguments, access, search, "text", passages)
 
@@ -60,6 +64,39 @@ async def _search_by_meaning(arguments: PassageSearchArguments, access: ToolAcce
     search = _build_search(arguments, access)
     passages = SemanticPassageRequest(search, arguments.query, _FETCHED_PASSAGES)
     return await _search_passages(arguments, access, search, "semantic", passages)
+
+
+async def _search_code(arguments: TextSearchArguments, access: ToolAccess, search: Search) -> ToolResult:
+    count = CountRequest(search)
+    answers = await access.session.ask_index((count,))
+    found = await find_code_passages(
+        access.session,
+        search,
+        read_code_query(arguments.query),
+        access.question_context.analysers,
+        max_characters=arguments.context_characters,
+    )
+    findings = PassageFindings(
+        search=search,
+        set_count=answers[count],
+        passages=tuple(access.evidence.add_passage(passage) for passage in found[: arguments.passage_limit]),
+    )
+    return ToolResult(
+        findings=findings,
+        text=_describe_code(findings, arguments, access),
+        arguments={"query": arguments.query, "top_k": arguments.passage_limit, "code": True},
+        documents=len({passage.passage.hit.doc_id for passage in findings.passages}),
+    )
+
+
+def _describe_code(findings: PassageFindings, arguments: TextSearchArguments, access: ToolAccess) -> str:
+    if not findings.set_count:
+        return explain_empty_set(findings.search, access)
+    in_set = f"{findings.set_count} documents of {findings.search.buckets[0]} meet the filters."
+    if not findings.passages:
+        return f"{in_set} No block of code of them was found for {quote_value(arguments.query)}."
+    places = [f"{describe_place(item)}\n{delimit_text(item.passage.hit.text)}" for item in findings.passages]
+    return "\n".join([f"{in_set} The best {len(findings.passages)} blocks of code of them:", *places])
 
 
 def _build_search(arguments: PassageSearchArguments, access: ToolAccess) -> Search:
@@ -154,10 +191,12 @@ def _describe_passages(
 
 
 def describe_place(item: CollectedPassage) -> str:
-    """Returns the line above a passage: its id, title, page and document."""
+    """Returns the line above a passage: its id, title, page, the language of code, and document."""
     hit = item.passage.hit
     page = f", page {hit.page}" if hit.page is not None else ""
-    return f"[{item.id}] {quote_value(hit.title)}{page}, doc_id {quote_value(hit.doc_id)}"
+    language = item.passage.code_language
+    code = "" if language is None else f", code in {quote_value(language)}" if language else ", code"
+    return f"[{item.id}] {quote_value(hit.title)}{page}{code}, doc_id {quote_value(hit.doc_id)}"
 
 
 SEARCH_TEXT = DocumentTool(

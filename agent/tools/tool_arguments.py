@@ -69,6 +69,10 @@ class PassageSearchArguments(BucketArguments):
 class TextSearchArguments(PassageSearchArguments):
     """The arguments of `search_text`."""
 
+    code: bool = Field(
+        default=False,
+        description="Only blocks of code. The query names identifiers or their words: parseConfig, parse_config.",
+    )
     top_k: int = Field(default=20, description=f"Passages to return, at most {MAX_TOP_K}; 20 if unsure.")
     context_chars: int = Field(
         default=400, description=f"Characters of each passage, at most {MAX_CONTEXT_CHARACTERS}; 400 if unsure."

@@ -342,6 +342,7 @@ def hit_to_json(passage: FoundPassage, queries: Sequence[str]) -> JsonObject:
         "sub_queries": numbers,
         "multi_source": len(passage.found_by) > 1 or len(numbers) > 1,
         "validation_score": passage.validation_score,
+        **({} if passage.code_language is None else {"code": {"language": passage.code_language, "text": hit.text}}),
     }
 
 

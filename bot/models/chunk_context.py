@@ -21,6 +21,7 @@ from bot.models.result_cache import ResultCache, result_key_of
 from prompts.data_texts import drop_hidden_characters, escape_attribute, escape_tags
 from prompts.outputs import SituatedPassagesOutput
 from prompts.prompt_library import RenderedPrompt, load_prompt
+from storage.ingest.documents.code_contexts import join_contexts
 from storage.search.documents import Document, Passage
 
 _PROMPT_NAME = "situate_passage"
@@ -171,7 +172,12 @@ def _with_contexts(document: Document, contexts: Sequence[str]) -> Document:
     if not any(contexts):
         return document
     passages = zip(document.passages, contexts, strict=True)
-    return replace(document, passages=tuple(replace(passage, context=context) for passage, context in passages))
+    return replace(
+        document,
+        passages=tuple(
+            replace(passage, context=join_contexts(context, passage.context)) for passage, context in passages
+        ),
+    )
 
 
 def _clean_context(text: str) -> str:

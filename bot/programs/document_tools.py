@@ -1,7 +1,7 @@
 """The search tools of the model path, for other programs: one call each, in the scope of the caller."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from typing import Any as Json
@@ -13,6 +13,8 @@ from agent.evidence.word_meanings import TextEmbedder
 from agent.gateway.messages import ToolCall, ToolDefinition
 from agent.loop import load_question_context
 from agent.model.linking.tool_filter_linking import ToolFilterLinker
+from agent.retrieval.code.code_passages import find_code_passages
+from agent.retrieval.code.code_query import read_code_query
 from agent.retrieval.relevance import Reranker
 from agent.retrieval.session import RetrievalSession
 from agent.rules.reasoner import RuleReasoner
@@ -36,9 +38,13 @@ from bot.conversation.json_result import (
 from bot.errors import InvalidCall
 from bot.programs.callers import ProgramCaller
 from bot.programs.failures import plain_failures
-from bot.programs.tool_reports import OFFERED_TOOLS, ToolReport
+from bot.programs.tool_reports import OFFERED_TOOLS, CodeReport, ToolReport
+from storage.search.bucket_parts import with_parts
+from storage.search.ids import BucketId
 from storage.search.index import DocumentRecord, SearchIndex
+from storage.search.plan import unfiltered_search_of
 
+_CODE_CHARACTERS: Final = 1_500  # of a block of code that is shown
 _DOCUMENT_TEXTS: Final = {  # a program's calls are each on their own, so no earlier evidence has an id
     "search_text": "Only this document, by its doc_id. Empty: all documents.",
     "annotations_search": "Only this document, by its doc_id. Empty: all documents.",
@@ -81,6 +87,29 @@ class DocumentTools:
             except UnusableToolCall as exc:
                 raise InvalidCall(str(exc)) from exc
             return ToolReport(text=result.text, fields=_findings_to_json(executed.findings))
+
+    async def search_code(self, query: str, *, buckets: Sequence[str], limit: int, caller: ProgramCaller) -> CodeReport:
+        """Finds blocks of code in these buckets, or in all that the caller may see now.
+
+        Raises `InvalidCall` for a bucket that is not visible, or a query without words; `ProgramCallFailed`.
+        """
+        with plain_failures():
+            executor = await self._open_executor(caller)
+            context = executor.question_context
+            members = {name: with_parts([BucketId(name)], context.schemas) & context.schemas.keys() for name in buckets}
+            if unknown := [name for name, found in members.items() if not found]:
+                raise InvalidCall(f"There is no bucket {unknown[0]!r}. The buckets are: {', '.join(context.schemas)}.")
+            code_query = read_code_query(query)
+            if not code_query.terms:
+                raise InvalidCall("Name an identifier, or words of it, such as parseConfig or parse_config.")
+            found = await find_code_passages(
+                executor.session,
+                unfiltered_search_of(*sorted(frozenset[BucketId]().union(*members.values()) or context.schemas)),
+                code_query,
+                context.analysers,
+                max_characters=_CODE_CHARACTERS,
+            )
+            return CodeReport(query=query, passages=found[:limit])
 
     async def _open_executor(self, caller: ProgramCaller) -> ToolExecutor:
         """Raises `InvalidCall` where the caller may see no bucket."""

@@ -50,6 +50,9 @@ def ask(
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions of --batch at once.")] = 1,
     validate: Annotated[bool, typer.Option(help="Leave out passages that are far from the question.")] = True,
     decompose: DecomposeOption = True,
+    code: Annotated[
+        bool, typer.Option("--code", help="Find blocks of code: give identifiers or words of them.")
+    ] = False,
     json_: JsonOption = False,
     home: HomeOption = None,
     debug: DebugOption = False,
@@ -66,12 +69,18 @@ def ask(
             validate=validate,
             decompose=decompose,
         )
-        if batch is not None and out is not None:
+        if code:
+            await _search_code(bot, options, question or "", json_=json_)
+        elif batch is not None and out is not None:
             await _run_batch(bot, options, batch, out, jobs)
         else:
             await _ask_one_question(bot, options, _body_for(question, choose, conversation), conversation, json_=json_)
 
     _check_options(question, choose, conversation, batch, out)
+    if code and (question is None or conversation is not None):
+        raise typer.BadParameter(
+            "--code searches once: it takes a question, and no --conversation, --choose or --batch"
+        )
     run_with_bot(ask_with_bot, home=home, debug=debug, answers_questions=True)
 
 
@@ -99,6 +108,19 @@ def _body_for(question: str | None, choose: str | None, conversation: str | None
 
 
 # -- one question
+
+
+async def _search_code(bot: "Application", options: AskOptions, query: str, *, json_: bool) -> None:
+    from bot.dialogue.questions import validate_question
+    from bot.programs.callers import ProgramCaller
+
+    report = await bot.open_document_tools().search_code(
+        validate_question(query),
+        buckets=options.buckets,
+        limit=options.max_hits,
+        caller=ProgramCaller(surface=TERMINAL_SURFACE, person=options.speaker.person),
+    )
+    print_line(json.dumps(report.to_tool_report().fields, ensure_ascii=False) if json_ else report.to_text())
 
 
 async def _ask_one_question(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from storage.ingest.documents.chunk import passages_of
+from storage.ingest.documents.code_contexts import with_code_words
 from storage.ingest.documents.summary import summary_of
 from storage.ingest.extract.kinds.record_origins import OriginReader
 from storage.ingest.records import SourceRecord
@@ -66,7 +67,7 @@ def _make_document(record: SourceRecord, text: str, values: FieldValues) -> Docu
         source=record.source,
         values=values,
         readers=record.readers,
-        passages=passages_of(text, record.page_starts),
+        passages=with_code_words(text, passages_of(text, record.page_starts)),
         summary=summary_of(text),
     )
     return replace(document, digest=digest_of(document))

@@ -6,6 +6,7 @@
 import codecs
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,7 +14,13 @@ import lxml.html
 from lxml.etree import LxmlError, iterwalk
 
 from storage.ingest.errors import UnparsableFile
-from storage.ingest.pages.markdown import format_heading, format_list_item, format_table_row, to_single_line
+from storage.ingest.pages.markdown import (
+    format_code_block,
+    format_heading,
+    format_list_item,
+    format_table_row,
+    to_single_line,
+)
 from storage.ingest.worker import ParserFrame
 
 # Elements without content to read: scripts, forms, navigation.
@@ -29,6 +36,10 @@ _COMPACT_TAGS = {"li", "dd", "tr", "td", "th"}  # no blank line follows them
 _HEADING_LEVEL_BY_TAG = {f"h{level}": level for level in range(1, 7)}
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
+_CODE_CLASS = re.compile(
+    r"(?:^|\s)(?:lang|language|highlight|highlight-source)-(?!source-)(?P<name>[A-Za-z][\w+#-]{0,30})", re.IGNORECASE
+)
+_CODE_ANCESTORS = 2  # above a `pre`, whose class may name the language of its code
 _MAX_CELL_CHARACTERS = 600  # a table with a longer cell is probably a page layout
 _DEPTH_ERROR = "depth"
 Element: TypeAlias = Any  # an lxml element
@@ -83,6 +94,7 @@ class _HtmlRenderer:
         self._blocks = list[str]()
         self._open_pieces = list[str]()  # pieces of the current block
         self._pre_depth = 0  # number of enclosing `pre` elements
+        self._code_language: str | None = None  # of the code of the outermost `pre`; None: it holds no code
         self._starts_item = False  # whether the next block begins a list item
 
     def render_tree(self, root: Element) -> str:
@@ -116,6 +128,7 @@ class _HtmlRenderer:
             self._open_pieces.append("\n")
         elif element.tag == "pre":
             self._flush_block()
+            self._code_language = _language_of_code(element) if not self._pre_depth else self._code_language
             self._pre_depth += 1
         elif element.tag not in _INLINE_TAGS and element.tag != "dd":
             self._flush_block()
@@ -133,6 +146,7 @@ class _HtmlRenderer:
         else:
             self._flush_block(adds_blank_line=tag not in _COMPACT_TAGS)
         self._pre_depth -= tag == "pre"
+        self._code_language = self._code_language if self._pre_depth else None
         self._starts_item = self._starts_item and tag != "li"
 
     def _append_text(self, text: str | None) -> None:
@@ -147,12 +161,24 @@ class _HtmlRenderer:
             if adds_blank_line and self._blocks and self._blocks[-1]:
                 self._blocks.append("")
             return
-        if heading_level:
+        if self._code_language is not None:
+            self._blocks += ["", *format_code_block(block, self._code_language), ""]
+        elif heading_level:
             self._blocks += ["", format_heading(heading_level, block), ""]
         else:
             self._blocks.append(format_list_item(block) if self._starts_item else block)
             self._blocks += [""] if adds_blank_line and not self._starts_item else []
         self._starts_item = False
+
+
+def _language_of_code(pre: Element) -> str | None:
+    """Returns the language of the code that a `pre` holds, empty if nothing names it; None if it holds no code."""
+    codes = [child for child in pre if child.tag == "code"]
+    named = [pre, *codes, *islice(pre.iterancestors(), _CODE_ANCESTORS)]
+    match = next(filter(None, (_CODE_CLASS.search(element.get("class", "")) for element in named)), None)
+    if match is not None:
+        return str(match["name"]).lower()
+    return "" if codes else None
 
 
 def _is_hidden_element(element: Element) -> bool:

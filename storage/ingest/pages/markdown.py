@@ -14,6 +14,14 @@ def format_list_item(text: str) -> str:
     return f"- {text.strip()}" if text.strip() else ""
 
 
+def format_code_block(code: str, language: str) -> list[str]:
+    """Returns the lines: the code between fences that it does not hold itself."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return [f"{fence}{language}", code, fence]
+
+
 def join_blocks(blocks: Iterable[str]) -> str:
     """Joins blocks with a blank line between them, but none between two list items."""
     parts, previous = list[str](), ""

@@ -1,5 +1,6 @@
 """The search tools and the resources: what they return, and that nobody learns of what they may not see."""
 
+from pathlib import Path
 from typing import Any as Json
 
 import pytest
@@ -9,6 +10,7 @@ from mcp.types import ReadResourceResult, TextResourceContents
 
 from bot.application import Application
 from bot.ids import OPERATOR, Subject
+from storage.ingest.pipeline import ingest_files
 from storage.search.ids import BucketId
 from tests.adapters.mcp.clients import LEGACY, MODERN, ask, server_client_of, text_of
 from tests.cli.conftest import run_parley
@@ -46,7 +48,7 @@ async def test_all_tools_are_listed_and_arguments_with_a_default_may_be_left_out
         "annotations_aggregate",
         "get_document_metadata",
     ]
-    assert len(tools["agentic_search"].input_schema["properties"]) == 6
+    assert len(tools["agentic_search"].input_schema["properties"]) == 7
     assert tools["annotations_search"].input_schema["required"] == ["bucket"]
     assert "$ref" not in str(tools["annotations_search"].input_schema)
     assert "evidence" not in str([tool.input_schema for tool in tools.values()])
@@ -62,6 +64,32 @@ async def test_search_text_finds_passages_with_their_documents(bot: Application)
     assert (result["bucket"], result["count"], len(result["hits"])) == ("receipts", 120, 2)
     assert all(hit["doc_id"].startswith("r-") and hit["title"] for hit in result["hits"])
     assert "Harbor" in text_of(found)
+
+
+async def test_code_is_searched_in_what_the_caller_may_see(bot: Application, tmp_path: Path) -> None:
+    for bucket in ("code", "secret-code"):
+        file = tmp_path / f"{bucket}.md"
+        file.write_text(f"# Notes of {bucket}\n\nHow it is done:\n\n```python\nvalue = parseConfig('{bucket}')\n```\n")
+        await ingest_files(bot.index, [file], extractor=bot.extractor, bucket=BucketId(bucket))
+    await bot.administration.grant_bucket(BucketId("code"), Subject("user:local:cara"), by=OPERATOR)
+
+    async with server_client_of(bot, "local:cara") as client:
+        asked = await client.call_tool("agentic_search", {"question": "parse_config", "code": True})
+        found = await client.call_tool("search_text", {"bucket": "code", "query": "parse config", "code": True})
+        hidden = await client.call_tool(
+            "agentic_search", {"question": "parse_config", "code": True, "buckets": ["secret-code"]}
+        )
+        refused = await client.call_tool("agentic_search", {"question": "x", "code": True, "conversation": "mcp:1"})
+    for bucket in ("code", "secret-code"):  # the home is that of other tests too
+        await bot.index.drop_bucket(BucketId(bucket))
+
+    code = {"language": "python", "text": "value = parseConfig('code')"}
+    assert [hit["code"] for hit in asked.structured_content["hits"]] == [code]
+    assert "```python\nvalue = parseConfig('code')\n```" in text_of(asked)
+    assert [hit["code"] for hit in found.structured_content["hits"]] == [code]
+    assert 'code in "python"' in text_of(found)
+    assert (hidden.is_error, "secret" in text_of(hidden).replace("'secret-code'", "")) == (True, False)
+    assert (refused.is_error, "keeps no" in text_of(refused)) == (True, True)
 
 
 async def test_annotations_search_counts_a_set_and_shows_its_documents(bot: Application) -> None:

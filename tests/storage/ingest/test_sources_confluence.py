@@ -88,7 +88,7 @@ async def test_a_page_becomes_html_with_its_title_its_space_and_a_link(wiki: Con
     assert page.fields == {"space": "HR", "updated": "2026-11-02"}
     html = page.path.read_text()
     assert "<h1>Days &lt;off&gt;</h1><h2>Leave</h2>" in html
-    assert "<pre>a &lt; b</pre>" in html
+    assert "<pre><code>a &lt; b</code></pre>" in html
     assert "sql" not in html
 
 

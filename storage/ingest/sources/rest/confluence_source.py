@@ -48,7 +48,7 @@ _RESTRICTION_LIMIT: Final = 200
 _CONCURRENT_RESTRICTIONS: Final = 50  # the client sends two at once
 _HIDDEN_STATUSES: Final = frozenset({401, 403, 404, 410})
 _CLOSED: Final = frozenset({NOBODY})
-_CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_CDATA: Final = re.compile(r"(<ac:plain-text-body>\s*)?<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _MACRO_PARAMETER: Final = re.compile(r"<ac:parameter\b[^>]*>[^<]*</ac:parameter>")
 _NUMBER: Final = re.compile(r"\d{1,40}")
 
@@ -290,9 +290,15 @@ def _checked_id(content_id: str) -> str:
     return content_id
 
 
+def _preformat_text(found: re.Match[str]) -> str:
+    """Returns the text of a macro as code, and other texts, such as those of links, as they are."""
+    text = escape(found[2])
+    return f"<pre><code>{text}</code></pre>" if found[1] else f"<pre>{text}</pre>"
+
+
 def _html_of(page: WikiPage) -> str:
     """Returns the page as HTML: storage format is XHTML with elements for macros, whose texts may stand in CDATA."""
     body = _MACRO_PARAMETER.sub("", page.body.storage.value)
-    body = _CDATA.sub(lambda found: f"<pre>{escape(found[1])}</pre>", body)
+    body = _CDATA.sub(_preformat_text, body)
     title = escape(page.title)
     return f"<html><head><title>{title}</title></head><body><h1>{title}</h1>{body}</body></html>"
