@@ -576,6 +576,7 @@ def _build_application(
         kinds=_build_source_kinds(backends.clock),
         seal=SecretSeal(settings.secret_keys),
         extractor=backends.extractor,
+        situator=backends.models.build_context_writer() if settings.model.chunk_context else None,
         schemas=settings.home / "schemas",
         worker=backends.process_name,
         log=log,

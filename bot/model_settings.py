@@ -56,6 +56,7 @@ class LanguageModelSettings(SettingsSection):
     completeness: Annotated[float, Field(ge=0, le=1)] = 0.8
     rounds: Annotated[int, Field(ge=1, le=3)] = 2  # of searches; a third found nothing in 100 questions (docs/eval.md)
     sub_queries: Annotated[int, Field(ge=2, le=20)] = 5
+    chunk_context: bool = False  # says of the passages of sources what they are about
 
     @property
     def is_used(self) -> bool:

@@ -27,6 +27,7 @@ from storage.sql.errors import SqlError
 from storage.sql.stores.sources import ClaimedSource, NewSource, SourceLedger, SourceStore, StoredSource
 
 if TYPE_CHECKING:
+    from storage.ingest.pipeline import PassageSituator
     from storage.ingest.sources.source import DocumentSource
     from storage.ingest.sources.sync import SyncProgress, SyncResult
 
@@ -37,7 +38,10 @@ _MAX_INTERVAL: Final = timedelta(days=366)
 
 
 class SourceOperations:
-    """`seal` keeps the secrets of sources. `schemas` is the folder for the schemas that syncs infer."""
+    """`seal` keeps the secrets of sources. `schemas` is the folder for the schemas that syncs infer.
+
+    With `situator`, passages get a context to be ranked with.
+    """
 
     def __init__(
         self,
@@ -47,6 +51,7 @@ class SourceOperations:
         kinds: Iterable[SourceKind],
         seal: SecretSeal,
         extractor: Extractor,
+        situator: "PassageSituator | None" = None,
         schemas: Path,
         worker: str,
         log: FilteringBoundLogger,
@@ -56,7 +61,7 @@ class SourceOperations:
         self._observer = observer
         self._store, self._index, self._seal = SourceStore(database), index, seal
         self._kinds = {kind.name: kind for kind in kinds}
-        self._extractor = extractor
+        self._extractor, self._situator = extractor, situator
         self._schemas, self._worker, self._log, self._lease = schemas, worker, log, lease
 
     async def add_source(self, request: SourceRequest) -> StoredSource:
@@ -230,6 +235,7 @@ class SourceOperations:
                     ledger,
                     self._index,
                     extractor=self._extractor,
+                    situator=self._situator,
                     name=source.id,
                     bucket=source.bucket,
                     force_sweep=sweep_anyway,

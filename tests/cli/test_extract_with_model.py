@@ -126,3 +126,21 @@ async def test_passages_get_contexts_after_consent_and_a_second_run_asks_nothing
         "added 0, replaced 0, skipped 1, failed 0",
     )
     assert len(server.chat_requests) == 1
+
+
+async def test_documents_of_sources_get_contexts_where_the_setting_says_so(
+    tmp_path: Path, server: ScriptedModelServer
+) -> None:
+    server.answer_chat = reply_with_contexts
+    folder, home = tmp_path / "papers", tmp_path / "home"
+    folder.mkdir()
+    (folder / "long.md").write_text("\n\n".join(f"# Part {n}\n\n{'The valve leaks. ' * 60}" for n in range(4)))
+    await run_with_model(home, server, "source", "add", "folder", str(folder), "--bucket", "papers")
+
+    without = await run_with_model(home, server, "source", "sync", "--json")
+    requests_before = len(server.chat_requests)
+    (folder / "long.md").write_text("\n\n".join(f"# Part {n}\n\n{'The pump leaks. ' * 60}" for n in range(4)))
+    synced = await run_with_model(home, server, "source", "sync", "--json", PARLEY_MODEL_CHUNK_CONTEXT="on")
+
+    assert (without.status, requests_before) == (0, 0)
+    assert (synced.status, len(server.chat_requests)) == (0, 1)

@@ -16,7 +16,7 @@ from typing import Final, Protocol, TypeAlias, assert_never
 from storage.ingest.errors import ListingFailed, SyncLost
 from storage.ingest.extract.candidates import Extractor
 from storage.ingest.load import SourceFile
-from storage.ingest.pipeline import ingest_files
+from storage.ingest.pipeline import PassageSituator, ingest_files
 from storage.ingest.records import RejectedInput, SourceRecord
 from storage.ingest.report import IngestFailure, IngestReport
 from storage.ingest.sources.source import (
@@ -146,6 +146,7 @@ async def sync_source(
     index: SearchIndex,
     *,
     extractor: Extractor,
+    situator: PassageSituator | None = None,
     name: str,
     bucket: BucketId,
     force_sweep: bool = False,
@@ -163,6 +164,7 @@ async def sync_source(
         ledger,
         index,
         extractor=extractor,
+        situator=situator,
         name=name,
         bucket=bucket,
         schema_folder=schema_folder,
@@ -179,12 +181,14 @@ class _SourceSync:
         index: SearchIndex,
         *,
         extractor: Extractor,
+        situator: PassageSituator | None,
         name: str,
         bucket: BucketId,
         schema_folder: Path | None,
         progress: Callable[[SyncProgress], None],
     ) -> None:
-        self._source, self._ledger, self._index, self._extractor = source, ledger, index, extractor
+        self._source, self._ledger, self._index = source, ledger, index
+        self._extractor, self._situator = extractor, situator
         self._name, self._bucket, self._schema_folder, self._report_progress = name, bucket, schema_folder, progress
         self._known_items: Mapping[str, tuple[str, str]] = {}
         self._vanished_items: set[str] = set()
@@ -303,6 +307,7 @@ class _SourceSync:
             self._index,
             hooks.source_files(),
             extractor=self._extractor,
+            situator=self._situator,
             bucket=self._bucket,
             schema_folder=self._schema_folder,
             hooks=hooks,
