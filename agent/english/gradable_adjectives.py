@@ -98,6 +98,8 @@ SCALE_BY_ADJECTIVE = _parse_scales()
 _SCALE_BY_ROOT = {root_of_word(word): scale for word, scale in reversed(tuple(SCALE_BY_ADJECTIVE.items()))}
 
 
+# Of each noun, all nouns of the first scale that has it.
+_NOUNS_BY_NOUN = {noun: scale.nouns for scale in reversed(tuple(SCALE_BY_ADJECTIVE.values())) for noun in scale.nouns}
 _GRADABLE_ADJECTIVES = (SCALE_BY_ADJECTIVE.keys() | _OTHER_ADJECTIVES) - _WITHOUT_COMPARISON
 
 
@@ -152,7 +154,7 @@ def scale_of_superlative(words: tuple[str, ...]) -> tuple[str, AdjectiveScale] |
 
 def nouns_beside(noun: str) -> tuple[str, ...]:
     """ "People": returns the nouns that name the same measure ("inhabitants", "population"); none for other words."""
-    return next((scale.nouns for scale in SCALE_BY_ADJECTIVE.values() if noun in scale.nouns), ())
+    return _NOUNS_BY_NOUN.get(noun, ())
 
 
 def function_of_superlative(words: tuple[str, ...]) -> AggregateFunction | None:

@@ -28,7 +28,7 @@ def tells_subject(word: str) -> bool:
     """Whether documents would have the folded word if they were about it; not "him", "average", "pull" or "dont"."""
     if len(word) == 1 or word in _TITLES_OF_PERSONS:
         return False
-    if word in _WORDS_OF_ASKING or word in _TYPED_CONTRACTIONS or word in _PREPOSITIONS | _ABBREVIATIONS:
+    if word in _WORDS_OF_ASKING or word in _TYPED_CONTRACTIONS or word in _PREPOSITIONS or word in _ABBREVIATIONS:
         return False
     return not is_light_word(word)
 

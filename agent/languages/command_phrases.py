@@ -5,7 +5,7 @@ Each language is a file `commands/<language>.yaml`, data alone. English commands
 
 import re
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from storage.search.analyser import fold_text
 
 _FOLDER = Path(__file__).with_name("commands")
+_MAX_RECENT_TEXTS = 64
 _WORD = re.compile(r"[^\W_]+")
 _ENGLISH_FILE_WORDS = frozenset("csv excel xlsx export download in".split())  # a message of these alone is English
 
@@ -27,7 +28,9 @@ class CommandKind(StrEnum):
     EXPORT = "export"  # asks for a file and names no documents
 
 
+@lru_cache(maxsize=_MAX_RECENT_TEXTS)
 def _words_in(text: str) -> tuple[str, ...]:
+    """Remembered for recent messages: each language looks for its commands in the same words, several times a turn."""
     return tuple(_WORD.findall(fold_text(text)))
 
 

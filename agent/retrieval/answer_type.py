@@ -70,6 +70,7 @@ _SINGULARS_IN_S = frozenset(
     rates percents words steps rules thanks pls terms conditions happens applies becomes follows belongs remains exists
     occurs begins matters stands seems appears arises depends""".split()
 )
+_WORDS_OF_NO_PLURAL = STOP_WORDS | QUESTION_WORDS | YES_NO_VERBS | _SINGULARS_IN_S
 _DIGIT = re.compile(r"\d")
 _COUNTED_NOUN = re.compile(
     r"\b(?:how many|number of)(?: of)?(?: (?:the|our|these|those|all|different))* (?P<noun>[^\W\d_]{3,})", re.IGNORECASE
@@ -112,7 +113,7 @@ def asks_for_several(question: str) -> bool:
 
 def _is_plural_of_things(word: str) -> bool:
     is_plural = word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
-    return is_plural and word not in STOP_WORDS | QUESTION_WORDS | YES_NO_VERBS | _SINGULARS_IN_S
+    return is_plural and word not in _WORDS_OF_NO_PLURAL
 
 
 def counted_noun_of(question: str) -> str | None:

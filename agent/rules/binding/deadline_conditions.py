@@ -102,11 +102,13 @@ def _find_deadline_words(selection: SpanSelection) -> tuple[int, int, Comparison
 
 def _find_phrase(selection: SpanSelection, words: list[str]) -> tuple[int, int, ComparisonOperator] | None:
     """ "Whose training *has run out*", "is it still *in date*": returns the words, where no day is given."""
-    if set(words) & _OPEN_QUESTION_WORDS or any(
+    if not _OPEN_QUESTION_WORDS.isdisjoint(words) or any(
         isinstance(literal, DateLiteral) for literal, _, _ in selection.literal_spans
     ):
         return None
     for phrase, op in _PHRASES_OF_DEADLINES:
+        if phrase[0] not in words:
+            continue
         for first in range(1, len(words) - len(phrase) + 1):
             last = first + len(phrase)
             is_said = tuple(words[first:last]) == phrase and not selection.tokens[first].is_quoted

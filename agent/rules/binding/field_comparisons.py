@@ -97,7 +97,7 @@ def _named_fields(selection: SpanSelection) -> Iterator[_NamedField]:
                 yield _NamedField(first=link.first, last=link.last, field=field, row=row, link=index)
     ordered = [field.name for field in lexicon.schema.fields if field.type in _ORDERED_TYPES]
     for index, token in enumerate(selection.tokens):
-        if index in covered or token.is_quoted or token.word in _JOINING_WORDS | _LINKING_WORDS:
+        if index in covered or token.is_quoted or token.word in _JOINING_WORDS or token.word in _LINKING_WORDS:
             continue
         family = lexicon.roles.fields_of_family(token.word, ordered)
         if len(family) == 1:

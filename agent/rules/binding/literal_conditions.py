@@ -41,6 +41,7 @@ _DATING_PHRASES = tuple(
     )
     for verb in verbs.split()
 )
+_WORDS_OF_NO_NAME = STOP_WORDS | FILLER_WORDS | COMPARATORS
 _WORDS_BEFORE_LABEL = frozenset("with whose a an the having has have of and or where its their for".split())
 _ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
@@ -345,9 +346,7 @@ def _is_hint(link: SpanLink) -> bool:
 
 
 def _may_be_label(token: QuestionToken) -> bool:
-    return (
-        not token.is_quoted and not token.word.isdigit() and token.word not in STOP_WORDS | FILLER_WORDS | COMPARATORS
-    )
+    return not token.is_quoted and not token.word.isdigit() and token.word not in _WORDS_OF_NO_NAME
 
 
 def _consume_label(

@@ -81,7 +81,7 @@ def _kind_of_how_question(words: Sequence[str]) -> AskedKind | None:
         return AskedKind.AGE
     if second == "long" or (second, third) == ("much", "time"):
         return AskedKind.DURATION
-    is_degree = bool(second) and second not in _AUXILIARIES | {"many"} and second not in STOP_WORDS
+    is_degree = bool(second) and second not in _AUXILIARIES and second != "many" and second not in STOP_WORDS
     return AskedKind.DEGREE if is_degree else None
 
 

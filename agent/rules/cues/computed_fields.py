@@ -15,6 +15,7 @@ from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
 
 _SUMMING_WORDS = frozenset("total totals sum altogether much spend spent spending".split())
+_WORDS_OF_NO_NUMBER = FILLER_WORDS | GROUPING_WORDS | AGGREGATE_WORDS
 _AREA_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 
 
@@ -85,7 +86,7 @@ def _fields_of_object(
     """ "Average *age*": returns the numbers of the family of the word right after a function."""
     for phrase in phrases:
         word = words[phrase.last] if phrase.last < len(words) else ""
-        if word and word not in FILLER_WORDS | GROUPING_WORDS | AGGREGATE_WORDS:
+        if word and word not in _WORDS_OF_NO_NUMBER:
             found = numbers_named_by((word,), lexicon) or numbers_named_by(nouns_beside(word), lexicon)
             if found:
                 return found

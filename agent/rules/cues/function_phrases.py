@@ -106,7 +106,8 @@ def _combines_numbers(index: int, words: Sequence[str], reading: BucketReading) 
     after = index + 1
     return (
         after == len(words)
-        or words[after] in MONEY_WORDS | SPENDING_NOUNS
+        or words[after] in MONEY_WORDS
+        or words[after] in SPENDING_NOUNS
         or any(link.first == after and isinstance(link.meaning, FieldMention) for link in reading.links)
     )
 
@@ -172,7 +173,8 @@ def requested_limit(words: Sequence[str], reading: BucketReading) -> int | None:
             return number
         later = words[index + 1 :]
         if (before == "the" or index == 0) and any(
-            word in _LONE_SUPERLATIVES | AMOUNT_SUPERLATIVES or is_superlative_phrase((word,)) for word in later
+            word in _LONE_SUPERLATIVES or word in AMOUNT_SUPERLATIVES or is_superlative_phrase((word,))
+            for word in later
         ):
             return number  # "the 5 panels with the highest efficiency"
     return None

@@ -38,6 +38,7 @@ _INTRODUCING_WORDS = (
     LIST_VERBS | QUANTIFIERS | DISTINCT_WORDS | frozenset("me us the our of a are were is there kinds types".split())
 )
 
+_OPENING_WORDS = LIST_VERBS | QUESTION_WORDS | YES_NO_VERBS
 _WORDS_BEFORE_GROUP = frozenset("each every of the our these those their".split())  # "in each of the branches"
 
 
@@ -50,7 +51,9 @@ def distinct_values_form(words: Sequence[str], reading: BucketReading, lexicon: 
     ):
         return None
     counts = ("how", "many") in pairwise(words[:EARLY_TOKENS])
-    lists = words[:1] and (words[0] in LIST_VERBS | {"which", "what"} or bool(set(words[:2]) & QUANTIFIERS))
+    lists = words[:1] and (
+        words[0] in LIST_VERBS or words[0] in ("which", "what") or bool(set(words[:2]) & QUANTIFIERS)
+    )
     start = words.index("many") + 1 if counts else 0
     mention = _plural_field_mention(start, words, reading, lexicon) if counts or lists else None
     if mention is None or len(reading.unlinked_words) > bool(set(words) & DISTINCT_WORDS) + ("us" in words):
@@ -93,7 +96,7 @@ def counts_by_group(words: Sequence[str], reading: BucketReading) -> bool:
         or set(words) & (BREAKDOWN_WORDS | MONEY_WORDS)
     ):
         return False
-    return bool(words) and words[0] not in LIST_VERBS | QUESTION_WORDS | YES_NO_VERBS
+    return bool(words) and words[0] not in _OPENING_WORDS
 
 
 def group_with_more(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ComputeNumbers | None:

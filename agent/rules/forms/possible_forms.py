@@ -53,6 +53,7 @@ def find_possible_forms(
     found = [
         (reading, form)
         for reading in readings
+        if lexicons[reading.bucket].holds_records
         for form in _forms_of(question, find_cues(reading, lexicons[reading.bucket]))
     ]
     named = [form for reading, form in found if _is_named(reading, form)]
@@ -77,6 +78,8 @@ def _rank_sets_of(reading: BucketReading, lexicon: BucketLexicon) -> list[tuple[
     taken = frozenset[FieldName]().union(*map(fields_of, conditions))
     words = select_telling_words(reading.unlinked_words)
     likes = [*find_like_conditions(words, reading.similarities, lexicon, taken)][:_MAX_SETS_OF_BUCKET]
+    if not conditions and not likes:
+        return []
     form = _form_of_set(find_cues(reading, lexicon))
     held = len(conditions) + reading.has_noun
     added: list[tuple[float, Sequence[Condition]]] = [(like.similarity, like.conditions) for like in likes]
@@ -110,9 +113,9 @@ def _mentions_field(reading: BucketReading, name: FieldName) -> bool:
 
 def _forms_of(question: str, cues: QuestionCues) -> Iterator[AlternativeForm]:
     reading, lexicon = cues.reading, cues.lexicon
-    if not lexicon.holds_records:
-        return
     conditions = [condition for condition in reading.conditions if TEXT_FIELD not in fields_of(condition)]
+    if cues.superlative is None and not conditions:
+        return  # the form, which takes long to recognise, does not matter
     match recognise_form(cues)[1]:
         case ListDocuments(order=order, limit=limit) as form if order is not None and limit is not None:
             if cues.superlative is not None and _may_order(cues.superlative, order.field, cues):

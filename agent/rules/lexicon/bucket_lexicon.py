@@ -68,6 +68,10 @@ _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | fr
 )
 _DISTINCT_PEOPLE_WEIGHT = 2.1  # more than a number of persons: "different people" have names
 _COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
+# Words that do not show a part of a value: they are in the values of any field.
+_WORDS_OF_NO_VALUE = (
+    STOP_WORDS | FILLER_WORDS | LEGAL_FORMS | ORDERING_WORDS | NEGATIONS | AGGREGATE_WORDS | COMPARATORS
+)
 _MIN_NAME_LENGTH, _WHOLE_NOUN_WEIGHT = 2, 2.7  # content words of a noun, and the weight of each
 _TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes before those that mention the name
 
@@ -174,26 +178,29 @@ class BucketLexicon(PhraseMeanings):
 
     def _acronym_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """Links words to the column that their initials name, and initials to the values that they stand for."""
+        letters = [token.word[:1] for token in tokens]
+        max_last = len(tokens) if self._fields_by_acronym else 0
         for first, token in enumerate(tokens):
-            for last in range(first + 2, min(first + _MAX_ACRONYM_LETTERS, len(tokens)) + 1):
+            for last in range(first + 2, min(first + _MAX_ACRONYM_LETTERS, max_last) + 1):
+                mention = self._fields_by_acronym.get("".join(letters[first:last]))
                 span = tokens[first:last]
-                mention = self._fields_by_acronym.get("".join(other.word[:1] for other in span))
                 if mention is not None and STOP_WORDS.isdisjoint(other.word for other in span):
                     yield SpanLink(first=first, last=last, meaning=mention, weight=_link_weight(mention, span, 0))
-            values = self._values_by_initials.get(token.word) if may_be_acronym(token.word) else None
-            if values is not None and not self._knows_stem(token.stem):
+            values = self._values_by_initials.get(token.word)
+            if values is not None and may_be_acronym(token.word) and not self._knows_stem(token.stem):
                 weight = _link_weight(values, [token], 0)
                 yield SpanLink(first=first, last=first + 1, meaning=values, weight=weight)
 
     def _joined_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Webshop", "e-mail": yields links for words that the bucket writes as two words or as one."""
         for first, last, phrase in self._joined_spellings.find_spellings(tokens):
-            span = tokens[first:last]
-            if self._meanings_of(tuple(token.stem for token in span)) or not _keeps_quotations_whole(
-                tokens, first, last
-            ):
+            meanings = self._meanings_of(phrase)
+            if not meanings or not _keeps_quotations_whole(tokens, first, last):
                 continue
-            for meaning, documents in self._meanings_of(phrase).items():
+            span = tokens[first:last]
+            if self._meanings_of(tuple(token.stem for token in span)):
+                continue
+            for meaning, documents in meanings.items():
                 yield SpanLink(first=first, last=last, meaning=meaning, weight=_link_weight(meaning, span, documents))
 
     @cached_property
@@ -217,6 +224,8 @@ class BucketLexicon(PhraseMeanings):
         matches = [
             match for match in self._question_phrases.find_matches(tokens) if not _is_relative_clause(match, tokens)
         ]
+        if not matches:
+            return
         complete = choose_matches(matches, lambda match: self._count_support(match, tokens))
         owners = Counter((match.first, match.last) for match in complete)
         for match in complete:
@@ -280,9 +289,9 @@ class BucketLexicon(PhraseMeanings):
     def _negative_prefix_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Unassigned", "unfurnished": yields links to a field without a value, or to a flag that is not set."""
         for index, token in enumerate(tokens):
-            base = next(
-                (token.word[len(prefix) :] for prefix in _NEGATIVE_PREFIXES if token.word.startswith(prefix)), ""
-            )
+            if not token.word.startswith(_NEGATIVE_PREFIXES):
+                continue
+            base = next(token.word[len(prefix) :] for prefix in _NEGATIVE_PREFIXES if token.word.startswith(prefix))
             if len(base) <= MAX_SHORT_WORD_LETTERS or token.is_quoted or self._knows_stem(token.stem):
                 continue
             name = self._field_by_stem.get("".join(self._stems_in(base)))
@@ -294,9 +303,11 @@ class BucketLexicon(PhraseMeanings):
     def _negated_participle_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Not assigned", "not yet paid": yields links to a field without a value, if no value follows."""
         for index, token in enumerate(tokens[:-1]):
+            if token.word not in ("not", "never"):
+                continue
             participle_index = index + 1 + (tokens[index + 1].word in ("yet", "been") and index + 2 < len(tokens))
             word_after = tokens[participle_index + 1].word if participle_index + 1 < len(tokens) else ""
-            if token.word not in ("not", "never") or not tokens[participle_index].word.endswith(PARTICIPLE_ENDINGS):
+            if not tokens[participle_index].word.endswith(PARTICIPLE_ENDINGS):
                 continue
             if tokens[participle_index].word in ENDED_WORDS:
                 continue  # "not expired" compares the end date with today
@@ -343,8 +354,12 @@ class BucketLexicon(PhraseMeanings):
             index for index, token in enumerate(tokens) if token.word not in STOP_WORDS and not token.is_quoted
         ]
         for start, first in enumerate(content_indexes):
+            if tokens[first].stem not in self._reorderable_stems:
+                continue
             stems = {tokens[first].stem}
             for last in content_indexes[start + 1 : start + MAX_REORDERED_WORDS]:
+                if tokens[last].stem not in self._reorderable_stems:
+                    break
                 between = tokens[first : last + 1]
                 stop_words = [token.word for token in between if token.word in STOP_WORDS]
                 if last - first > _MAX_REORDERED_SPAN or not set(stop_words) <= _STOP_WORDS_IN_PHRASES:
@@ -362,9 +377,7 @@ class BucketLexicon(PhraseMeanings):
                         yield SpanLink(first=first, last=last + 1, meaning=meaning, weight=weight)
 
     def _postings_for(self, token: QuestionToken) -> Mapping[FieldKey, Set[int]]:
-        is_skipped = len(token.stem) < 2 or token.is_quoted or token.word in STOP_WORDS or token.word in FILLER_WORDS
-        is_skipped = is_skipped or token.word in LEGAL_FORMS or token.word in ORDERING_WORDS or token.word in NEGATIONS
-        if is_skipped or token.word in AGGREGATE_WORDS or token.word in COMPARATORS:
+        if token.word in _WORDS_OF_NO_VALUE or len(token.stem) < 2 or token.is_quoted:
             return {}
         return self._value_index.postings_for(token.stem)
 
@@ -419,6 +432,8 @@ def _mark_names(tokens: Sequence[QuestionToken], partial_links: Sequence[SpanLin
         if isinstance(link.meaning, PartialMatch) and len(link.meaning.values) <= _MAX_UNCAPITALISED_VALUES
         for index in range(link.first, link.last)
     }
+    if not names:
+        return tuple(tokens)
     return tuple(replace(token, is_name=True) if index in names else token for index, token in enumerate(tokens))
 
 

@@ -21,6 +21,7 @@ _DEGREES = (
         heavy hard full fully critical""".split()
     ),
 )
+_WORDS_OF_DEGREE = frozenset({"most", "least"}).union(*_DEGREES[1:])
 _WEIGHT = 4.6  # more than a value of another field and the name of this one
 _MAX_VALUES = 12  # a scale of degrees is short
 
@@ -35,6 +36,9 @@ def find_degree_values(
 
     With it come the field, its values of that degree by their own words, and the weight of the link.
     """
+    indexes = [index for index, token in enumerate(tokens[:-1]) if token.word in _WORDS_OF_DEGREE]
+    if not indexes:
+        return
     fields = [
         field.name
         for field in schema.fields
@@ -42,7 +46,8 @@ def find_degree_values(
         and field.name in vocabularies
         and len(vocabularies[field.name].values) <= _MAX_VALUES
     ]
-    for index, token in enumerate(tokens[:-1]):
+    for index in indexes:
+        token = tokens[index]
         if token.word in ("most", "least") and not token.is_quoted:
             yield from _extreme_values(index, tokens, roles, fields, vocabularies)
         degree = next((words for words in _DEGREES[1:] if token.word in words), None)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -35,17 +36,21 @@ class JoinedSpellings:
             phrase = None if token.is_quoted else self._phrase_by_joined.get(token.stem)
             if phrase is not None:
                 yield index, index + 1, phrase
-        pairs = [
-            (index, token.word + following.word)
-            for index, (token, following) in enumerate(pairwise(tokens))
-            if STOP_WORDS.isdisjoint((token.word, following.word))
-        ]
-        terms = self._analyser.joined_terms_of([joined for _, joined in pairs])
-        yield from (
-            (index, index + 2, (term,))
-            for (index, joined), term in zip(pairs, terms, strict=True)
-            if len(joined) >= _MIN_JOINED_LETTERS and joined.isalpha()
-        )
+        words = tuple(token.word for token in tokens)
+        yield from ((index, index + 2, (term,)) for index, term in _join_pairs(words, self._analyser))
+
+
+@lru_cache(maxsize=256)
+def _join_pairs(words: tuple[str, ...], analyser: Analyser) -> Sequence[tuple[int, str]]:
+    """Returns the place of each two words in a row, and what they are as one: the same in all buckets of a language."""
+    pairs = [
+        (index, before + after)
+        for index, (before, after) in enumerate(pairwise(words))
+        if before not in STOP_WORDS and after not in STOP_WORDS
+    ]
+    joined = [(index, text) for index, text in pairs if len(text) >= _MIN_JOINED_LETTERS and text.isalpha()]
+    terms = analyser.joined_terms_of([text for _, text in joined])
+    return [(index, term) for (index, _), term in zip(joined, terms, strict=True)]
 
 
 def _divided_names(names: Iterable[str]) -> Iterator[str]:

@@ -71,6 +71,10 @@ class PhraseMeanings(BucketFields):
         """Returns what the whole text may mean: a noun, fields it names, values."""
         return tuple(self._meanings_of(self._stems_in(text)))
 
+    def names_documents(self, text: str) -> bool:
+        """Whether the whole text is a noun for the bucket's documents."""
+        return BucketNoun() in self._schema_phrases.get(self._stems_in(text), {})
+
     @cached_property
     def noun_stems(self) -> frozenset[str]:
         """The stems of the nouns for the bucket's documents."""
@@ -143,11 +147,12 @@ class PhraseMeanings(BucketFields):
 
     def normalize_plural(self, token: QuestionToken) -> QuestionToken:
         """Returns the token, in the singular if the lexicon has only the singular: "PNPs"."""
-        stem = token.stem
-        of_men = singular_of_men(token.word)
-        if (of_men is None and not token.word.endswith("s")) or self._knows_stem(stem):
-            return token
         word = token.word
+        if not word.endswith(("s", "men")):
+            return token
+        of_men = singular_of_men(word)
+        if (of_men is None and not word.endswith("s")) or self._knows_stem(token.stem):
+            return token
         singulars = (of_men or word[:-1], f"{word[:-3]}y" if word.endswith("ies") else word)
         return next((replace(token, stem=singular) for singular in singulars if self._knows_stem(singular)), token)
 
@@ -306,6 +311,11 @@ class PhraseMeanings(BucketFields):
         return {
             stems: tuple(sorted(meanings, key=self._schema_position)) for stems, meanings in meanings_by_stems.items()
         }
+
+    @cached_property
+    def _reorderable_stems(self) -> frozenset[str]:
+        """The stems of these phrases: a word with another stem is in none of them."""
+        return frozenset[str]().union(*self._meanings_by_stem_set)
 
     def _reorderable_phrases(self) -> Iterator[tuple[Sequence[str], LinkMeaning]]:
         for phrase, meanings in self._schema_phrases.items():

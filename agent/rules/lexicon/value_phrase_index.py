@@ -8,10 +8,10 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 
 from agent.english.function_words import LEGAL_FORMS, NEGATIONS
@@ -20,6 +20,7 @@ from storage.search.ids import FieldName
 from storage.search.index import ValueCount
 
 MAX_PHRASE_TERMS = 12  # terms of a phrase that is matched as a whole
+_MAX_RECENT_PREFIXES = 2048
 _MAX_INDEXED_TERMS = 60  # a value with more terms is not indexed by its terms
 _MIN_PROSE_TERMS = 5  # terms per value, on average, above which the values are prose
 
@@ -150,8 +151,12 @@ class ValuePhraseIndex:
     def _field_by_key(self) -> Mapping[FieldKey, _IndexedField]:
         return {field.field_key: field for field in self._indexed_fields}
 
-    def has_prefix(self, phrase: str) -> bool:
-        """Whether some phrase begins with these terms or equals them."""
+    @cached_property
+    def has_prefix(self) -> Callable[[str], bool]:
+        """Whether some phrase begins with these terms or equals them. Remembered: most words are in each question."""
+        return lru_cache(maxsize=_MAX_RECENT_PREFIXES)(self._begins_phrase)
+
+    def _begins_phrase(self, phrase: str) -> bool:
         phrases, _ = self._sorted_phrases
         index = bisect_left(phrases, phrase)  # a space sorts before every character of a term
         return index < len(phrases) and (phrases[index] == phrase or phrases[index].startswith(f"{phrase} "))

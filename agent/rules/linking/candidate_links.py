@@ -10,6 +10,7 @@ from agent.rules.linking.link_filter import is_content_word
 from agent.rules.words.tokens import QuestionToken, tokenize_question
 from storage.search.schema import FieldType
 
+_WORDS_BEFORE_COUNTED = FILLER_WORDS | DISTINCT_WORDS
 _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a hint by a word of the schema
 
 
@@ -32,7 +33,7 @@ def counts_something_else(link: SpanLink, links: Sequence[SpanLink], tokens: Seq
     if words != ["how", "many"] or not isinstance(link.meaning, FieldMention) or link.last >= len(tokens):
         return False
     counted = link.last
-    while counted < len(tokens) - 1 and tokens[counted].word in FILLER_WORDS | DISTINCT_WORDS:
+    while counted < len(tokens) - 1 and tokens[counted].word in _WORDS_BEFORE_COUNTED:
         counted += 1
     counts_value = any(
         isinstance(other.meaning, (ValueMatch, PartialMatch)) and 0 <= other.first - counted <= 1 for other in links

@@ -56,6 +56,19 @@ _GIVING_VERBS = frozenset(
 )
 _WORDS_TO_OBJECT = frozenset("us me in a an any the their his her its our".split())
 _NEVER_WORDS = frozenset("never not t nobody noone".split())
+# A question without any of these has no exclusion: a phrase that negates in its own words is there only with one of
+# these, any other only with its longest word.
+_WORDS_OF_EXCLUSIONS = (
+    _NOBODY_WORDS
+    | _NEVER_WORDS
+    | {"no"}
+    | {
+        max(phrase, key=len)
+        for phrases in (*_EXCLUDING_PHRASES.values(), *_FOLLOWING_PHRASES.values())
+        for phrase in phrases
+        if _NEVER_WORDS.isdisjoint(phrase)
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,8 @@ def find_exclusions(
     lexicon: BucketLexicon,
 ) -> ExclusionPhrases:
     """Returns what the exclusions of a question negate. `compared_tokens` are those of numbers and days."""
+    if _WORDS_OF_EXCLUSIONS.isdisjoint(token.word for token in tokens):
+        return NO_EXCLUSIONS
     search = _ExclusionSearch(tokens, question, links, compared_tokens, lexicon)
     search.read_excluding_phrases()
     search.read_following_phrases()

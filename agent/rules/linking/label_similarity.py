@@ -6,7 +6,7 @@ both were measured on some fifty pairs of words.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -71,6 +71,7 @@ class WordSimilarities:
     labels_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])
     values_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])
     like_values_by_word: Mapping[str, tuple[LikeValue, ...]] = field(default_factory=dict[str, tuple[LikeValue, ...]])
+    words_near_labels: Set[str] | None = None  # as near as MIN_SIMILARITY to some label; None: not known
 
     def like_values_of(self, word: str) -> tuple[LikeValue, ...]:
         """Returns the few values that are nearest to the word in meaning, the nearest first."""
@@ -78,7 +79,10 @@ class WordSimilarities:
 
     def find_similar_field(self, word: str) -> FieldName | None:
         """Returns the only field whose label means nearly the same as the word."""
-        scores = self.labels_by_word.get(word.casefold())
+        folded = word.casefold()
+        if self.words_near_labels is not None and folded not in self.words_near_labels:
+            return None
+        scores = self.labels_by_word.get(folded)
         if not scores:
             return None
         ranked = sorted(((score, name) for name, score in scores.items()), key=_score_of, reverse=True)
@@ -210,19 +214,22 @@ def _values_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]
 def _compare_with_labels(words: Sequence[str], word_vectors: "Vectors", labels: LabelVectors) -> WordSimilarities:
     cosines = word_vectors @ labels.matrix.T
     synonym, first = labels.first_synonym, labels.first_value
+    rows = {word: row for row, word in enumerate(words)}
+    highest = cast(list[float], cosines[:, :first].max(axis=1, initial=-1.0).tolist())
     return WordSimilarities(
-        names_by_word=_BestScores(words, labels.fields[:synonym], cosines[:, :synonym]),
-        labels_by_word=_BestScores(words, labels.fields[:first], cosines[:, :first]),
-        values_by_word=_BestScores(words, labels.fields[first:], cosines[:, first:]),
-        like_values_by_word=_LikeValues(words, labels, cosines[:, first:]),
+        names_by_word=_BestScores(rows, labels.fields[:synonym], cosines[:, :synonym]),
+        labels_by_word=_BestScores(rows, labels.fields[:first], cosines[:, :first]),
+        values_by_word=_BestScores(rows, labels.fields[first:], cosines[:, first:]),
+        like_values_by_word=_LikeValues(rows, labels, cosines[:, first:]),
+        words_near_labels={word for word, cosine in zip(words, highest, strict=True) if cosine >= MIN_SIMILARITY},
     )
 
 
 class _LikeValues(Mapping[str, tuple[LikeValue, ...]]):
     """The values with the largest cosines by word, if they are large enough. Computed for a word that is asked for."""
 
-    def __init__(self, words: Sequence[str], labels: LabelVectors, cosines: "Vectors") -> None:
-        self._rows = {word: row for row, word in enumerate(words)}
+    def __init__(self, rows: Mapping[str, int], labels: LabelVectors, cosines: "Vectors") -> None:
+        self._rows = rows
         self._fields, self._values = labels.fields[labels.first_value :], labels.values
         self._cosines = cosines
 
@@ -245,8 +252,8 @@ class _LikeValues(Mapping[str, tuple[LikeValue, ...]]):
 class _BestScores(Mapping[str, Similarities]):
     """The largest cosine of each field by word. It is computed for a word that is asked for: of most, none asks."""
 
-    def __init__(self, words: Sequence[str], fields: Sequence[FieldName | None], cosines: "Vectors") -> None:
-        self._rows = {word: row for row, word in enumerate(words)}
+    def __init__(self, rows: Mapping[str, int], fields: Sequence[FieldName | None], cosines: "Vectors") -> None:
+        self._rows = rows
         self._fields, self._cosines = fields, cosines
         self._scores_by_word: dict[str, Similarities] = {}
 

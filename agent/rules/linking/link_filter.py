@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from agent.english.date_roles import SETTLED_WORDS
 from agent.english.function_words import (
@@ -26,6 +27,7 @@ from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType, Schema
 
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | SUMMARY_WORDS | ORDERING_WORDS
+_MAX_REMEMBERED_WORDS = 4096
 _WORD_PATTERN = re.compile(r"\w+")
 _ARTICLES = frozenset("a an any some the more".split())
 _WORDS_BEFORE_ITEMS = frozenset(
@@ -52,6 +54,8 @@ def filter_links(
     is only a part of values is not a match either. Beside the noun of a kind, a word is not a value of a field that
     only other kinds have.
     """
+    if not links:
+        return []
     links = [
         link
         for link in links
@@ -260,9 +264,15 @@ def content_coverage(tokens: Sequence[QuestionToken], unlinked_words: Sequence[s
 
 def is_content_word(token: QuestionToken) -> bool:
     """Whether the token is about the subject of the question and not about its form."""
-    if token.word in _UNINFORMATIVE_WORDS or (adjective_of_superlative(token.word) is not None and not token.is_name):
+    return _tells_subject(token.word, token.is_name)
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED_WORDS)
+def _tells_subject(word: str, is_name: bool) -> bool:
+    """Remembered, since every bucket asks it of the same words several times."""
+    if word in _UNINFORMATIVE_WORDS or (adjective_of_superlative(word) is not None and not is_name):
         return False
-    return len(token.word) > 1 or token.word.isdigit()
+    return len(word) > 1 or word.isdigit()
 
 
 def has_whole_name(links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:

@@ -29,6 +29,7 @@ from storage.quantities.units import convert_unit, parse_unit
 from storage.search.schema import FieldType
 
 LITERAL_WEIGHT = 2.1
+_NEGATING_WORDS = NEGATIONS | CONTRACTED_NEGATIONS | {first for first, _ in NEGATION_PAIRS}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,6 +135,8 @@ def find_negated_tokens(
 
     A negating word that is part of a comparison ("didn't even reach 5", `compared_tokens`) negates nothing else.
     """
+    if _NEGATING_WORDS.isdisjoint(token.word for token in tokens):
+        return set()
     covered_tokens = {
         index
         for link in links

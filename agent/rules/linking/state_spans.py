@@ -53,6 +53,11 @@ _MAX_PHRASE_WORDS = 5
 _WORDS_OF_ALTERNATIVES = frozenset("whether or not if regardless of".split())
 _FIRST_WORDS_OF_STATES = frozenset(phrase[0] for phrase in (*LASTING_PHRASES, *ENDED_PHRASES, *ENDING_VERBS))
 _FIRST_WORDS_OF_ADVERBS = frozenset(phrase[0] for phrase in PRESENT_ADVERBS)
+# A question without any of these has no state and no voided link, unless it begins as a yes-or-no question: each phrase
+# is there only with its longest word.
+_WORDS_OF_STATES = frozenset({"longer", "not"}) | {
+    max(phrase, key=len) for phrase in (*LASTING_PHRASES, *ENDED_PHRASES, *ENDING_VERBS, *PRESENT_ADVERBS)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,9 @@ def find_states(
     lexicon: BucketLexicon,
 ) -> FoundStates:
     """Reads the words that no value, name or literal explains."""
+    words = [token.word for token in tokens]
+    if _WORDS_OF_STATES.isdisjoint(words) and (not words or words[0] not in YES_NO_VERBS):
+        return FoundStates([*links], (), frozenset())
     search = _StateSearch(tokens, question, links, literal_spans, lexicon)
     return search.find_states()
 

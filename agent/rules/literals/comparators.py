@@ -185,7 +185,7 @@ def _comparative_at_end(words: Sequence[_WrittenWord]) -> ComparatorMatch | None
     if op is None:
         return None
     is_day = word.text in _DAY_COMPARATIVES
-    return ComparatorMatch(word.start, end, op, is_age=word.text in _AGE_UP | _AGE_DOWN, is_day=is_day)
+    return ComparatorMatch(word.start, end, op, is_age=word.text in _AGE_UP or word.text in _AGE_DOWN, is_day=is_day)
 
 
 def direction_of_comparative(word: str) -> ComparisonOperator | None:
@@ -266,7 +266,7 @@ def _coordinated_comparator(word: str, match: re.Match[str]) -> ComparatorMatch 
         op = _GTE if direction_of_comparative(word) is _GT else _LTE
     else:
         return None
-    is_age, is_day = word in _AGE_UP | _AGE_DOWN, word in _DAY_COMPARATIVES
+    is_age, is_day = word in _AGE_UP or word in _AGE_DOWN, word in _DAY_COMPARATIVES
     return ComparatorMatch(match.start(), match.end(), op, is_age=is_age, is_day=is_day)
 
 

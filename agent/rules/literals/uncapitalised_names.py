@@ -46,7 +46,9 @@ def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int
     if before in _TITLES:
         return True
     following = tokens[last] if last < len(tokens) else None
-    ends_phrase = following is None or following.word in STOP_WORDS | _TIME_WORDS or following.word.isdigit()
+    ends_phrase = (
+        following is None or following.word in STOP_WORDS or following.word in _TIME_WORDS or following.word.isdigit()
+    )
     if before == "by" and (first < 2 or not tokens[first - 2].word.endswith(PARTICIPLE_ENDINGS)):
         return False  # "reports by house" are grouped, "owned by kerr" names somebody
     ends_phrase = ends_phrase or (following is not None and following.begins_sentence)

@@ -35,6 +35,7 @@ _WORDS_BEFORE_NOUN = (
 _MAX_MODIFIERS = 2  # words between "most" and what is counted: "the most completed night trips"
 # Last words of the labels of fields that say what a document, or a person, is.
 _KIND_LABELS = frozenset("type kind category class sort title role position profession occupation job".split())
+_SERVING_WORDS = frozenset({"serving", "served"})
 _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after these is not what is asked for
 
 
@@ -68,7 +69,7 @@ def find_asked_buckets(
         if index not in reading.literal_tokens | noun_tokens
     ]
     superlative_words = {word for phrase in _superlatives_in(words_before) for word in phrase}
-    only_asks = all(word in _WORDS_BEFORE_NOUN | superlative_words or word.isdigit() for word in words_before)
+    only_asks = all(word in _WORDS_BEFORE_NOUN or word in superlative_words or word.isdigit() for word in words_before)
     return asked if only_asks and not set(words_before) & _OBLIQUE_WORDS else frozenset()
 
 
@@ -121,7 +122,7 @@ def _is_own_noun(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon)
     if not isinstance(link.meaning, FieldMention) or link.meaning.column is not None or link.meaning.is_hint:
         return False
     phrase = " ".join(token.word for token in reading.tokens[link.first : link.last])
-    return BucketNoun() in lexicon.meanings_of_text(phrase)
+    return lexicon.names_documents(phrase)
 
 
 def _own_kinds_of(reading: BucketReading, lexicon: BucketLexicon) -> Mapping[int, int]:
@@ -147,13 +148,15 @@ def _names_own_kind(link: SpanLink, reading: BucketReading, lexicon: BucketLexic
     if field.type is not FieldType.CATEGORY or meaning.field in lexicon.schema.references:
         return False
     is_kind = fold_text(field.label).split()[-1] in _KIND_LABELS
-    return is_kind or BucketNoun() in lexicon.meanings_of_text(reading.tokens[link.last - 1].word)
+    return is_kind or lexicon.names_documents(reading.tokens[link.last - 1].word)
 
 
 def _find_counted_buckets(
     readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> frozenset[BucketId]:
     """ "Which depot has the most *trips*": returns the buckets with the noun after "most", if a field is asked for."""
+    if AMOUNT_SUPERLATIVES.isdisjoint(token.word for reading in readings[:1] for token in reading.tokens):
+        return frozenset()
     return frozenset(
         reading.bucket
         for reading in readings
@@ -169,13 +172,15 @@ def _find_serving_buckets(
     readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> frozenset[BucketId]:
     """ "The longest *serving* cook": returns the buckets of people that know one of the other words."""
+    if not any(token.word in _SERVING_WORDS for reading in readings[:1] for token in reading.tokens):
+        return frozenset()
     return frozenset(
         reading.bucket
         for reading in readings
         if reading.links
         and lexicons[reading.bucket].roles.holds_people
         and any(
-            function_of_superlative((first.word,)) is not None and second.word in ("serving", "served")
+            function_of_superlative((first.word,)) is not None and second.word in _SERVING_WORDS
             for first, second in pairwise(reading.tokens)
         )
     )

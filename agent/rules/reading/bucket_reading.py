@@ -255,6 +255,8 @@ def _category_links_in(links: Sequence[SpanLink], lexicon: BucketLexicon) -> lis
 
 def _release_empty_exclusions(selection: SpanSelection) -> None:
     """Takes the words of an exclusion as not understood, if what it leaves out gave no condition."""
+    if not selection.exclusions.members:
+        return
     unused_tokens = {
         token
         for index, link in enumerate(selection.links)

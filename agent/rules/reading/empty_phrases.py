@@ -113,7 +113,7 @@ def _is_everywhere(tokens: Sequence[QuestionToken], index: int) -> bool:
         return True
     if before[-1] in _UNIVERSAL_QUANTIFIERS:
         return before[-2:-1] != [] and before[-2] in _SCOPE_PREPOSITIONS
-    while before and before[-1] in _ARTICLES | PREPOSITIONS:
+    while before and (before[-1] in _ARTICLES or before[-1] in PREPOSITIONS):
         before.pop()
     return bool(before) and before[-1] in EVERYWHERE_WORDS
 
@@ -126,6 +126,6 @@ def _is_having_verb(tokens: Sequence[QuestionToken], index: int, *, ends_clause:
     while not ends_clause and after < len(tokens) and tokens[after].word in _EMPTY_ADVERBS:
         after += 1
     word_before = tokens[index - 1].word if index else ""
-    is_statement = word_before in _NOUNS_OF_OWNERS | FORMS_OF_BE or word_before in _EMPTY_ADVERBS
+    is_statement = word_before in _NOUNS_OF_OWNERS or word_before in FORMS_OF_BE or word_before in _EMPTY_ADVERBS
     has_no_object = ends_clause or after == len(tokens) or tokens[after].word in PREPOSITIONS - {"by", "to", "with"}
     return has_no_object and (is_statement or ends_clause or after == len(tokens))

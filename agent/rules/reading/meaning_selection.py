@@ -1,6 +1,6 @@
 """Selects the meanings of the words of a question, before they become conditions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
 
@@ -78,17 +78,7 @@ def select_meanings(
         for link in links
     ]
     links = [weigh_by_role(link, links, tokens, lexicon) for link in links]
-    noun_boundaries = {
-        boundary
-        for link in links
-        if isinstance(link.meaning, BucketNoun) or names_documents_in_plural(link, tokens, lexicon)
-        for boundary in (link.first, -link.last)
-    }
-    noun_boundaries |= {
-        index
-        for index, token in enumerate(tokens)
-        if (token.word,) in SUPERLATIVE_PHRASES or token.word in ("most", "least")
-    }  # "the 3 cheapest"
+    noun_boundaries = _find_noun_boundaries(links, tokens, lexicon) if literal_spans else frozenset[int]()
     bindable_spans = [
         span
         for span in literal_spans
@@ -127,6 +117,23 @@ def select_meanings(
         similarities=similarities,
         usage=SpanUsage(tokens=stated_tokens | found.empty_tokens | exclusions.phrase_tokens),
     )
+
+
+def _find_noun_boundaries(
+    links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon
+) -> Set[int]:
+    """Returns where nouns and superlatives begin, and the negative of where nouns end: a number beside them counts."""
+    of_nouns = {
+        boundary
+        for link in links
+        if isinstance(link.meaning, BucketNoun) or names_documents_in_plural(link, tokens, lexicon)
+        for boundary in (link.first, -link.last)
+    }
+    return of_nouns | {
+        index
+        for index, token in enumerate(tokens)
+        if (token.word,) in SUPERLATIVE_PHRASES or token.word in ("most", "least")
+    }  # "the 3 cheapest"
 
 
 def _asks_about_document(tokens: Sequence[QuestionToken], links: Sequence[SpanLink], lexicon: BucketLexicon) -> bool:

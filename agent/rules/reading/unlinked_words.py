@@ -37,6 +37,7 @@ _MAX_SHORT_VERB_LETTERS = 4
 _WORDS_FOR_ASKERS = frozenset("company firm business organisation organization".split())  # whose documents these are
 _WORDS_BEFORE_ASKERS = frozenset({"the", "our"})
 _NEGATING_WORDS = frozenset({"non", "never"})  # they say no more than the negation of what follows
+_PRONOUNS = RELATIVE_PRONOUNS | PRONOUNS
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
 _WORDS_BEFORE_PHRASES = LIST_VERBS | QUANTIFIERS | frozenset("a an the our some many and or of for with no".split())
 _WORDS_BEFORE_VALUES = (
@@ -67,6 +68,9 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
     }
     runs_by_text: dict[str, tuple[int, int]] = {}
     for first, last in _find_unlinked_runs(selection, covered_tokens):
+        restricts = any(_restricts_set(selection, index) for index in range(first, last))
+        if not restricts and not _is_compound(selection, first, last):
+            continue  # asked first, since most words of a question are function words
         if (
             _is_requested_count(selection, first, last)
             or _is_relating_verb(selection, first, last, covered_tokens)
@@ -74,11 +78,8 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
             or _is_word_for_amount(selection, first, last)
         ):
             continue
-        if _is_compound(selection, first, last) or any(
-            _restricts_set(selection, index) for index in range(first, last)
-        ):
-            text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
-            runs_by_text.setdefault(text, (first, last))
+        text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
+        runs_by_text.setdefault(text, (first, last))
     runs_by_text |= _find_present_words(selection, covered_tokens)
     roles = find_word_roles(selection, runs_by_text)
     required = {text: run for text, run in runs_by_text.items() if roles[text] is WordRole.REQUIRED}
@@ -98,6 +99,8 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
 
 def _is_compound(selection: SpanSelection, first: int, last: int) -> bool:
     """ "No-show", "follow-up": whether words with a hyphen between them say more than each of them."""
+    if last - first < 2:
+        return False
     tokens = selection.tokens[first:last]
     marks = [selection.question[token.end : following.start] for token, following in pairwise(tokens)]
     return bool(marks) and all(mark == "-" for mark in marks) and all(token.word.isalpha() for token in tokens)
@@ -186,7 +189,7 @@ def _redundant_stems(selection: SpanSelection) -> frozenset[str]:
 def _is_determiner(selection: SpanSelection, index: int) -> bool:
     """Whether "that" stands before a noun: nothing but a verb or a preposition precedes it, which no clause is of."""
     word_before = selection.tokens[index - 1].word if index else ""
-    return not word_before or word_before in YES_NO_VERBS | PREPOSITIONS
+    return not word_before or word_before in YES_NO_VERBS or word_before in PREPOSITIONS
 
 
 def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_tokens: Set[int]) -> bool:
@@ -217,16 +220,12 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
     word_after = selection.tokens[first + 1].word if first + 1 < len(selection.tokens) else ""
     if is_after_noun and not token.is_name and word_after in ("a", "an", "the", "no", "any", "at"):
         return True  # "agreements demand a notice of …"
-    if word_before in MODAL_VERBS and first > 1 and selection.tokens[first - 2].word in RELATIVE_PRONOUNS | PRONOUNS:
+    if word_before in MODAL_VERBS and first > 1 and selection.tokens[first - 2].word in _PRONOUNS:
         return not token.is_name  # "that can dissipate at least …"
     if word_before == "to" and not token.is_name:
         return True  # "notice to stop renewal"
     if token.word in RELATING_VERBS or word_before in RELATIVE_PRONOUNS:
-        return (
-            is_after_noun
-            or word_before in RELATIVE_PRONOUNS | PRONOUNS
-            or word_before in ("and", "or", "to", "do", "does")
-        )
+        return is_after_noun or word_before in _PRONOUNS or word_before in ("and", "or", "to", "do", "does")
     if token.word.endswith("ing") and len(token.word) > _MAX_SHORT_VERB_LETTERS:
         return is_after_noun
     is_past = token.word.endswith("ed") or base_form_of(token.word) != token.word  # "sailed", "flew"

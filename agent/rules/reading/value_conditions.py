@@ -431,7 +431,8 @@ def _has_unlinked_modifier(selection: SpanSelection, link: SpanLink) -> bool:
     return (
         index_before in selection.negated_tokens
         and not is_covered
-        and selection.tokens[index_before].word not in STOP_WORDS | FILLER_WORDS
+        and selection.tokens[index_before].word not in STOP_WORDS
+        and selection.tokens[index_before].word not in FILLER_WORDS
     )
 
 

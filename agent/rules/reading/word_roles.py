@@ -38,6 +38,10 @@ from storage.search.conditions import TITLE_FIELD
 from storage.text.identifiers import is_identifier
 
 _DETERMINERS = frozenset("a an the this that these those our your their my his her its some any all every each".split())
+_WORDS_BEFORE_ASKED_NOUN = QUANTIFIERS | {"many"}
+_WORDS_AFTER_NOUN = PREPOSITIONS | RELATIVE_PRONOUNS | STOP_WORDS
+_WORDS_BEFORE_NOUN_PHRASE = _DETERMINERS | QUANTIFIERS | LIST_VERBS | STOP_WORDS - PREPOSITIONS
+_WORDS_BEFORE_MODIFIERS = STOP_WORDS | QUESTION_WORDS
 _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
 _ARTICLES_AND_OWNERS = frozenset("a an the our your their my his her its".split())
 _MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
@@ -221,20 +225,20 @@ def _stands_like_noun(selection: SpanSelection, first: int, last: int) -> bool:
     token = tokens[last - 1]
     if last - first != 1 or _is_name(token) or first in selection.negated_tokens:
         return False
-    introduced = any(tokens[index].word in QUANTIFIERS | {"many"} for index in range(max(first - 3, 0), first))
+    introduced = any(tokens[index].word in _WORDS_BEFORE_ASKED_NOUN for index in range(max(first - 3, 0), first))
     if not (looks_plural(token) or introduced):
         return False
-    is_asked_for = first > 0 and tokens[first - 1].word in QUANTIFIERS | {"many"}
+    is_asked_for = first > 0 and tokens[first - 1].word in _WORDS_BEFORE_ASKED_NOUN
     if last < len(tokens) and not is_asked_for and not _has_mark_between(selection, last - 1):
         word_after = tokens[last].word
-        starts_phrase = word_after in PREPOSITIONS | RELATIVE_PRONOUNS | STOP_WORDS
+        starts_phrase = word_after in _WORDS_AFTER_NOUN
         if not starts_phrase and not _covers_token(selection, last):
             return False
     opens_at = _phrase_start(selection, first)
     if any(link.last <= opens_at for link in selection.links if _is_value(link)):
         return False  # the noun of a list appears before what restricts it
     word_before = tokens[opens_at - 1].word if opens_at else ""
-    return opens_at == 0 or word_before in _DETERMINERS | QUANTIFIERS | LIST_VERBS | STOP_WORDS - PREPOSITIONS
+    return opens_at == 0 or word_before in _WORDS_BEFORE_NOUN_PHRASE
 
 
 def _phrase_around(selection: SpanSelection, first: int, last: int, *, is_guessed: bool) -> _NounPhrase:
@@ -246,7 +250,7 @@ def _phrase_start(selection: SpanSelection, noun_first: int) -> int:
     index = noun_first
     while index > 0 and not _has_mark_between(selection, index - 1):
         is_covered = _covers_token(selection, index - 1)
-        if not is_covered and selection.tokens[index - 1].word in STOP_WORDS | QUESTION_WORDS:
+        if not is_covered and selection.tokens[index - 1].word in _WORDS_BEFORE_MODIFIERS:
             break
         index -= 1
     return index
@@ -428,7 +432,7 @@ def _opening_preposition(selection: SpanSelection, index: int) -> str:
         word = tokens[before].word
         if word in MENTION_WORDS or word in PREPOSITIONS:
             return word
-        continues = word in _DETERMINERS | {"and", "or"} or is_content_word(tokens[before])
+        continues = word in _DETERMINERS or word in ("and", "or") or is_content_word(tokens[before])
         if not continues or _covers_token(selection, before):
             return ""
         before -= 1

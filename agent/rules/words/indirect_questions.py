@@ -79,7 +79,7 @@ def _begins_question(words: Sequence[str], index: int) -> bool:
     word, following = words[index], words[index + 1]
     if word in _PREPOSITIONS and following in QUESTION_WORDS:
         return not (index > 0 and word in _PREPOSITIONS_OF_LEADS.get(words[index - 1], ()))
-    return word in QUESTION_WORDS | _ALTERNATIVES and not _joins_lead(words, index)
+    return (word in QUESTION_WORDS or word in _ALTERNATIVES) and not _joins_lead(words, index)
 
 
 def _joins_lead(words: Sequence[str], index: int) -> bool:

@@ -40,6 +40,7 @@ _MIN_SCORE = 1.0  # from which a message may be in a language
 _MIN_LEAD = 0.5  # before English
 _WORDS_OF_ONE_LETTER = frozenset("aàeéioóuy")  # others are codes or the rest of an elision: "N-channel"
 _MAX_CACHED_WORDS = 10_000  # whose languages are known; a turn detects the language of its message several times
+_MAX_RECENT_QUESTIONS = 64
 _DOCUMENT_WEIGHT = 0.5  # of the only language of the documents
 _LETTERS_OF_LANGUAGES = {"ß": "de", "ñ": "es", "¿": "es", "¡": "es", "œ": "fr"}
 _LETTERS_OF_WORDS = {frozenset("äöü"): "de", frozenset("èêçûôî"): "fr"}
@@ -51,12 +52,18 @@ def detect_foreign_language(question: str, document_languages: Collection[str] =
     ISO 639-1; `UNDETERMINED_LANGUAGE` for scripts other than Latin. A word counts the less, the more languages have it.
     Quoted text does not count. If all documents are in one language, short messages are likelier in it.
     """
+    return _detect_foreign_language(question, frozenset(document_languages))
+
+
+@lru_cache(maxsize=_MAX_RECENT_QUESTIONS)
+def _detect_foreign_language(question: str, document_languages: frozenset[str]) -> str | None:
+    """Remembered for recent questions: a turn asks for the language of its message several times."""
     question = _QUOTATION.sub(" ", question)
     words = _words_of(question)
     if not words:
         return None
     letters = "".join(words)
-    if sum(_is_latin_letter(letter) for letter in letters) < len(letters) / 2:
+    if not letters.isascii() and sum(map(_is_latin_letter, letters)) < len(letters) / 2:
         return UNDETERMINED_LANGUAGE
     if len(_WORD.findall(question)) < _MIN_WORDS:
         return None

@@ -105,6 +105,9 @@ _MARKS_BEFORE_CLAUSE = " \t\r\n\u00a0,;:–—(-"
 _MAX_GREETING_WORDS, _MAX_THANKS_WORDS = 4, 8
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS | ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES
 _IDLE_WORDS = STOP_WORDS | FILLER_WORDS
+_OPENING_WORDS = GREETING_WORDS | {"good"}
+_ASKING_OR_COMPUTING = AGGREGATE_WORDS | QUESTION_WORDS
+_WORDS_ABOUT_ASKING = ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES
 _TASK_WORDS = LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | QUESTION_WORDS | REFERRING_WORDS
 
 
@@ -142,7 +145,7 @@ def _blank_leading_greeting(text: str, has_meaning: HasMeaning) -> str:
     first_clause = next(iter(split_clauses(text)), (0, 0))
     if len(_WORD.findall(text[slice(*first_clause)])) <= _MAX_GREETING_WORDS and first_clause[1] < len(text.rstrip()):
         return text  # "Hi Sam - …": a clause of its own
-    count = next((index for index, word in enumerate(words) if word[0].lower() not in GREETING_WORDS | {"good"}), 0)
+    count = next((index for index, word in enumerate(words) if word[0].lower() not in _OPENING_WORDS), 0)
     if not count or words[count - 1][0].lower() == "good" or has_meaning(words[0].start(), words[count - 1].end()):
         return text
     count += count < len(words) and words[count][0].lower() in ADDRESSEES
@@ -186,7 +189,7 @@ def _is_empty_clause(
         return True
     if is_idle:
         return True
-    if clause.endswith("?") or set(words) & (AGGREGATE_WORDS | QUESTION_WORDS) or words[0] in LIST_VERBS:
+    if clause.endswith("?") or not _ASKING_OR_COMPUTING.isdisjoint(words) or words[0] in LIST_VERBS:
         return False
     says_aside = (_PERSONAL_CLAUSE, _REPORTED_WISH, _POSSESSIVE_CLAUSE, _OBJECT_CLAUSE, _HOPE)
     is_aside = any(pattern.match(clause) for pattern in says_aside) or bool(_FIRST_PERSON.search(clause))
@@ -218,7 +221,7 @@ def _is_idle(words: Sequence[str], *, allows_question_word: bool) -> bool:
     """ "Just wondering", "if possible", "not sure but": only words about the asking, and not a lone connective."""
     parts = [part for word in words for part in word.split("'")]
     content_words = [part for part in parts if part not in _IDLE_WORDS]
-    is_about_asking = bool(set(content_words) & (ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES))
+    is_about_asking = not _WORDS_ABOUT_ASKING.isdisjoint(content_words)
     task_words = _TASK_WORDS - {"that", "it", "this"} - (QUESTION_WORDS if allows_question_word else frozenset())
     return is_about_asking and set(parts) <= _EMPTY_WORDS and not set(words) & task_words
 
