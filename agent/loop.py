@@ -165,7 +165,7 @@ async def _answer_plan(
         question_context.reasoning_log.record_fallback("verify", ", ".join(dict.fromkeys(faults)))
     session.record_stage("verify", started)
     joint = None
-    if isinstance(reasoner, AnswerCombiner) and len(verified) > 1 and reviewed.clarification is None:
+    if len(verified) > 1 and reviewed.clarification is None and isinstance(reasoner, AnswerCombiner):
         started = time.perf_counter()
         joint = await reasoner.combine_answers(reviewed, verified)
         session.record_stage("combine", started)

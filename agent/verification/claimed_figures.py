@@ -169,17 +169,26 @@ def _is_rounded_from(claimed: NumberFigure, numbers: Set[float], unit_text: str)
         return False
     if claimed.unit and claimed.unit not in _units_named_in(unit_text):
         return False
+    shown = float(number)
+    if shown in numbers or -shown in numbers:
+        return True  # as most figures are
     return any(_rounds_to(other, number) for other in numbers)
 
 
 def _rounds_to(number: float, shown: Decimal) -> bool:
-    exact = Decimal(repr(number))
+    exact = _decimal_of(number)
     digits = cast(int, shown.as_tuple().exponent)
     if abs(abs(exact) - abs(shown)) <= _TOLERANCE * max(abs(exact), Decimal(1)):
         return True
     is_rounded = digits < 0 or abs(exact) >= _MIN_ROUNDED_TO_WHOLE
     is_whole = exact == exact.to_integral_value()
     return is_rounded and not is_whole and abs(abs(exact) - abs(shown)) <= Decimal(1).scaleb(digits) / 2
+
+
+@lru_cache(maxsize=4096)
+def _decimal_of(number: float) -> Decimal:
+    """Remembered, since each figure of a sentence is compared with all numbers of the facts."""
+    return Decimal(repr(number))
 
 
 # -- scanning

@@ -75,6 +75,8 @@ def _find_names(sentence: str, known: frozenset[str], language: str) -> Iterator
     tokens = list(_TOKEN.finditer(text))
     for position, match in enumerate(tokens):
         token = match[0]
+        if token.islower() and token.isalpha():
+            continue  # most words
         if not token[0].isupper() and not _is_identifier_like(token):
             continue
         if _is_part_of_figure(token, text[: match.start()]) or token in ("I", "A"):

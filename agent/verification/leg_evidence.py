@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from typing import cast
 
 from agent.limits import NAMED_VALUES, SHOWN_DOCUMENTS
@@ -20,6 +20,7 @@ from storage.search.schema import Schema, SchemaField
 
 _MAX_RECORDS = 50  # of a sequence: a sentence names a few documents, a table shows ten
 _MAX_TEXT_CHARACTERS = 60_000
+_MAX_RECENT_TEXTS = 16
 _TEXT_SEPARATOR = " |\n"  # keeps "2031 Q1" and "2032 Q1" from being read as "Q1 2032"
 _SHOWN_UNITS = (("**2", "²"), ("**3", "³"), ("degC", "°C"), ("degF", "°F"), ("percent", "%"))
 _DIGIT = re.compile(r"\d")
@@ -60,8 +61,7 @@ class SentenceEvidence:
     @property
     def figure_text(self) -> str:
         """The part of the text that may hold figures: scanning a text for them is slow."""
-        parts = (*self.text.split(_TEXT_SEPARATOR), self.question)
-        return _TEXT_SEPARATOR.join(part for part in parts if _DIGIT.search(part) is not None)
+        return _figure_text_in(self.text, self.question)
 
     def holds_whole_text(self, text: str) -> bool:
         """Whether one of the texts is `text`, as the label of a field is; both as `fold_text` makes them."""
@@ -69,6 +69,13 @@ class SentenceEvidence:
 
     def _holds_number(self, number: float) -> bool:
         return any(_is_equal(number, known) for known in self.numbers)
+
+
+@lru_cache(maxsize=_MAX_RECENT_TEXTS)
+def _figure_text_in(text: str, question: str) -> str:
+    """Remembered for recent texts, since each sentence of a leg is checked against the same one."""
+    parts = (*text.split(_TEXT_SEPARATOR), question)
+    return _TEXT_SEPARATOR.join(part for part in parts if _DIGIT.search(part) is not None)
 
 
 def _shown_numbers_of(figure: DerivedFigure) -> Iterator[float]:
@@ -171,25 +178,27 @@ class _EvidenceCollector:
         self.numbers |= {float(unstated.decided_count), float(unstated.total - count)}
 
     def _add_members(self, value: object) -> None:
-        if isinstance(value, Mapping):
+        names = _member_names_of(type(value))
+        if names:
+            for name in names:
+                self._add_named_member(name, getattr(value, name))
+        elif isinstance(value, (tuple, list, Set)):
+            members = cast(tuple[object, ...], value)
+            if self.counts_members:
+                self.numbers.add(float(len(members)))
+            for member in _limit_records(members):
+                self.add(member)
+        elif isinstance(value, Mapping):
             for key, member in cast(Mapping[object, object], value).items():
                 self.add(key)
                 self.add(member)
-        elif isinstance(value, (tuple, list, Set)):
-            if self.counts_members:
-                self.numbers.add(float(len(cast(tuple[object, ...], value))))
-            for member in _limit_records(cast(Iterable[object], value)):
-                self.add(member)
-        elif not isinstance(value, type):
-            for name in _member_names_of(type(value)):
-                self._add_named_member(name, cast(object, getattr(value, name)))
 
     def _add_named_member(self, name: str, member: object) -> None:
+        self.add(member)
         if member == 0 and isinstance(member, int) and (name == "count" or name.endswith("_count")):
             self.empty_counts += 1
         if name in _ABSENT_WORD_MEMBERS and isinstance(member, tuple):
             self.absent_words |= {str(word).casefold() for word in cast(tuple[object, ...], member)}
-        self.add(cast(object, member))
 
     def _add_schema(self, schema: Schema) -> None:
         for text in (schema.bucket, schema.title, schema.item, *schema.synonyms):

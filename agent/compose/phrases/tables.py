@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from agent.compose.phrases.values import format_money, format_value
 from agent.compose.phrases.words import singular_of
@@ -25,6 +26,7 @@ from storage.search.plan import Search
 from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 
 _MAX_COLUMNS = 4
+_MAX_FOLDED_TEXTS = 4096
 _WORD = re.compile(r"\w+")
 
 
@@ -81,15 +83,19 @@ def list_named_fields(question: str, schema: Schema) -> list[FieldName]:
     return sorted((name for name, place in places.items() if place), key=lambda name: places[name])
 
 
-def _fold_words(text: str) -> list[str]:
-    return [singular_of(word) for word in _WORD.findall(fold_text(text))]
+@lru_cache(maxsize=_MAX_FOLDED_TEXTS)
+def _fold_words(text: str) -> tuple[str, ...]:
+    """Remembered, since every list looks for the names of all fields."""
+    return tuple(singular_of(word) for word in _WORD.findall(fold_text(text)))
 
 
 def _place_of(name: str, words: Sequence[str]) -> int:
     """Returns the position of the name among the words, from 1; 0 if it is not there."""
     own = _fold_words(name)
+    if not own or own[0] not in words:
+        return 0
     starts = range(len(words) - len(own) + 1)
-    return next((start + 1 for start in starts if own and list(words[start : start + len(own)]) == own), 0)
+    return next((start + 1 for start in starts if words[start : start + len(own)] == own), 0)
 
 
 def _list_informative_fields(schema: Schema) -> list[FieldName]:
