@@ -26,7 +26,8 @@ class Clause:
     required_terms: tuple[str, ...] = ()  # words or phrases a document must mention, as the user wrote them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "required_terms", tuple(sorted(set(self.required_terms))))
+        if self.required_terms:
+            object.__setattr__(self, "required_terms", tuple(sorted(set(self.required_terms))))
 
     @property
     def display_condition(self) -> Condition:
@@ -44,8 +45,22 @@ class Clause:
         return buckets_of_inner_sets(self.condition) | {self.bucket}
 
 
+class _WithRememberedHash:
+    """Keeps a hash beside the fields: requests are looked up by their search many times a question."""
+
+    __slots__ = ("_hash",)
+
+    def _remember_hash(self, *fields: object) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash: int
+            object.__setattr__(self, "_hash", hash(fields))
+            return self._hash
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class Search(_WithRememberedHash):
     """One set of documents: the union of its clauses. `ranking_text` orders passages and never defines the set.
 
     Clauses are sorted by bucket, with one clause per bucket.
@@ -58,6 +73,9 @@ class Search:
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda clause: clause.bucket)))
         if len({clause.bucket for clause in self.clauses}) != len(self.clauses):
             raise ValueError("a search has one clause a bucket")
+
+    def __hash__(self) -> int:
+        return self._remember_hash(self.clauses, self.ranking_text)
 
     @property
     def buckets(self) -> tuple[BucketId, ...]:

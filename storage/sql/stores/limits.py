@@ -144,6 +144,7 @@ class LimitStore:
         return max(reached, key=lambda reached_limit: reached_limit.until, default=None)
 
 
+_SET_LIMITS: Final = select(limits)
 _OWN_TURN: Final = select(turns.c.position, turns.c.person, turns.c.is_question).where(
     turns.c.id == bindparam("turn_id")
 )
@@ -151,7 +152,7 @@ _OWN_TURN: Final = select(turns.c.position, turns.c.person, turns.c.is_question)
 
 def _read_set_limits(connection: Connection) -> Mapping[QuestionLimit, int]:
     limits_by_name = {limit.value: limit for limit in QuestionLimit}
-    rows = connection.execute(select(limits)).all()
+    rows = connection.execute(_SET_LIMITS).all()
     return MappingProxyType({limits_by_name[row.name]: row.questions for row in rows if row.name in limits_by_name})
 
 
