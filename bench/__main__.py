@@ -43,6 +43,12 @@ async def measure_all(folder: Path, runs: int) -> list[BenchmarkFigure]:
     return [*figures, *await measure_scale(settings, folder, runs)]
 
 
+async def measure_overhead_only(folder: Path, runs: int) -> list[BenchmarkFigure]:
+    corpus, settings = generate_corpus(), settings_in(folder)
+    async with open_demo_index(settings, corpus, folder / "corpus") as index:
+        return await measure_overhead(index, settings, [question.text for question in questions(corpus)], runs)
+
+
 def print_search_table(console: Console, folder: Path, runs: int) -> None:
     """Prints what a question costs an OpenSearch node, or the reason why there is no such node."""
     try:
@@ -59,12 +65,16 @@ def main() -> None:
     parser.add_argument("--demo", action="store_true", help="time `make demo` from a clean clone too; takes minutes")
     parser.add_argument("--exports", type=int, metavar="ROWS", help="export so many rows too; 100,000 take 3 minutes")
     parser.add_argument("--searches", action="store_true", help="only the searches of a question over OpenSearch")
+    parser.add_argument("--overhead", action="store_true", help="only the processor time of a question")
     parser.add_argument("--acknowledgements", action="store_true", help="only messages of Slack on PostgreSQL")
     options, console = parser.parse_args(), Console(width=160)
     with tempfile.TemporaryDirectory(prefix="parley-bench-") as name:
         folder = Path(name)
         if options.searches:
             print_search_table(console, folder, options.runs)
+            return
+        if options.overhead:
+            console.print(build_figure_table(asyncio.run(measure_overhead_only(folder, options.runs))))
             return
         if options.acknowledgements:
             figures = asyncio.run(measure_acknowledgements_on_postgres(folder / "slack", options.runs))

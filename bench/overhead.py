@@ -23,7 +23,8 @@ from bot.surface.inbound import Inbound, OperatorAudience, TextMessage
 from storage.search.index import SearchIndex
 from storage.search.scope import Scope
 
-_TARGET_MS = 15.0
+_AGENT_TARGET_MS = 5.0
+_TURN_TARGET_MS = 12.0
 _TARGET_ROUND_TRIPS = 2.0
 _event_numbers = count(1)
 
@@ -43,7 +44,7 @@ async def measure_agent(
     questions: Sequence[str],
     runs: int,
     name: str = "agent",
-    target_ms: float = _TARGET_MS,
+    target_ms: float = _AGENT_TARGET_MS,
     reasoner: Reasoner | None = None,
 ) -> tuple[list[BenchmarkFigure], BenchmarkFigure]:
     """The agent's CPU time of a question, and the round trips of a clarification; by the rules unless told else."""
@@ -94,7 +95,11 @@ async def _measure_whole_turns(
         index_runs = [await _time_index_requests(scoped.answer_requests, recordings) for _ in range(runs)]
         replay_runs = [await _time_replays(answer_through_bot, questions, recordings) for _ in range(runs)]
     return _percentile_figures_of(
-        "whole turn, CPU a question", replay_runs, index_runs, _describe_differences(questions, recordings), _TARGET_MS
+        "whole turn, CPU a question",
+        replay_runs,
+        index_runs,
+        _describe_differences(questions, recordings),
+        _TURN_TARGET_MS,
     )
 
 
@@ -161,7 +166,15 @@ def _percentile_figures_of(
 ) -> list[BenchmarkFigure]:
     median_ms = statistics.median(statistics.median(run) for run in index_runs)
     p95_ms = statistics.median(percentile_of(run, 95) for run in index_runs)
+    least_ms = [min(times) for times in zip(*replay_runs, strict=True)]
     return [
+        BenchmarkFigure(
+            name=f"{name}, least of {len(replay_runs)} answers, p50",
+            unit="ms",
+            run_values=(statistics.median(least_ms),),
+            target=target_ms,
+            note="what other programs add is left out",
+        ),
         BenchmarkFigure(
             name=f"{name}, p50",
             unit="ms",
