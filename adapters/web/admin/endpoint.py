@@ -14,18 +14,26 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from adapters.web.access_guard import AccessGuard
-from adapters.web.admin.bucket_pages import bucket_page, buckets_page
+from adapters.web.admin.access_handlers import AccessHandlers
+from adapters.web.admin.bucket_pages import buckets_page
 from adapters.web.admin.document_pages import TEXT_CHARACTERS, document_page, documents_page
-from adapters.web.admin.grant_pages import grants_page
 from adapters.web.admin.layout import PageContext, address_of, plain_page
 from adapters.web.admin.report_pages import report_page, synonym_page
+from adapters.web.admin.responses import (
+    MAX_BUCKET_CHARACTERS,
+    SECURITY_HEADERS,
+    bucket_named_in,
+    context_of,
+    html_response,
+    redirect_to,
+    refusal_response,
+)
 from adapters.web.admin.review_pages import review_page
 from adapters.web.admin.schema_pages import entry_page, schema_page
 from adapters.web.admin.source_pages import sources_page
 from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_session_cookie, set_session_cookie
 from adapters.web.html import html_element
 from adapters.web.page import token_page
-from bot.access.subjects import parse_subject
 from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, ShownDocument
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.comparison_wording import describe_comparison
@@ -37,12 +45,10 @@ from bot.admin.admin_page.value_decisions import ValueDecisions
 from bot.application import Application
 from bot.errors import (
     AdminLinkRefused,
-    AdminRefused,
     BotError,
     BucketClosed,
     ConcurrentChange,
     CorrectionRefused,
-    InvalidSubject,
     MissingBucket,
     NotAdmin,
     PictureFailed,
@@ -53,40 +59,13 @@ from bot.errors import (
 )
 from bot.http.connections import protect_connection
 from bot.http.request_body import read_form
-from bot.ids import BucketId
 from bot.pictures.picture_look import PAGE_LOOKS
 from bot.pictures.rendering import render_picture
 
 _MAX_FORM_BYTES: Final = 64 * 1024
-_MAX_BUCKET_CHARACTERS: Final = 300
 _MAX_DOC_ID_CHARACTERS: Final = 2_000
-SECURITY_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
-    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-}
 PICTURE_HEADERS: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}  # an SVG's own
 _STATIC_FILES: Final = {"admin.css": "text/css", "admin.js": "text/javascript"}
-_DONE_SENTENCES: Final = {
-    "granted": "It is granted, and holds from the next question on.",
-    "revoked": "The grant is revoked.",
-    "synonym": "The synonym is added, and the next question uses it.",
-    "saved": "The schema is saved, and the next question uses it.",
-    "unchanged": "Nothing was different, so nothing was saved.",
-    "source-sync": "The sync begins within a minute.",
-    "source-pause": "The source is paused; it is synced by hand alone until it is resumed.",
-    "source-resume": "The source is synced again as before, and now.",
-    "value-accept": "The value is accepted, and holds also when the document is loaded again.",
-    "value-correct": "The value is corrected, and the next question counts it.",
-    "value-empty": "The document has no such value now, also when it is loaded again.",
-    "value-restored": "What was read before is there again.",
-    "value-read_again": "The document has changed since, so its field has no value until the next sync reads it again.",
-    "value-unread": "The document has changed since, so its field has no value until the document is loaded again.",
-}
 _CLOSED_SENTENCE: Final = (
     "The admin page is open on this machine, with the token of the web chat, or by a link that parley admin-link makes."
 )
@@ -117,6 +96,7 @@ class AdminSite:
             sources=bot.sources,
             readiness=bot.readiness,
         )
+        self._access = AccessHandlers(administration=bot.administration, status=self._status)
         self._contents, self._reports, self._schemas = bot.granted_contents, bot.admin_reports, bot.schema_edits
         self._decisions = ValueDecisions(
             contents=self._contents,
@@ -133,13 +113,14 @@ class AdminSite:
         self._visitors = AdminVisitors(self._guard, self._entrance, settings.secret_keys)
 
     def http_routes(self) -> Sequence[web.RouteDef]:
+        access = self._access
         return (
             web.get("/admin", self._serve_page(self._show_buckets)),
-            web.get("/admin/bucket", self._serve_page(self._show_bucket)),
+            web.get("/admin/bucket", self._serve_page(access.show_bucket)),
             web.get("/admin/documents", self._serve_page(self._show_documents)),
             web.get("/admin/document", self._serve_page(self._show_document)),
             web.get("/admin/review", self._serve_page(self._show_review)),
-            web.get("/admin/grants", self._serve_page(self._show_grants)),
+            web.get("/admin/grants", self._serve_page(access.show_grants)),
             web.get("/admin/sources", self._serve_page(self._show_sources)),
             web.get("/admin/report", self._serve_page(self._show_report)),
             web.get("/admin/picture", self._serve_page(self._show_picture)),
@@ -151,8 +132,8 @@ class AdminSite:
             web.post("/admin/value", self._take_form(self._decide_value)),
             web.post("/admin/value/withdraw", self._take_form(self._withdraw_decision)),
             web.post("/admin/source/{action}", self._take_form(self._change_source)),
-            web.post("/admin/grant", self._take_form(self._grant_bucket)),
-            web.post("/admin/revoke", self._take_form(self._revoke_grant)),
+            web.post("/admin/grant", self._take_form(access.grant_bucket)),
+            web.post("/admin/revoke", self._take_form(access.revoke_grant)),
             web.post("/admin/leave", self._take_form(self._leave_page)),
             web.get(ENTRY_PATH + "/{signed}", self._show_entrance),
             web.post(ENTRY_PATH + "/{signed}", self._enter_by_link),
@@ -169,32 +150,26 @@ class AdminSite:
 
     async def _show_buckets(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         buckets, problems = await self._status.load_overview(visitor.person)
-        return html_response(buckets_page(_context_of(request, visitor), buckets, problems))
-
-    async def _show_bucket(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
-        return await self._render_bucket(_context_of(request, visitor), bucket_named_in(request), 200)
+        return html_response(buckets_page(context_of(request, visitor), buckets, problems))
 
     async def _show_documents(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         words, cursor = request.query.get("q", "").strip()[:MAX_WORDS_CHARACTERS], request.query.get("after", "")
         listing = await self._contents.list_documents(
             bucket_named_in(request), visitor.person, words=words, cursor=cursor or None
         )
-        return html_response(documents_page(_context_of(request, visitor), listing, words, cursor))
+        return html_response(documents_page(context_of(request, visitor), listing, words, cursor))
 
     async def _show_document(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         doc_id = request.query.get("id", "")
         part = request.query.get("part", "")
-        return await self._render_document(_context_of(request, visitor), bucket_named_in(request), doc_id, part, 200)
+        return await self._render_document(context_of(request, visitor), bucket_named_in(request), doc_id, part, 200)
 
     async def _show_review(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
-        return await self._render_review(_context_of(request, visitor), bucket_named_in(request), 200)
-
-    async def _show_grants(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
-        return await self._render_grants(_context_of(request, visitor), 200)
+        return await self._render_review(context_of(request, visitor), bucket_named_in(request), 200)
 
     async def _show_sources(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         sources = await self._sources.list_sources(visitor.person)
-        return html_response(sources_page(_context_of(request, visitor), sources))
+        return html_response(sources_page(context_of(request, visitor), sources))
 
     async def _render_document(
         self, context: PageContext, bucket: str, doc_id: str, part: str, status: int
@@ -212,23 +187,11 @@ class AdminSite:
         decisions = await self._decisions.list_newest(bucket, context.visitor.person)
         return html_response(review_page(context, reviewed, decisions), status)
 
-    async def _render_bucket(self, context: PageContext, bucket: str, status: int) -> web.Response:
-        person = context.visitor.person
-        loaded, groups = await self._status.load_bucket(bucket, person), await self._load_group_ids(context.visitor)
-        return html_response(bucket_page(context, loaded, groups), status)
-
-    async def _render_grants(self, context: PageContext, status: int) -> web.Response:
-        buckets = await self._administration.list_buckets(context.visitor.person)
-        return html_response(grants_page(context, buckets, await self._load_group_ids(context.visitor)), status)
-
-    async def _load_group_ids(self, visitor: AdminVisitor) -> list[str]:
-        return [group.id for group in await self._administration.list_groups(visitor.person)]
-
     # -- usage and synonyms
 
     async def _show_report(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         report = await self._reports.load_report(_days_in(request), visitor.person)
-        return html_response(report_page(_context_of(request, visitor), report, pictures_of_report(report)))
+        return html_response(report_page(context_of(request, visitor), report, pictures_of_report(report)))
 
     async def _show_picture(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         report = await self._reports.load_report(_days_in(request), visitor.person, is_fresh=False)
@@ -247,7 +210,7 @@ class AdminSite:
         lines: Sequence[str] = ()
         if request.query.get("ask") == "yes":
             lines = describe_comparison(await self._reports.compare_synonym(preview, visitor.person))
-        return html_response(synonym_page(_context_of(request, visitor), preview, lines))
+        return html_response(synonym_page(context_of(request, visitor), preview, lines))
 
     async def _add_synonym(
         self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
@@ -259,10 +222,10 @@ class AdminSite:
 
     async def _show_schema(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         schema = await self._schemas.load_schema(bucket_named_in(request), visitor.person)
-        return html_response(schema_page(_context_of(request, visitor), schema))
+        return html_response(schema_page(context_of(request, visitor), schema))
 
     async def _show_entry(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
-        return await self._render_entry(_context_of(request, visitor), request.query, 200)
+        return await self._render_entry(context_of(request, visitor), request.query, 200)
 
     async def _save_entry(self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]) -> web.Response:
         bucket = fields.get("b", "")
@@ -277,7 +240,7 @@ class AdminSite:
         return redirect_to(address_of("/admin/schema/entry", b=bucket, f=entry.field, done=done))
 
     async def _render_entry(self, context: PageContext, fields: Mapping[str, str], status: int) -> web.Response:
-        person, bucket = context.visitor.person, fields.get("b", "")[:_MAX_BUCKET_CHARACTERS]
+        person, bucket = context.visitor.person, fields.get("b", "")[:MAX_BUCKET_CHARACTERS]
         schema = await self._schemas.load_schema(bucket, person)
         entry = _entry_typed_in(fields, schema)
         preview = await self._schemas.preview_edit(bucket, entry, person)
@@ -330,7 +293,7 @@ class AdminSite:
     async def _change_source(
         self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
     ) -> web.Response:
-        source, action = fields.get("source", "")[:_MAX_BUCKET_CHARACTERS], request.match_info["action"]
+        source, action = fields.get("source", "")[:MAX_BUCKET_CHARACTERS], request.match_info["action"]
         match action:
             case "sync":
                 await self._sources.request_sync(source, visitor.person)
@@ -341,41 +304,6 @@ class AdminSite:
             case _:
                 return refusal_response("There is no such page.", 404)
         return redirect_to(address_of("/admin/sources", done=f"source-{action}"))
-
-    # -- changes
-
-    async def _grant_bucket(
-        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
-    ) -> web.Response:
-        bucket, include_external = BucketId(fields.get("bucket", "")), fields.get("include_external") == "yes"
-        try:
-            subject = parse_subject(fields.get("subject", "").strip())
-            await self._administration.grant_bucket(
-                bucket, subject, include_external=include_external, by=visitor.person
-            )
-        except (AdminRefused, InvalidSubject, MissingBucket) as exc:
-            return await self._refuse_change(visitor, fields, exc)
-        return redirect_to(_address_after(fields, "granted"))
-
-    async def _revoke_grant(
-        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
-    ) -> web.Response:
-        try:
-            subject = parse_subject(fields.get("subject", ""))
-            await self._administration.revoke_grant(BucketId(fields.get("bucket", "")), subject, by=visitor.person)
-        except (AdminRefused, InvalidSubject) as exc:
-            return await self._refuse_change(visitor, fields, exc)
-        return redirect_to(_address_after(fields, "revoked"))
-
-    async def _refuse_change(self, visitor: AdminVisitor, fields: Mapping[str, str], exc: BotError) -> web.Response:
-        """The page of the form, with the reason."""
-        if isinstance(exc, NotAdmin):
-            raise exc
-        if fields.get("back") == "/admin/bucket" and not isinstance(exc, MissingBucket):
-            context = PageContext(visitor=visitor, path="/admin/bucket", problem=str(exc))
-            return await self._render_bucket(context, fields.get("bucket", ""), 422)
-        context = PageContext(visitor=visitor, path="/admin/grants", problem=str(exc))
-        return await self._render_grants(context, 422)
 
     # -- access
 
@@ -439,22 +367,6 @@ class AdminSite:
         return web.Response(text=_read_static_file(name), content_type=_STATIC_FILES[name], headers=headers)
 
 
-def html_response(page: str, status: int = 200) -> web.Response:
-    return web.Response(text=page, content_type="text/html", status=status, headers=SECURITY_HEADERS)
-
-
-def refusal_response(sentence: str, status: int) -> web.Response:
-    return html_response(plain_page("Parley admin", html_element("p", sentence, class_="notice")), status)
-
-
-def redirect_to(address: str) -> web.Response:
-    return web.Response(status=303, headers=SECURITY_HEADERS | {"Location": address})
-
-
-def bucket_named_in(request: web.Request) -> str:
-    return request.query.get("b", "")[:_MAX_BUCKET_CHARACTERS]
-
-
 async def _answer_or_refuse(answer: Awaitable[web.Response]) -> web.Response:
     try:
         return await answer
@@ -476,7 +388,7 @@ def _days_in(request: web.Request) -> int:
 def _synonym_in(fields: Mapping[str, str]) -> tuple[str, str, str, str | None]:
     """The bucket, the field, the word, and the value; None where the word names the field."""
     bucket, field, word, value = (
-        fields.get(name, "")[:_MAX_BUCKET_CHARACTERS] for name in ("b", "field", "word", "value")
+        fields.get(name, "")[:MAX_BUCKET_CHARACTERS] for name in ("b", "field", "word", "value")
     )
     return bucket, field, word, value or None
 
@@ -499,7 +411,7 @@ def _entry_typed_in(fields: Mapping[str, str], schema: EditableSchema) -> Editab
 
 def _value_named_in(fields: Mapping[str, str]) -> tuple[str, str, str]:
     """The bucket, the document and the field."""
-    bucket, field = (fields.get(name, "")[:_MAX_BUCKET_CHARACTERS] for name in ("b", "f"))
+    bucket, field = (fields.get(name, "")[:MAX_BUCKET_CHARACTERS] for name in ("b", "f"))
     return bucket, fields.get("id", "")[:_MAX_DOC_ID_CHARACTERS], field
 
 
@@ -515,18 +427,6 @@ def _part_of(text: str, document: ShownDocument) -> int:
     """The part of the text that is asked for; the first one if there is no such part."""
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
     return number if number * TEXT_CHARACTERS < len(document.text) else 0
-
-
-def _context_of(request: web.Request, visitor: AdminVisitor) -> PageContext:
-    done = _DONE_SENTENCES.get(request.query.get("done", ""), "")
-    return PageContext(visitor=visitor, path=request.path, done=done)
-
-
-def _address_after(fields: Mapping[str, str], done: str) -> str:
-    """Where the visitor is sent after a change: to the page of the form."""
-    if fields.get("back") == "/admin/bucket":
-        return address_of("/admin/bucket", b=fields.get("bucket", "")[:_MAX_BUCKET_CHARACTERS], done=done)
-    return address_of("/admin/grants", done=done)
 
 
 @cache

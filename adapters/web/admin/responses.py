@@ -1,0 +1,57 @@
+"""What the handlers of the admin page share: responses, the context of a page, and what an address names."""
+
+from typing import Final
+
+from aiohttp import web
+
+from adapters.web.admin.layout import PageContext, plain_page
+from adapters.web.admin.visitors import AdminVisitor
+from adapters.web.html import html_element
+
+MAX_BUCKET_CHARACTERS: Final = 300
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+_DONE_SENTENCES: Final = {
+    "granted": "It is granted, and holds from the next question on.",
+    "revoked": "The grant is revoked.",
+    "synonym": "The synonym is added, and the next question uses it.",
+    "saved": "The schema is saved, and the next question uses it.",
+    "unchanged": "Nothing was different, so nothing was saved.",
+    "source-sync": "The sync begins within a minute.",
+    "source-pause": "The source is paused; it is synced by hand alone until it is resumed.",
+    "source-resume": "The source is synced again as before, and now.",
+    "value-accept": "The value is accepted, and holds also when the document is loaded again.",
+    "value-correct": "The value is corrected, and the next question counts it.",
+    "value-empty": "The document has no such value now, also when it is loaded again.",
+    "value-restored": "What was read before is there again.",
+    "value-read_again": "The document has changed since, so its field has no value until the next sync reads it again.",
+    "value-unread": "The document has changed since, so its field has no value until the document is loaded again.",
+}
+
+
+def html_response(page: str, status: int = 200) -> web.Response:
+    return web.Response(text=page, content_type="text/html", status=status, headers=SECURITY_HEADERS)
+
+
+def refusal_response(sentence: str, status: int) -> web.Response:
+    return html_response(plain_page("Parley admin", html_element("p", sentence, class_="notice")), status)
+
+
+def redirect_to(address: str) -> web.Response:
+    return web.Response(status=303, headers=SECURITY_HEADERS | {"Location": address})
+
+
+def bucket_named_in(request: web.Request) -> str:
+    return request.query.get("b", "")[:MAX_BUCKET_CHARACTERS]
+
+
+def context_of(request: web.Request, visitor: AdminVisitor) -> PageContext:
+    done = _DONE_SENTENCES.get(request.query.get("done", ""), "")
+    return PageContext(visitor=visitor, path=request.path, done=done)
