@@ -67,10 +67,15 @@ class BucketOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdminEntry:
-    """`is_from_settings`: named in PARLEY_ADMINS, and therefore always an admin."""
+    """`is_from_settings`: named in PARLEY_ADMINS, and therefore always an admin.
+
+    `added_by`, `added_at`: of an admin who was added by another.
+    """
 
     person: PersonId
     is_from_settings: bool
+    added_by: PersonId | None = None
+    added_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,11 +184,18 @@ class AdminOperations:
         return person not in self._settings_admins and await self._admins.add_admin(person, by=by)
 
     async def remove_admin(self, person: PersonId, *, by: PersonId) -> bool:
-        """Whether the person was an admin. Raises `NotAdmin`, `AdminFromSettings`, `LastAdmin`."""
+        """Whether the person was an admin. An admin who has left the organisation is not enough to remain.
+
+        Raises `NotAdmin`, `AdminFromSettings`, `LastAdmin`.
+        """
         await self._check_admin(by)
         if person in self._settings_admins:
             raise AdminFromSettings()
-        match await self._admins.remove_admin(person, by=by, has_other_admins=bool(self._settings_admins)):
+        admins = [admin.person for admin in await self._load_admins()]
+        inactive = {admin for admin in admins if not await self.is_admin(admin)}
+        match await self._admins.remove_admin(
+            person, by=by, has_other_admins=not self._settings_admins <= inactive, inactive=inactive
+        ):
             case AdminRemoval.LAST_ADMIN:
                 raise LastAdmin()
             case removal:
@@ -249,10 +261,17 @@ class AdminOperations:
         return tuple(overviews.values())
 
     async def _load_admins(self) -> tuple[AdminEntry, ...]:
-        stored = {PersonId(admin.person) for admin in await self._admins.list_admins()}
+        stored = {PersonId(admin.person): admin for admin in await self._admins.list_admins()}
         return tuple(
-            AdminEntry(person=person, is_from_settings=person in self._settings_admins)
-            for person in sorted(stored | self._settings_admins)
+            AdminEntry(person=person, is_from_settings=True)
+            if person in self._settings_admins
+            else AdminEntry(
+                person=person,
+                is_from_settings=False,
+                added_by=PersonId(stored[person].added_by),
+                added_at=stored[person].added_at,
+            )
+            for person in sorted(stored.keys() | self._settings_admins)
         )
 
     async def _load_unanswered_questions(self, limit: int) -> tuple[PastQuestion, ...]:

@@ -14,6 +14,12 @@ from storage.sql.stores.model_spending import ModelSpendingStore, SpendingAccoun
 _NANO: Final = 1_000_000_000
 
 
+async def load_month_spending(database: SqlDatabase, tenant: TenantId) -> float:
+    """Returns what a tenant with a budget has spent in this month, in US dollars; running calls not included."""
+    account = SpendingAccount(tenant=tenant, month=f"{database.utc_now():%Y-%m}")
+    return await ModelSpendingStore(database).load_spending(account) / _NANO
+
+
 class MonthlyBudget:
     """Fulfils `agent.gateway.spending.SpendingGuard`. Months begin at midnight UTC.
 

@@ -44,6 +44,8 @@ READ_PATHS: Final = (
     "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=merlinworks",
     "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=wrong",
     "/admin/grants",
+    "/admin/admins",
+    "/admin/limits",
     "/admin/sources",
     "/admin/report",
     "/admin/picture?name=buckets",
@@ -53,6 +55,13 @@ FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "/admin/value": {"b": SECRET, "id": "kvdoc-001", "f": "harrierfirm", "text": "x", "decision": "correct"},
     "/admin/value/withdraw": {"b": SECRET, "id": "kvdoc-001", "f": "harrierfirm"},
     "/admin/schema/save": {"b": SECRET, "f": "harrierfirm", "title": "Known"},
+}
+ACCESS_FORMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "/admin/grant": {"bucket": SECRET, "subject": "everyone"},
+    "/admin/revoke": {"bucket": OPEN, "subject": f"user:{ANN}"},
+    "/admin/admins/add": {"person": "local:bob"},
+    "/admin/admins/remove": {"person": ANN},
+    "/admin/limits": {"person_hour": "1"},
 }
 OWN_WORDS: Final = ("goshawkclause", "merlinworks", "harrierfirm", "kvdoc-001", "kvdoc")
 
@@ -105,6 +114,27 @@ async def test_who_is_not_in_sees_no_mark(matrix_bot: Application) -> None:
         told = await read_pages(session, base, {"X-Forwarded-For": "203.0.113.9"})
 
     assert marks_in(told) == set()
+
+
+async def test_who_is_no_longer_an_admin_changes_nothing_with_the_forms_of_before(matrix_bot: Application) -> None:
+    administration = matrix_bot.administration
+    await administration.add_admin(PersonId("local:cleo"), by=OPERATOR)
+    async with open_matrix_site(matrix_bot) as (session, base):
+        key = await enter_page(matrix_bot, session, base)
+        await administration.remove_admin(ANN, by=OPERATOR)
+        told = await read_pages(session, base, {})
+        answers: list[int] = []
+        for path, fields in {**ACCESS_FORMS, **FORMS}.items():
+            sent = {"form_key": key, **fields}
+            async with session.post(base + path, data=sent, headers={"Origin": base}) as response:
+                answers.append(response.status)
+                told.append(await response.text())
+
+    assert marks_in(told) == set()
+    assert answers == [403] * len(ACCESS_FORMS | FORMS)
+    assert [grant.bucket for bucket in await administration.list_buckets(OPERATOR) for grant in bucket.grants] == [OPEN]
+    assert [admin.person for admin in await administration.list_admins(OPERATOR)] == ["local:cleo"]
+    assert await administration.list_limits(OPERATOR) == {}
 
 
 async def test_an_admin_without_a_grant_sees_what_home_shows_and_changes_nothing(matrix_bot: Application) -> None:

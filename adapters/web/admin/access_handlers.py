@@ -1,4 +1,4 @@
-"""Who may see a bucket: the pages that show grants, and the forms that change them."""
+"""Who may do what: the pages of grants, admins and limits, and the forms that change them."""
 
 from collections.abc import Mapping
 
@@ -7,6 +7,8 @@ from aiohttp import web
 from adapters.web.admin.bucket_pages import bucket_page
 from adapters.web.admin.grant_pages import grants_page
 from adapters.web.admin.layout import PageContext, address_of
+from adapters.web.admin.limit_pages import SHOWN_PREFIX, limits_page
+from adapters.web.admin.people_pages import admins_page
 from adapters.web.admin.responses import (
     MAX_BUCKET_CHARACTERS,
     bucket_named_in,
@@ -15,18 +17,31 @@ from adapters.web.admin.responses import (
     redirect_to,
 )
 from adapters.web.admin.visitors import AdminVisitor
-from bot.access.subjects import parse_subject
+from bot.access.subjects import parse_person, parse_subject
 from bot.admin.admin_page.bucket_status import InstallationStatus
-from bot.admin.administration import AdminOperations
-from bot.errors import AdminRefused, BotError, InvalidSubject, MissingBucket, NotAdmin
+from bot.admin.admin_page.grant_counts import GrantCounter
+from bot.admin.admin_page.limit_status import LimitStatuses
+from bot.admin.administration import AdminOperations, QuestionLimit
+from bot.admin.sentences import LIMIT_INVALID, parse_limit
+from bot.errors import AdminRefused, BotError, ConcurrentChange, InvalidSubject, MissingBucket, NotAdmin
 from bot.ids import BucketId
 
 
 class AccessHandlers:
     """Each handler is given a visitor who was an admin when the request began."""
 
-    def __init__(self, *, administration: AdminOperations, status: InstallationStatus) -> None:
+    def __init__(
+        self,
+        *,
+        administration: AdminOperations,
+        status: InstallationStatus,
+        grant_counter: GrantCounter,
+        limits: LimitStatuses,
+    ) -> None:
         self._administration, self._status = administration, status
+        self._grant_counter, self._limits = grant_counter, limits
+
+    # -- grants
 
     async def show_bucket(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
         return await self._render_bucket(context_of(request, visitor), bucket_named_in(request), 200)
@@ -70,14 +85,80 @@ class AccessHandlers:
     async def _render_bucket(self, context: PageContext, bucket: str, status: int) -> web.Response:
         person = context.visitor.person
         loaded, groups = await self._status.load_bucket(bucket, person), await self._load_group_ids(context.visitor)
-        return html_response(bucket_page(context, loaded, groups), status)
+        counts = await self._grant_counter.count_documents([loaded.overview])
+        return html_response(bucket_page(context, loaded, counts, groups), status)
 
     async def _render_grants(self, context: PageContext, status: int) -> web.Response:
         buckets = await self._administration.list_buckets(context.visitor.person)
-        return html_response(grants_page(context, buckets, await self._load_group_ids(context.visitor)), status)
+        counts, groups = await self._grant_counter.count_documents(buckets), await self._load_group_ids(context.visitor)
+        return html_response(grants_page(context, buckets, counts, groups), status)
 
     async def _load_group_ids(self, visitor: AdminVisitor) -> list[str]:
         return [group.id for group in await self._administration.list_groups(visitor.person)]
+
+    # -- admins
+
+    async def show_admins(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        return await self._render_admins(context_of(request, visitor), 200)
+
+    async def add_admin(self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]) -> web.Response:
+        typed = fields.get("person", "").strip()[:MAX_BUCKET_CHARACTERS]
+        try:
+            is_new = await self._administration.add_admin(parse_person(typed), by=visitor.person)
+        except (AdminRefused, InvalidSubject) as exc:
+            return await self._refuse_admin(visitor, exc, typed)
+        return redirect_to(address_of("/admin/admins", done="admin-added" if is_new else "admin-known"))
+
+    async def remove_admin(
+        self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]
+    ) -> web.Response:
+        try:
+            person = parse_person(fields.get("person", ""))
+            await self._administration.remove_admin(person, by=visitor.person)
+        except (AdminRefused, InvalidSubject) as exc:
+            return await self._refuse_admin(visitor, exc)
+        return redirect_to(address_of("/admin/admins", done="admin-removed"))
+
+    async def _refuse_admin(self, visitor: AdminVisitor, exc: BotError, typed: str = "") -> web.Response:
+        if isinstance(exc, NotAdmin):
+            raise exc
+        return await self._render_admins(
+            PageContext(visitor=visitor, path="/admin/admins", problem=str(exc)), 422, typed
+        )
+
+    async def _render_admins(self, context: PageContext, status: int, typed: str = "") -> web.Response:
+        admins = await self._administration.list_admins(context.visitor.person)
+        return html_response(admins_page(context, admins, typed), status)
+
+    # -- limits
+
+    async def show_limits(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        status = await self._limits.load_status(visitor.person)
+        return html_response(limits_page(context_of(request, visitor), status))
+
+    async def save_limits(self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]) -> web.Response:
+        """Saves only over the limits that the page of the form showed."""
+        typed = {limit: fields.get(limit.value, "") for limit in QuestionLimit}
+        numbers = {limit: parse_limit(text) for limit, text in typed.items()}
+        shown = _limits_shown_in(fields)
+        if shown is None or None in numbers.values():
+            context = PageContext(visitor=visitor, path="/admin/limits", problem=LIMIT_INVALID)
+            status = await self._limits.load_status(visitor.person)
+            return html_response(limits_page(context, status, typed, shown), 422)
+        new_limits = {limit: number for limit, number in numbers.items() if number}
+        try:
+            await self._administration.change_limits(shown, new_limits, by=visitor.person)
+        except ConcurrentChange as exc:
+            context = PageContext(visitor=visitor, path="/admin/limits", problem=str(exc))
+            return html_response(limits_page(context, await self._limits.load_status(visitor.person)), 409)
+        return redirect_to(address_of("/admin/limits", done="limits"))
+
+
+def _limits_shown_in(fields: Mapping[str, str]) -> Mapping[QuestionLimit, int] | None:
+    """The limits that the page of the form showed; None where they are not numbers."""
+    texts = {limit: fields.get(SHOWN_PREFIX + limit.value, "") for limit in QuestionLimit}
+    numbers = {limit: parse_limit(text) for limit, text in texts.items()}
+    return None if None in numbers.values() else {limit: number for limit, number in numbers.items() if number}
 
 
 def _address_after_grant(fields: Mapping[str, str], done: str) -> str:

@@ -15,6 +15,7 @@ from adapters.web.admin.layout import (
 )
 from adapters.web.html import SafeHtml, html_element, join_html
 from bot.admin.admin_page.bucket_status import BucketStatus, PartStatus, ReadinessProblem
+from bot.admin.admin_page.grant_counts import GrantCounts
 from bot.admin.sentences import NO_BUCKETS_AT_ALL
 
 CLOSED_BUCKET = (
@@ -33,7 +34,7 @@ def buckets_page(context: PageContext, buckets: Sequence[BucketStatus], problems
     return admin_page(context, "Buckets", _health_html(problems), table if rows else html_element("p", nothing))
 
 
-def bucket_page(context: PageContext, status: BucketStatus, group_ids: Sequence[str]) -> str:
+def bucket_page(context: PageContext, status: BucketStatus, counts: GrantCounts, group_ids: Sequence[str]) -> str:
     overview = status.overview
     return admin_page(
         context,
@@ -45,7 +46,7 @@ def bucket_page(context: PageContext, status: BucketStatus, group_ids: Sequence[
             section_html(_part_title_of(part, status), _fields_html(part))
             for part in (status.parts if status.is_readable else ())
         ),
-        section_html("Who may see it", bucket_grants_html(context, overview, group_ids), id_="grants"),
+        section_html("Who may see it", bucket_grants_html(context, overview, counts, group_ids), id_="grants"),
         trail=[("/admin", "Buckets")],
     )
 

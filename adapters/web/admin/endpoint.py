@@ -38,6 +38,8 @@ from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, ShownDocu
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.comparison_wording import describe_comparison
 from bot.admin.admin_page.entrance import ENTRY_PATH, AdminEntrance
+from bot.admin.admin_page.grant_counts import GrantCounter
+from bot.admin.admin_page.limit_status import LimitStatuses
 from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema
 from bot.admin.admin_page.source_status import SourceAdministration
 from bot.admin.admin_page.usage import REPORT_DAYS, pictures_of_report
@@ -96,7 +98,12 @@ class AdminSite:
             sources=bot.sources,
             readiness=bot.readiness,
         )
-        self._access = AccessHandlers(administration=bot.administration, status=self._status)
+        self._access = AccessHandlers(
+            administration=bot.administration,
+            status=self._status,
+            grant_counter=GrantCounter(tenant=settings.tenant, index=bot.index),
+            limits=LimitStatuses(administration=bot.administration, database=bot.database, settings=settings),
+        )
         self._contents, self._reports, self._schemas = bot.granted_contents, bot.admin_reports, bot.schema_edits
         self._decisions = ValueDecisions(
             contents=self._contents,
@@ -121,6 +128,8 @@ class AdminSite:
             web.get("/admin/document", self._serve_page(self._show_document)),
             web.get("/admin/review", self._serve_page(self._show_review)),
             web.get("/admin/grants", self._serve_page(access.show_grants)),
+            web.get("/admin/admins", self._serve_page(access.show_admins)),
+            web.get("/admin/limits", self._serve_page(access.show_limits)),
             web.get("/admin/sources", self._serve_page(self._show_sources)),
             web.get("/admin/report", self._serve_page(self._show_report)),
             web.get("/admin/picture", self._serve_page(self._show_picture)),
@@ -134,6 +143,9 @@ class AdminSite:
             web.post("/admin/source/{action}", self._take_form(self._change_source)),
             web.post("/admin/grant", self._take_form(access.grant_bucket)),
             web.post("/admin/revoke", self._take_form(access.revoke_grant)),
+            web.post("/admin/admins/add", self._take_form(access.add_admin)),
+            web.post("/admin/admins/remove", self._take_form(access.remove_admin)),
+            web.post("/admin/limits", self._take_form(access.save_limits)),
             web.post("/admin/leave", self._take_form(self._leave_page)),
             web.get(ENTRY_PATH + "/{signed}", self._show_entrance),
             web.post(ENTRY_PATH + "/{signed}", self._enter_by_link),

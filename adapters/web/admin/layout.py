@@ -14,6 +14,8 @@ from bot.ids import OPERATOR
 MAIN_PATHS: Final = {
     "/admin": "Buckets",
     "/admin/grants": "Grants",
+    "/admin/admins": "Admins",
+    "/admin/limits": "Limits",
     "/admin/sources": "Sources",
     "/admin/report": "Report",
 }

@@ -21,6 +21,10 @@ SECURITY_HEADERS: Final = {
 _DONE_SENTENCES: Final = {
     "granted": "It is granted, and holds from the next question on.",
     "revoked": "The grant is revoked.",
+    "admin-added": "The person is an admin now.",
+    "admin-known": "The person was an admin already.",
+    "admin-removed": "The person is no longer an admin.",
+    "limits": "Saved; it holds from the next question on.",
     "synonym": "The synonym is added, and the next question uses it.",
     "saved": "The schema is saved, and the next question uses it.",
     "unchanged": "Nothing was different, so nothing was saved.",

@@ -32,7 +32,7 @@ def make_admin_link(
             link = await entrance.create_link(person)
         except NotAdmin:
             raise CommandFailed(
-                f"{person} is not an admin; name them in PARLEY_ADMINS, or add them in Slack or Teams"
+                f"{person} is not an admin; name them in PARLEY_ADMINS, or add them at /admin, in Slack or in Teams"
             ) from None
         print_to_stderr(f"the link of {person}, for one use within ten minutes:")
         print_line(link)

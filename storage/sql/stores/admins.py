@@ -1,5 +1,6 @@
 """Admins, besides those named in the settings. Every change writes its audit entry in the same transaction."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -59,18 +60,30 @@ class AdminStore:
         write_audit_entry(self._database, connection, "admin.add", person, by=by, after={"added_by": by})
         return True
 
-    async def remove_admin(self, person: str, *, by: str, has_other_admins: bool) -> AdminRemoval:
-        """Remove an admin. `has_other_admins`: there are admins outside this table, so it may become empty."""
+    async def remove_admin(
+        self, person: str, *, by: str, has_other_admins: bool, inactive: Collection[str] = ()
+    ) -> AdminRemoval:
+        """Remove an admin. `has_other_admins`: there are admins outside this table, so it may become empty.
+
+        `inactive`: admins of this table who can do nothing now, so that they are not enough to remain.
+        """
         return await self._database.run_write(
-            lambda connection: self._remove_admin(connection, person, by, has_other_admins)
+            lambda connection: self._remove_admin(connection, person, by, has_other_admins, inactive)
         )
 
-    def _remove_admin(self, connection: Connection, person: str, by: str, has_other_admins: bool) -> AdminRemoval:
+    def _remove_admin(
+        self, connection: Connection, person: str, by: str, has_other_admins: bool, inactive: Collection[str]
+    ) -> AdminRemoval:
         self._lock_admin_table(connection)
         old = connection.execute(select(admins).where(admins.c.person == person)).one_or_none()
         if old is None:
             return AdminRemoval.NOT_AN_ADMIN
-        if not has_other_admins and connection.execute(select(func.count()).select_from(admins)).scalar_one() == 1:
+        count_others = (
+            select(func.count())
+            .select_from(admins)
+            .where(admins.c.person != person, admins.c.person.not_in(list(inactive)))
+        )
+        if not has_other_admins and connection.execute(count_others).scalar_one() == 0:
             return AdminRemoval.LAST_ADMIN
         connection.execute(delete(admins).where(admins.c.person == person))
         write_audit_entry(self._database, connection, "admin.remove", person, by=by, before={"added_by": old.added_by})

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, TextClause, and_, bindparam, delete, func, insert, select, text
+from sqlalchemy import ColumnElement, Connection, TextClause, and_, bindparam, case, delete, func, insert, select, text
 
 from storage.sql import tables
 from storage.sql.database import SqlDatabase
@@ -69,6 +69,27 @@ class LimitStore:
     async def load_set_limits(self) -> Mapping[QuestionLimit, int]:
         """Returns the limits that are set; a limit that is not set allows any number of questions."""
         return await self._database.run_read(_read_set_limits)
+
+    async def count_recent_questions(self, *, exempt_person: str) -> Mapping[QuestionLimit, int]:
+        """Returns the questions that count now in each limit; of those for one person, the most that anybody has asked.
+
+        The turns of `exempt_person` are not limited and not counted.
+        """
+        now = self._database.utc_now()
+        is_of_hour = case((turns.c.received_at > now - _HOUR, 1), else_=0)
+        query = (
+            select(func.count().label("of_day"), func.sum(is_of_hour).label("of_hour"))
+            .where(text(COUNTED_CONDITION), turns.c.received_at > now - _DAY, turns.c.person != exempt_person)
+            .group_by(turns.c.person)
+        )
+        rows = await self._database.run_read(lambda connection: connection.execute(query).all())
+        by_day, by_hour = [row.of_day for row in rows], [row.of_hour for row in rows]
+        return {
+            QuestionLimit.PERSON_HOUR: max(by_hour, default=0),
+            QuestionLimit.PERSON_DAY: max(by_day, default=0),
+            QuestionLimit.TENANT_HOUR: sum(by_hour),
+            QuestionLimit.TENANT_DAY: sum(by_day),
+        }
 
     async def change_limits_if_unchanged(
         self, before: Mapping[QuestionLimit, int], after: Mapping[QuestionLimit, int], *, by: str

@@ -71,6 +71,14 @@ class ModelSpendingStore:
 
         return await self._database.run_write(reserve, durable=False)
 
+    async def load_spending(self, account: SpendingAccount) -> int:
+        """Returns what is spent, in thousand-millionths of a dollar; running calls not included."""
+        query = select(spending.c.spent_nano_usd).where(
+            spending.c.tenant == account.tenant, spending.c.month == account.month
+        )
+        spent = await self._database.run_read(lambda connection: connection.execute(query).scalar_one_or_none())
+        return int(spent or 0)
+
     async def settle_reservation(self, account: SpendingAccount, reservation: str, nano_usd: int) -> None:
         """Replace the reservation, which may have expired, by what was spent."""
 

@@ -35,6 +35,8 @@ _READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("/admin/picture", ("days", "name", "look")),
     ("/admin/synonym", ("b", "field", "word", "value")),
     ("/admin/grants", ("done",)),
+    ("/admin/admins", ("done",)),
+    ("/admin/limits", ("done",)),
     ("/admin/sources", ()),
     ("/admin/enter/a.b", ()),
     ("/admin/%2e%2e", ()),

@@ -170,6 +170,18 @@ async def test_the_last_admin_cannot_be_removed(administration: AdminOperations)
         await administration.list_admins(ANN)
 
 
+async def test_an_admin_who_has_left_is_not_enough_to_remain(
+    administration: AdminOperations, directory: MembershipDirectory
+) -> None:
+    await administration.add_admin(BOB, by=ANN)
+    directory.deactivated.add(BOB)
+    with pytest.raises(LastAdmin):
+        await administration.remove_admin(ANN, by=ANN)
+
+    assert await administration.is_admin(ANN)
+    assert await administration.remove_admin(BOB, by=ANN)
+
+
 async def test_guests_and_deactivated_people_cannot_be_admins(
     administration: AdminOperations, directory: MembershipDirectory
 ) -> None:

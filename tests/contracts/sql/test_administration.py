@@ -100,6 +100,18 @@ async def test_the_last_admin_is_not_removed_unless_there_are_other_admins(datab
     assert await admins.remove_admin(ANN, by=ANN, has_other_admins=True) is AdminRemoval.REMOVED
 
 
+async def test_an_admin_who_can_do_nothing_is_not_enough_to_remain(database: SqlDatabase) -> None:
+    admins = AdminStore(database)
+    for person in (ANN, BOB):
+        await admins.add_admin(person, by=ROOT)
+
+    last = await admins.remove_admin(ANN, by=ANN, has_other_admins=False, inactive={BOB})
+    inactive = await admins.remove_admin(BOB, by=ANN, has_other_admins=False, inactive={BOB})
+
+    assert (last, inactive) == (AdminRemoval.LAST_ADMIN, AdminRemoval.REMOVED)
+    assert await admins.is_admin(ANN)
+
+
 async def test_two_admins_who_remove_each_other_at_once_leave_one_admin(database: SqlDatabase) -> None:
     admins = AdminStore(database)
     await admins.add_admin(ANN, by=ROOT)
@@ -165,6 +177,27 @@ async def test_a_question_over_the_limit_waits_until_the_first_one_is_an_hour_ol
     )
     clock.forward(minutes=50)
     assert await limits.find_reached_limit(third, exempt_person=ROOT) is None
+
+
+async def test_the_questions_that_count_now_are_counted_for_each_limit(
+    database: SqlDatabase, asker: QuestionAsker, clock: SetClock
+) -> None:
+    limits = LimitStore(database)
+    none_yet = await limits.count_recent_questions(exempt_person=ROOT)
+    await asker.ask_and_finish("answer")
+    clock.forward(minutes=70)
+    for person, ending in ((ANN, "answer"), (BOB, "no_results"), (BOB, "failed"), (ROOT, "answer"), (ANN, "limited")):
+        await asker.ask_and_finish(ending, person)
+
+    counted = await limits.count_recent_questions(exempt_person=ROOT)
+
+    assert none_yet == dict.fromkeys(QuestionLimit, 0)
+    assert counted == {
+        QuestionLimit.PERSON_HOUR: 1,
+        QuestionLimit.PERSON_DAY: 2,
+        QuestionLimit.TENANT_HOUR: 2,
+        QuestionLimit.TENANT_DAY: 3,
+    }
 
 
 async def test_of_two_reached_limits_the_one_that_lasts_longer_is_returned(

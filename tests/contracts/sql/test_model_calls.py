@@ -91,6 +91,10 @@ async def test_no_more_is_reserved_than_the_cap_leaves(database: SqlDatabase, cl
     await store.settle_reservation(MAY, first, 10)
     assert await reserve(51) is None
     assert await reserve(50) is not None
+    assert (await store.load_spending(MAY), await store.load_spending(SpendingAccount(tenant="bolt", month="x"))) == (
+        10,
+        0,
+    )
     assert await read_spending(database) == {
         ("acme", "2031-05"): 10,
         ("acme", "2031-06"): 0,

@@ -10,8 +10,15 @@ from bot.ids import EVERYONE, OPERATOR, PersonId
 from tests.adapters.web.admin.conftest import ANN, BOB, LETTERS, OpenedSite
 from tests.stored_rows import list_audit_entries
 
-PAGES = ("/admin", "/admin/bucket?b=letters", "/admin/grants", "/admin/sources")
-FORMS = ("/admin/grant", "/admin/revoke", "/admin/leave")
+PAGES = ("/admin", "/admin/bucket?b=letters", "/admin/grants", "/admin/admins", "/admin/limits", "/admin/sources")
+FORMS = (
+    "/admin/grant",
+    "/admin/revoke",
+    "/admin/admins/add",
+    "/admin/admins/remove",
+    "/admin/limits",
+    "/admin/leave",
+)
 PROXY = {"X-Forwarded-For": "203.0.113.9"}
 
 
@@ -40,7 +47,7 @@ async def test_with_a_token_set_the_token_is_asked_for(guarded_site: OpenedSite,
 
 @pytest.mark.parametrize("path", FORMS)
 async def test_a_form_without_an_own_key_or_from_another_site_changes_nothing(site: OpenedSite, path: str) -> None:
-    fields = {"bucket": LETTERS, "subject": EVERYONE}
+    fields = {"bucket": LETTERS, "subject": EVERYONE, "person": BOB, "person_hour": "1"}
     key = await site.form_key()
     for sent, origin in (
         (fields, None),
@@ -51,7 +58,10 @@ async def test_a_form_without_an_own_key_or_from_another_site_changes_nothing(si
         status, page, _ = await site.post(path, sent, origin=origin)
 
         assert (status, "load the page again" in page) == (403, True)
+    administration = site.bot.administration
     assert [grant.subject for grant in await site.bot.grants.list_grants()] == [f"user:{ANN}"]
+    assert [admin.person for admin in await administration.list_admins(OPERATOR)] == [ANN]
+    assert await administration.list_limits(OPERATOR) == {}
 
 
 async def test_the_key_of_one_visitors_forms_is_not_taken_from_another(site: OpenedSite) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.web.chromium import CHROMIUM_PATH, BrowserTab, open_browser
-from tests.adapters.web.serving import serve_parley
+from tests.adapters.web.serving import find_free_port, serve_parley
 from tests.adapters.web.test_browser import ingest_receipts
 from tests.cli.conftest import run_parley
 
@@ -25,6 +25,8 @@ PAGES = (
     "/admin/schema?b=receipts",
     "/admin/schema/entry?b=receipts&f=vendor",
     "/admin/grants",
+    "/admin/admins",
+    "/admin/limits",
     "/admin/sources",
     "/admin/report",
     "/admin/synonym?b=receipts&field=vendor&word=hawk&value=Kestrel",
@@ -33,20 +35,30 @@ PAGES = (
 
 async def tab_to(page: BrowserTab, selector: str) -> None:
     """Press Tab until the element of the selector has the focus."""
-    for _ in range(60):
+    for _ in range(120):
         if await page.evaluate_script(f"document.activeElement.matches({selector!r})"):
             return
         await page.press_key("Tab")
     raise AssertionError(f"{selector} is not reached by Tab")
 
 
+async def press_on(page: BrowserTab, selector: str) -> None:
+    """Go to the element with Tab, also while its page is still coming, and press Enter there."""
+    await wait_for_condition(page, f"document.querySelector({selector!r}) !== null")
+    await tab_to(page, selector)
+    await page.press_key("Enter")
+
+
 async def wait_for_text(page: BrowserTab, text: str) -> None:
-    """Wait for the text, also while one page gives way to the next."""
-    condition = f"document.readyState === 'complete' && document.body.innerText.includes({text!r})"
+    await wait_for_condition(page, f"document.body.innerText.includes({text!r})")
+
+
+async def wait_for_condition(page: BrowserTab, condition: str) -> None:
+    """Wait for the condition, also while one page gives way to the next."""
     async with asyncio.timeout(60):
         while True:
             with contextlib.suppress(AssertionError):  # the page that was asked is gone
-                await page.wait_until_true(condition)
+                await page.wait_until_true(f"document.readyState === 'complete' && {condition}")
                 return
 
 
@@ -87,6 +99,119 @@ async def test_an_admin_grants_revokes_and_edits_a_schema_with_the_keyboard_alon
         assert page.page_errors == []
     assert failed.status == 0
     assert "- hawker\n" in run_parley(home, "bucket", "schema", "receipts").stdout
+
+
+async def test_an_operator_names_an_admin_and_sets_a_limit_with_the_keyboard_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    async with serve_parley(home) as address, open_browser(tmp_path / "profile", tmp_path / "downloads") as page:
+        await page.set_appearance(width=NARROW, height=740)
+        await page.open_address(f"{address}/admin")
+        await press_on(page, "nav a[href='/admin/admins']")
+        await wait_for_text(page, "Make somebody an admin")
+        for person in ("ann", "local:bob"):
+            await tab_to(page, "#admin-person")
+            await page.type_text(person)
+            await press_on(page, "button.main")
+            await wait_for_text(page, "The person is an admin now")
+        await wait_for_text(page, "2 admins")
+
+        await press_on(page, ".confirm summary")
+        await press_on(page, ".confirm button")
+        await wait_for_text(page, "no longer an admin")
+        await wait_for_text(page, "1 admin")
+        await press_on(page, ".confirm summary")
+        await press_on(page, ".confirm button")
+        await wait_for_text(page, "This is the last admin")
+
+        await press_on(page, "nav a[href='/admin/limits']")
+        await wait_for_text(page, "Questions per person in an hour")
+        await tab_to(page, "#person-hour")
+        await page.type_text("20")
+        await page.press_key("Enter")
+        await wait_for_text(page, "it holds from the next question on")
+        value = await page.evaluate_script("document.getElementById('person-hour').value")
+        assert value == "20"
+        assert [error for error in page.page_errors if "422" not in error] == []  # the last admin was refused
+
+
+async def test_a_document_is_found_and_its_value_corrected_with_the_keyboard_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    await asyncio.to_thread(ingest_receipts, home)
+    async with serve_parley(home) as address, open_browser(tmp_path / "profile", tmp_path / "downloads") as page:
+        await page.set_appearance(width=NARROW, height=740)
+        await page.open_address(f"{address}/admin/documents?b=receipts")
+        await press_on(page, "nav.pages a[href*='after=']")
+        await wait_for_text(page, "First page")
+        await tab_to(page, "#words")
+        await page.type_text("Receipt 7")
+        await page.press_key("Enter")
+        await wait_for_text(page, "that mention")
+        await press_on(page, "tbody th a")
+        await wait_for_condition(page, "document.querySelector('#value-0') !== null")
+
+        await press_on(page, ".correct summary")
+        await tab_to(page, "#value-0")
+        await page.type_text("Windrose")
+        await press_on(page, "button[value='correct']")
+        await wait_for_text(page, "The value is corrected")
+        counted = await asyncio.to_thread(run_parley, home, "ask", "how many receipts of Windrose?", "--json")
+        await press_on(page, "form[action='/admin/value/withdraw'] button")
+        await wait_for_text(page, "What was read before is there again")
+        assert page.page_errors == []
+    assert counted.json["count"] == 1
+
+
+async def test_a_source_is_paused_and_a_synonym_added_with_the_keyboard_alone(tmp_path: Path) -> None:
+    home, notes = tmp_path / "home", tmp_path / "notes"
+    home.mkdir()
+    notes.mkdir()
+    (notes / "mast.txt").write_text("The mast is of spruce.", encoding="utf-8")
+    await asyncio.to_thread(ingest_receipts, home)
+    add_source = ("source", "add", "folder", str(notes), "--bucket", "notes", "--every", "1d")
+    assert (await asyncio.to_thread(run_parley, home, *add_source)).status == 0
+    await asyncio.to_thread(run_parley, home, "ask", "how many receipts of the hawk?")
+    async with serve_parley(home) as address, open_browser(tmp_path / "profile", tmp_path / "downloads") as page:
+        await page.set_appearance(width=NARROW, height=740)
+        await page.open_address(f"{address}/admin")
+        await press_on(page, "nav a[href='/admin/sources']")
+        await press_on(page, "form[action='/admin/source/pause'] button")
+        await wait_for_text(page, "The source is paused")
+        await press_on(page, "form[action='/admin/source/resume'] button")
+        await wait_for_text(page, "The source is synced again")
+
+        await press_on(page, "nav a[href='/admin/report']")
+        await press_on(page, "nav a[href='/admin/report?days=7']")
+        await wait_for_text(page, "The last 7 days: 1 question")
+        await page.open_address(f"{address}/admin/synonym?b=receipts&field=vendor&word=hawk&value=Kestrel")
+        await press_on(page, "a[href*='ask=yes']")
+        await wait_for_text(page, "Asked again, 1 of 1 question of the last 30 days")
+        await press_on(page, "main button.main")
+        await wait_for_text(page, "The synonym is added")
+        assert page.page_errors == []
+
+
+async def test_an_admin_enters_by_a_link_and_leaves_with_the_keyboard_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    port = find_free_port()
+    admins = {"PARLEY_ADMINS": "local:ann", "PARLEY_WEB_TOKEN": "open sesame"}
+    async with (
+        serve_parley(home, admins, port=port) as address,
+        open_browser(tmp_path / "profile", tmp_path / "downloads") as page,
+    ):
+        await page.set_appearance(width=NARROW, height=740)
+        making = await asyncio.to_thread(run_parley, home, "admin-link", "local:ann", PARLEY_PORT=str(port), **admins)
+        await page.open_address(making.stdout.strip())
+        await wait_for_text(page, "This link lets local:ann in, once.")
+        await page.press_key("Enter")  # the button has the focus
+        await wait_for_text(page, "There are no buckets here")
+        await press_on(page, ".leave button")
+        await wait_for_text(page, "You have left the admin page")
+        assert page.page_errors == []
+        await page.open_address(f"{address}/admin")
+        await wait_for_condition(page, "document.querySelector('input[name=token]') !== null")
 
 
 async def test_every_page_fits_a_narrow_screen_and_breaks_no_rule_of_its_policy(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
 """The pages about buckets, grants and sources."""
 
+import re
+from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,14 @@ from adapters.web.admin.source_pages import describe_interval
 from bot.admin.sources import SourceRequest
 from bot.ids import EVERYONE, OPERATOR, Subject
 from tests.adapters.web.admin.conftest import ANN, HIDDEN_WORD, LETTERS, SECRET, OpenedSite
+from tests.builders import a_document
+
+
+def row_texts_of(markup: str) -> list[list[str]]:
+    """The texts of the cells of all tables, by row."""
+    rows = (row for row in re.findall(r"<tr>(.*?)</tr>", markup, re.DOTALL) if 'scope="col"' not in row)
+    cells = (re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.DOTALL) for row in rows)
+    return [[" ".join(unescape(re.sub("<[^>]*>", " ", cell)).split()) for cell in row] for row in cells]
 
 
 async def test_buckets_are_shown_with_their_counts_and_health(site: OpenedSite) -> None:
@@ -88,6 +99,33 @@ async def test_a_grant_is_made_listed_and_revoked(site: OpenedSite) -> None:
     assert "guests and other organisations included" in listed[1]
     assert (revoked[0], revoked[2]) == (303, "/admin/grants?done=revoked")
     assert [grant.subject for grant in await site.bot.grants.list_grants()] == [f"user:{ANN}"]
+
+
+async def test_beside_each_grant_stands_how_many_documents_it_opens(site: OpenedSite) -> None:
+    channel, index = Subject("channel:slack:T1:C1"), site.bot.index
+    readers = {"l-900": channel, "l-901": Subject("user:local:bob")}
+    await index.put(
+        LETTERS, [replace(a_document(id_, "x"), readers=frozenset({reader})) for id_, reader in readers.items()]
+    )
+    administration = site.bot.administration
+    for bucket, subject in ((LETTERS, channel), (SECRET, channel), (SECRET, EVERYONE)):
+        await administration.grant_bucket(bucket, subject, by=OPERATOR)
+
+    grants = row_texts_of(await site.get_markup("/admin/grants"))
+    of_bucket = row_texts_of(await site.get_markup("/admin/bucket?b=letters"))
+
+    assert [row[:3] for row in grants[:4]] == [
+        ["Letters", channel, "61 of 62"],
+        ["Letters", f"user:{ANN}", "60 of 62"],
+        ["Permits", channel, "1"],
+        ["Permits", "Everyone in the organisation, guests not included everyone", "1"],
+    ]
+    assert grants[4:] == [
+        [channel, "Letters, Permits", "62"],
+        ["Everyone in the organisation, guests not included everyone", "Permits", "1"],
+        [f"user:{ANN}", "Letters", "60"],
+    ]
+    assert [row[1] for row in of_bucket[-2:]] == ["61 of 62", "60 of 62"]
 
 
 async def test_a_form_on_the_page_of_a_bucket_leads_back_there(site: OpenedSite) -> None:
