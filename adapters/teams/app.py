@@ -38,6 +38,7 @@ from adapters.teams.receiving.http_endpoint import MESSAGES_PATH, MessagesEndpoi
 from adapters.teams.receiving.token_check import TokenCheck
 from adapters.teams.reply_only import ReplyOnlyTeams, StoppedStreams
 from adapters.teams.settings import TeamsSettings
+from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.file_offers import FileOffers
@@ -89,6 +90,9 @@ class TeamsBot(Protocol):
 
     @property
     def personal_searches(self) -> PersonalSearches: ...
+
+    @property
+    def admin_reports(self) -> AdminReports: ...
 
     @property
     def file_offers(self) -> FileOffers: ...
@@ -192,6 +196,7 @@ class TeamsSurface:
                 administration=bot.administration,
                 personal_history=bot.personal_history,
                 personal_searches=bot.personal_searches,
+                reports=bot.admin_reports,
                 directory=sending.directory,
                 replies=self._replies,
                 log=bot.log,

@@ -11,7 +11,7 @@ from agent.translation.message_catalogues import mark_message
 from bot.translation import translate_message, translate_plural
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import QuestionGroup, UnknownWord, UsageReport
+    from bot.admin.usage_report import GroupWebCost, QuestionGroup, UnknownWord, UsageReport
 
 _MAX_NAMES: Final = 3  # of one line
 _ENDINGS: Final = (
@@ -78,10 +78,26 @@ def list_figures(report: "UsageReport", buckets: Collection[str] | None = None) 
     if report.costs:
         costs = [f"{cost.model}, {cost.group} ${cost.cost_usd:,.2f}" for cost in report.costs]
         lines.append(translate_message("Models, by group: {costs}", costs=_join_first(costs, "; ")))
+    if report.web_costs:
+        costs = [describe_web_cost(cost) for cost in report.web_costs]
+        lines.append(translate_message("Web searches, by group: {costs}", costs=_join_first(costs, "; ")))
     unasked = [bucket for bucket in report.unasked_buckets if buckets is None or bucket in buckets]
     if unasked:
         lines.append(translate_message("Nobody found anything in: {buckets}", buckets=_join_first(unasked)))
     return lines
+
+
+def describe_web_cost(cost: "GroupWebCost") -> str:
+    """What a group's web searches cost: requests to the search server, pages and megabytes fetched."""
+    requests = translate_plural(
+        "{count} request", "{count} requests", cost.requests, count=format_number(cost.requests)
+    )
+    pages = translate_plural("{count} page", "{count} pages", cost.pages, count=format_number(cost.pages))
+    return f"{cost.group} {requests}, {pages}, {format_megabytes(cost.bytes_read)}"
+
+
+def format_megabytes(size_bytes: int) -> str:
+    return f"{format_number(round(size_bytes / 1_000_000, 1))} MB"
 
 
 def describe_group(group: "QuestionGroup") -> str:

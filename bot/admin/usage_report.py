@@ -30,6 +30,7 @@ from storage.sql.usage_statistics import (
     ModelCost,
     UsageStatistics,
     UsageStatisticsStore,
+    WebCost,
 )
 
 _ASKED_BACK: Final = ("overload", "ambiguous")
@@ -132,6 +133,20 @@ class GroupCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupWebCost:
+    """What web searches cost for one group of people. `searches`: turns that searched the web.
+
+    `requests`: to the search server; `pages` and `bytes_read`: fetched over the network.
+    """
+
+    group: str
+    searches: int
+    requests: int
+    pages: int
+    bytes_read: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReport:
     """`is_complete` False: only the newest questions were read one by one. `buckets`: questions by bucket in which
     they found something; `unasked_buckets` have none.
@@ -148,6 +163,7 @@ class UsageReport:
     rated_badly: tuple[RatedQuestion, ...]
     slowest: tuple[SlowQuestion, ...]
     costs: tuple[GroupCost, ...]
+    web_costs: tuple[GroupWebCost, ...]
     buckets: Mapping[str, int]
     unasked_buckets: tuple[str, ...]
     is_complete: bool
@@ -198,6 +214,7 @@ class UsageReports:
             ),
             slowest=_slowest_of(statistics.questions, limit),
             costs=_costs_by_group(statistics.costs, statistics.groups),
+            web_costs=_web_costs_by_group(statistics.web_costs, statistics.groups),
             buckets={bucket: count for bucket, count in asked_buckets.most_common() if bucket in words.schemas},
             unasked_buckets=tuple(sorted(bucket for bucket in words.schemas if bucket not in asked_buckets)),
             is_complete=len(statistics.questions) < MAX_TURNS,
@@ -431,3 +448,19 @@ def _costs_by_group(costs: Iterable[ModelCost], groups: Mapping[str, frozenset[s
                 unpriced_calls=before.unpriced_calls + cost.unpriced_calls,
             )
     return tuple(sorted(sums.values(), key=lambda cost: (-cost.cost_usd, -cost.calls, cost.model, cost.group)))
+
+
+def _web_costs_by_group(costs: Iterable[WebCost], groups: Mapping[str, frozenset[str]]) -> tuple[GroupWebCost, ...]:
+    """A person in several groups counts in each of them."""
+    sums: dict[str, GroupWebCost] = {}
+    for cost in costs:
+        for group in groups.get(cost.person, frozenset({NO_GROUP})):
+            before = sums.get(group, GroupWebCost(group=group, searches=0, requests=0, pages=0, bytes_read=0))
+            sums[group] = GroupWebCost(
+                group=group,
+                searches=before.searches + cost.turns,
+                requests=before.requests + cost.requests,
+                pages=before.pages + cost.pages,
+                bytes_read=before.bytes_read + cost.bytes_read,
+            )
+    return tuple(sorted(sums.values(), key=lambda cost: (-cost.requests, -cost.pages, cost.group)))

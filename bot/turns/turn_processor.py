@@ -65,7 +65,7 @@ from storage.search.errors import IndexDamaged, IndexUnavailable, SearchError
 from storage.sql.errors import SqlError
 from storage.sql.group_commit import AcceptedTurn
 from storage.sql.stores.inbox import ClaimedTurn, ClaimLost, TurnInbox
-from storage.sql.stores.turns import StoredAttempt, Turn
+from storage.sql.stores.turns import StoredAttempt, StoredWebSearch, Turn
 
 if TYPE_CHECKING:
     from bot.dialogue.conversation_dialogue import ConversationDialogue
@@ -520,6 +520,7 @@ class TurnProcessor:
             state=turn_result.state,
             route=route,
             attempts=attempts,
+            web_search=_web_search_of(turn_result.result),
             ending=ending or turn_result.ending or turn_result.result["outcome"],
             is_delivered=is_delivered,
             is_outcome_noted=is_recorded,
@@ -707,6 +708,14 @@ def _stack_frames(exc: Exception) -> list[str]:
         frames.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{traceback.tb_lineno} {code.co_name}")
         traceback = traceback.tb_next
     return frames[-6:]
+
+
+def _web_search_of(result: Mapping[str, Json]) -> StoredWebSearch | None:
+    """What the turn's web searches cost; None without one."""
+    web = result.get("web")
+    if web is None:
+        return None
+    return StoredWebSearch(requests=web["requests"], pages=web["urls_crawled"], bytes_read=web["bytes"])
 
 
 def _finished_turn_of(turn: Turn) -> FinishedTurn:

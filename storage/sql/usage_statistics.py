@@ -16,7 +16,7 @@ from storage.sql.stores.clarifications import choices, clarifications
 from storage.sql.stores.feedback import feedback
 from storage.sql.stores.grants import members
 from storage.sql.stores.model_calls import model_calls
-from storage.sql.stores.turns import attempts, turns
+from storage.sql.stores.turns import attempts, turns, web_searches
 
 MAX_TURNS: Final = 20_000  # of a period that are read one by one: the newest
 
@@ -65,6 +65,17 @@ class ModelCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebCost:
+    """The web searches of one person: of how many turns, the requests to the search server, and what was fetched."""
+
+    person: str
+    turns: int
+    requests: int
+    pages: int
+    bytes_read: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageStatistics:
     """`endings`: questions by ending. `questions`: at most `MAX_TURNS`, the newest first. `searched_buckets`: in which
     a search found a document, with the number of questions. `groups`: Parley's own groups by person.
@@ -76,6 +87,7 @@ class UsageStatistics:
     choices: Sequence[ClickableChoice]
     bad_ratings: Sequence[BadRating]
     costs: Sequence[ModelCost]
+    web_costs: Sequence[WebCost]
     searches: Sequence[tuple[str, JsonMapping]]  # turn and arguments, of searches that found documents
     groups: Mapping[str, frozenset[str]]
 
@@ -106,6 +118,7 @@ def _load_statistics(connection: Connection, since: datetime) -> UsageStatistics
         choices=[_choice_from(row) for row in connection.execute(_select_choices(since)).all()],
         bad_ratings=[BadRating(**row) for row in connection.execute(_select_bad_ratings(since)).mappings()],
         costs=[ModelCost(**row) for row in connection.execute(_sum_costs(since)).mappings()],
+        web_costs=[_web_cost_from(row) for row in connection.execute(_sum_web_costs(since)).all()],
         searches=[(row.turn, row.arguments) for row in connection.execute(_select_searches(since)).all()],
         groups={
             person: frozenset(row.group for row in member_rows if row.person == person)
@@ -129,6 +142,16 @@ def _question_from(row: Any) -> FinishedQuestion:
 
 def _choice_from(row: Any) -> ClickableChoice:
     return ClickableChoice(turn=row.turn, kind=row.kind, payload=row.payload, is_clicked=row.id == row.used_choice)
+
+
+def _web_cost_from(row: Any) -> WebCost:
+    return WebCost(
+        person=row.person,
+        turns=row.turns,
+        requests=int(row.requests),
+        pages=int(row.pages),
+        bytes_read=int(row.bytes_read),  # PostgreSQL adds large numbers up as decimals
+    )
 
 
 _later = turns.alias("later")
@@ -190,6 +213,17 @@ def _sum_costs(since: datetime) -> Select[*tuple[Any, ...]]:
         .where(model_calls.c.created_at > since)
         .group_by(model_calls.c.model, turns.c.person)
         .order_by(model_calls.c.model, turns.c.person)
+    )
+
+
+def _sum_web_costs(since: datetime) -> Select[*tuple[Any, ...]]:
+    sums = (func.sum(web_searches.c[name]).label(name) for name in ("requests", "pages", "bytes_read"))
+    return (
+        select(turns.c.person, func.count().label("turns"), *sums)
+        .join_from(web_searches, turns, web_searches.c.turn == turns.c.id)
+        .where(turns.c.received_at > since)
+        .group_by(turns.c.person)
+        .order_by(turns.c.person)
     )
 
 

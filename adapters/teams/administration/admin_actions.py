@@ -60,6 +60,8 @@ class AdminActions:
                 return await self._cards.load_questions_card(viewer)
             case "changes":
                 return await self._cards.load_changes_card(viewer)
+            case "report":
+                return await self._cards.load_report_card(viewer)
             case "browser":
                 return page_link_card(await self._administration.create_page_link(viewer.person))
             case _:

@@ -29,11 +29,13 @@ from adapters.teams.administration.people_cards import (
     subject_of_admin,
     subject_of_change,
 )
+from adapters.teams.administration.report_card import REPORT_DAYS_SHOWN, report_card
 from adapters.teams.administration.saved_search_cards import saved_searches_card
 from adapters.teams.administration.subject_names import ProfileSource, load_subject_names
 from adapters.teams.administration.submissions import AdminSubmission
 from adapters.teams.administration.viewers import CardViewer
 from adapters.teams.payloads.json_values import JsonObject
+from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminEntry, AdminOperations, BucketOverview
 from bot.admin.sentences import opaque_key_of
 from bot.conversation.personal_history import PersonalHistory
@@ -63,10 +65,11 @@ class AdminCards:
         administration: AdminOperations,
         personal_history: PersonalHistory,
         searches: PersonalSearches,
+        reports: AdminReports,
         profiles: ProfileSource,
     ) -> None:
         self._administration, self._personal_history, self._profiles = administration, personal_history, profiles
-        self._searches = searches
+        self._searches, self._reports = searches, reports
 
     # -- for everybody
 
@@ -135,6 +138,10 @@ class AdminCards:
         changes = await self._administration.list_changes(viewer.person, CHANGES_IN_CARD)
         names = await load_subject_names([subject_of_change(change) for change in changes], self._profiles)
         return changes_card(changes, names, viewer.time_zone)
+
+    async def load_report_card(self, viewer: CardViewer) -> JsonObject:
+        """Takes some seconds on many questions."""
+        return report_card(await self._reports.load_report(REPORT_DAYS_SHOWN, viewer.person, is_fresh=False))
 
     # -- what a key stands for
 

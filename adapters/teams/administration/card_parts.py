@@ -74,6 +74,11 @@ def page_link_action() -> JsonObject:
     return admin_action("Open in the browser", "browser")
 
 
+def report_action() -> JsonObject:
+    """The button that shows the report of usage."""
+    return admin_action("Report", "report")
+
+
 def action_row(*actions: JsonObject) -> JsonObject:
     return {"type": "ActionSet", "actions": actions}
 

@@ -18,6 +18,7 @@ from adapters.teams.administration.card_parts import (
     page_actions,
     page_link_action,
     page_note,
+    report_action,
     text_input,
     tick_input,
 )
@@ -72,7 +73,7 @@ def bucket_list_card(
             if menu
             else []
         ),
-        action_row(page_link_action()),  # in the body: beside two pages there is no room for a seventh button
+        action_row(report_action(), page_link_action()),  # in the body: six buttons fit below, with those of two pages
     ]
     actions = [
         *page_actions("grants", *pager),

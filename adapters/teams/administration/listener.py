@@ -18,6 +18,7 @@ from adapters.teams.events.received_activity import ReceivedActivity
 from adapters.teams.events.reply_sending import ReplySending
 from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.payloads.submissions import submission_kind_of
+from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError
@@ -25,7 +26,7 @@ from bot.saved_searches.personal_searches import PersonalSearches
 from bot.translation import translate_message
 
 _TEXT_COPY: Final = "text/html"  # Teams attaches each message's text once more as HTML
-COMMANDS: Final = ("help", "buckets", "saved searches", "grants")  # those of the manifest
+COMMANDS: Final = ("help", "buckets", "saved searches", "grants", "usage report")  # those of the manifest
 
 
 class AdministrationListener:
@@ -37,11 +38,12 @@ class AdministrationListener:
         administration: AdminOperations,
         personal_history: PersonalHistory,
         personal_searches: PersonalSearches,
+        reports: AdminReports,
         directory: AdminDirectory,
         replies: ReplySending,
         log: FilteringBoundLogger,
     ) -> None:
-        self._cards = AdminCards(administration, personal_history, personal_searches, directory)
+        self._cards = AdminCards(administration, personal_history, personal_searches, reports, directory)
         self._actions = AdminActions(administration, personal_searches, self._cards)
         self._directory, self._replies, self._log = directory, replies, log
 
@@ -66,6 +68,8 @@ class AdministrationListener:
                     return await self._cards.load_bucket_list_card(viewer)
                 case "buckets":
                     return await self._cards.load_own_buckets_card(viewer)
+                case "usage report":
+                    return await self._cards.load_report_card(viewer)
                 case "saved searches":
                     return await self._cards.load_saved_searches_card(viewer)
                 case _:

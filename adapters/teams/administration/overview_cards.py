@@ -15,6 +15,7 @@ from adapters.teams.administration.card_parts import (
     page_actions,
     page_link_action,
     page_note,
+    report_action,
 )
 from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.posting.cards import open_url_action
@@ -60,6 +61,7 @@ def help_card(overview: PersonalOverview, zone: tzinfo, *, is_admin: bool) -> Js
         *[fixed_line(f"- {sentence}") for sentence in (_WHERE_TO_ASK, *HELP_SENTENCES)],
     ]
     body.append(action_row(admin_action("What you may ask", "buckets"), admin_action("Saved searches", "saved")))
+    body += [action_row(report_action(), page_link_action())] if is_admin else []
     return card_activity(body, summary="Help", actions=administration_actions() if is_admin else [])
 
 
@@ -84,14 +86,13 @@ def page_link_card(link: str) -> JsonObject:
 
 
 def administration_actions() -> list[JsonObject]:
-    """The buttons to the parts of the administration."""
+    """The buttons to the parts of the administration that are changed here."""
     return [
         admin_action("Grants", "grants"),
         admin_action("Admins", "admins"),
         admin_action("Limits", "limits"),
         admin_action("Questions", "questions"),
         admin_action("Changes", "changes"),
-        page_link_action(),
     ]
 
 

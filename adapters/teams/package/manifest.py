@@ -38,6 +38,7 @@ _COMMAND_DESCRIPTIONS: Final = {
     "buckets": "The documents that you may ask about",
     "saved searches": "The questions that ask themselves for you, with buttons to stop them",
     "grants": "For admins: who may ask about which documents",
+    "usage report": "For admins: what people asked in 30 days, found and did not find, and what it cost",
 }
 _ASK_EXAMPLE: Final[JsonObject] = {
     "title": "What can you answer?",

@@ -140,6 +140,8 @@ def _sections_of(report: "UsageReport") -> Iterable[SafeHtml]:
         yield section_html("The slowest", _slowest_table(report))
     if report.costs:
         yield section_html("Models, by group", _costs_table(report))
+    if report.web_costs:
+        yield section_html("Web searches, by group", _web_costs_table(report))
     if report.buckets:
         rows = [
             (link_html(bucket, "/admin/bucket", b=bucket), f"{count:,}") for bucket, count in report.buckets.items()
@@ -181,6 +183,22 @@ def _costs_table(report: "UsageReport") -> SafeHtml:
     ]
     columns = ("Model", "Group", "Calls", "Tokens in", "Tokens out", "Cost", "Without a price")
     return table_html("A person in two groups counts in both", columns, rows, numeric=frozenset({2, 3, 4, 5, 6}))
+
+
+def _web_costs_table(report: "UsageReport") -> SafeHtml:
+    rows = [
+        (
+            cost.group,
+            f"{cost.searches:,}",
+            f"{cost.requests:,}",
+            f"{cost.pages:,}",
+            f"{cost.bytes_read / 1_000_000:,.1f}",
+        )
+        for cost in report.web_costs
+    ]
+    columns = ("Group", "Questions", "Requests", "Pages fetched", "Megabytes")
+    caption = "Requests to the search server, and what was fetched; a person in two groups counts in both"
+    return table_html(caption, columns, rows, numeric=frozenset({1, 2, 3, 4}))
 
 
 def _row_of_group(group: "QuestionGroup") -> Sequence[str]:

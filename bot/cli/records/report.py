@@ -24,7 +24,7 @@ def report(
     home: HomeOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """What was asked, answered, asked back, not found, rated badly and slow, and what the models cost.
+    """What was asked, answered, asked back, not found, rated badly and slow, and what models and web searches cost.
 
     Words that no bucket knows come with what they may mean: parley bucket synonym adds it. No person is named.
     """
@@ -97,6 +97,15 @@ def _print_report(loaded: "UsageReport") -> None:
             f"{cost.output_tokens:,} out, ${cost.cost_usd:.4f}"
             + (f" ({cost.unpriced_calls:,} without a known price)" if cost.unpriced_calls else "")
             for cost in loaded.costs
+        ],
+    )
+    _print_section(
+        "Web searches, by group",
+        [
+            f"{cost.group}: {count_phrase_for(cost.searches, 'question')}, "
+            f"{count_phrase_for(cost.requests, 'request')}, {count_phrase_for(cost.pages, 'page')}, "
+            f"{cost.bytes_read / 1_000_000:,.1f} MB"
+            for cost in loaded.web_costs
         ],
     )
     _print_section("Buckets that nobody found anything in", list(loaded.unasked_buckets))

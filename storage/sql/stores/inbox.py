@@ -37,7 +37,7 @@ from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
 from storage.sql.group_commit import ARRIVAL_CHANNEL, Acceptance, TurnGroupCommit
 from storage.sql.stores.conversations import ConversationState, state_saver
-from storage.sql.stores.turns import NewTurn, StoredAttempt, Turn, attempts, turns
+from storage.sql.stores.turns import NewTurn, StoredAttempt, StoredWebSearch, Turn, attempts, turns, web_searches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +190,7 @@ class TurnInbox:
         state: ConversationState | None = None,
         route: JsonMapping | None = None,
         attempts: Sequence[StoredAttempt] = (),
+        web_search: StoredWebSearch | None = None,
         ending: str | None = None,
         is_delivered: bool = False,
         is_outcome_noted: bool = False,
@@ -212,6 +213,9 @@ class TurnInbox:
             if connection.execute(_FINISH_TURN, values).rowcount == 0:
                 return False
             _insert_turn_attempts(connection, claimed.turn.id, attempts)
+            if web_search is not None:
+                values_of_search = {"turn": claimed.turn.id, **tables.column_values_of(web_search)}
+                connection.execute(insert(web_searches), values_of_search)
             if state is not None:
                 self._save_state(connection, state)
             return True
@@ -219,7 +223,7 @@ class TurnInbox:
         return await self._database.run_write(
             finish_with_records,
             durable=not is_outcome_noted,
-            is_single_statement=not attempts and state is None,
+            is_single_statement=not attempts and web_search is None and state is None,
         )
 
     async def fail_attempt(self, claimed: ClaimedTurn, reason: str, retry_in: timedelta) -> FailureOutcome:

@@ -1,9 +1,9 @@
-"""The tables of the inbox: turns with their outcomes, and the searches that each turn executed."""
+"""The tables of the inbox: turns with their outcomes, the searches that each turn executed, and the cost of the web."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
-from sqlalchemy import Index
+from sqlalchemy import BigInteger, Index
 from sqlmodel import Field
 
 from storage.sql import tables
@@ -92,5 +92,21 @@ class AttemptRow(tables.TableRow, StoredAttempt, frozen=True, table=True):
     position: int = Field(primary_key=True)
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredWebSearch:
+    """What the web searches of a turn cost: requests to the search server, and what was fetched over the network."""
+
+    requests: int
+    pages: int
+    bytes_read: Annotated[int, Field(sa_type=BigInteger)]
+
+
+class WebSearchRow(tables.TableRow, StoredWebSearch, frozen=True, table=True):
+    __tablename__ = "web_searches"  # pyright: ignore[reportAssignmentType]
+
+    turn: str = Field(primary_key=True, foreign_key="turns.id", ondelete="CASCADE")
+
+
 turns: Final = TurnRow.__table__
 attempts: Final = AttemptRow.__table__
+web_searches: Final = WebSearchRow.__table__

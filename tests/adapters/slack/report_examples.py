@@ -9,6 +9,7 @@ from bot.admin.schema_synonyms import SynonymPreview
 from bot.admin.usage_report import (
     ChoiceUse,
     GroupCost,
+    GroupWebCost,
     QuestionCounts,
     QuestionGroup,
     RatedQuestion,
@@ -37,6 +38,7 @@ def report_of(words: str, entries: int = 20) -> UsageReport:
     cost = GroupCost(
         model=words, group=words, calls=12, input_tokens=5, output_tokens=5, cost_usd=1.5, unpriced_calls=0
     )
+    web_cost = GroupWebCost(group=words, searches=3, requests=12, pages=5, bytes_read=1_234_567)
     return UsageReport(
         since=NOON,
         days=30,
@@ -49,6 +51,7 @@ def report_of(words: str, entries: int = 20) -> UsageReport:
         rated_badly=(RatedQuestion(question=words, reason=words, given_at=NOON),) * entries,
         slowest=(slow,) * entries,
         costs=(cost,) * entries,
+        web_costs=(web_cost,) * entries,
         buckets={words: 900},
         unasked_buckets=(words,) * entries,
         is_complete=False,

@@ -21,10 +21,13 @@ from storage.embedded.index import EmbeddedIndex
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.sql.database import SqlDatabase
+from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.model_calls import ModelCallStore, NewModelCall
+from storage.sql.stores.turns import StoredWebSearch
 from tests.bot.conftest import ConversationDriver
 from tests.bot.fakes import Clock
 from tests.builders import a_document
+from tests.contracts.sql.test_inbox import a_turn, accept_new_turn
 
 VEHICLES, PLANTS = BucketId("vehicles"), BucketId("plants")
 ANN, BOB = PersonId("local:ann"), PersonId("local:bob")
@@ -180,6 +183,26 @@ async def test_costs_are_summed_by_model_and_group(fleet: Application) -> None:
     assert [(cost.group, cost.calls, cost.input_tokens, cost.cost_usd, cost.unpriced_calls) for cost in costs] == [
         ("no group", 1, 100, 0.5, 0),
         ("buyers", 2, 200, 0.25, 1),
+    ]
+
+
+async def test_web_searches_are_summed_by_group(fleet: Application) -> None:
+    await fleet.groups.create_group("buyers", "Buyers", by=OPERATOR)
+    await fleet.groups.add_group_member("buyers", ANN, by=OPERATOR)
+    inbox = TurnInbox(fleet.database)
+    for number, (person, requests) in enumerate(((ANN, 2), (ANN, 1), (BOB, 5))):
+        turn = await accept_new_turn(
+            inbox, a_turn(number, f"web-{number}", person=person, received_at=fleet.database.utc_now())
+        )
+        [claimed] = await inbox.claim_due_turns("w", timedelta(minutes=1), up_to_turn=turn)
+        cost = StoredWebSearch(requests=requests, pages=1, bytes_read=3_000_000_000)
+        assert await inbox.finish_turn(claimed, {}, ending="answer", web_search=cost)
+
+    costs = (await load_report(fleet)).web_costs
+
+    assert [(cost.group, cost.searches, cost.requests, cost.pages, cost.bytes_read) for cost in costs] == [
+        ("no group", 1, 5, 1, 3_000_000_000),
+        ("buyers", 2, 3, 2, 6_000_000_000),
     ]
 
 

@@ -10,6 +10,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
+from bot.admin.report_wording import describe_web_cost
+from bot.admin.usage_report import NO_GROUP, UsageReports
 from bot.ids import OPERATOR
 from bot.web_search.web_pages import WEB_BUCKET
 from tests.adapters.mcp.clients import server_client_of
@@ -260,6 +262,31 @@ async def test_a_page_is_fetched_again_only_after_it_expires(open_bot: BotOpener
     assert first["citations"][0]["title"] != third["citations"][0]["title"]
     assert site.requested_paths.count("/acetone") == 2
     assert second["web"]["urls_crawled"] == 0
+
+
+async def test_the_report_of_usage_says_what_searching_the_web_cost(open_bot: BotOpener, site: WebSite) -> None:
+    async with open_bot("auto") as bot:
+        first = await ask_once(bot, BOILING, "c1")
+        second = await ask_once(bot, BOILING, "c2")  # the page is kept
+        await ask_once(bot, "Who is the project Nightjar run by?", "c3")
+        reports = UsageReports(database=bot.database, index=bot.index, access=bot.access)
+        report = await reports.load_report(days=30, limit=10)
+
+    [cost] = report.web_costs
+    assert (first["web"]["requests"], first["web"]["urls_crawled"], second["web"]["urls_crawled"]) == (1, 1, 0)
+    assert (cost.group, cost.searches, cost.requests, cost.pages) == (NO_GROUP, 2, 2, 1)
+    assert cost.bytes_read == first["web"]["bytes"] > 0
+    assert describe_web_cost(cost) == "no group 2 requests, 1 page, 0 MB"
+
+
+async def test_a_click_that_searches_the_web_costs_as_well(open_bot: BotOpener, site: WebSite) -> None:
+    async with open_bot("ask") as bot:
+        driver = ConversationDriver(bot)
+        await driver.click_choice(await driver.ask_question(BOILING), "Search the web")
+        reports = UsageReports(database=bot.database, index=bot.index, access=bot.access)
+        report = await reports.load_report(days=30, limit=10)
+
+    assert [(cost.searches, cost.requests, cost.pages) for cost in report.web_costs] == [(1, 1, 1)]
 
 
 async def test_pages_are_seen_in_no_other_question(open_bot: BotOpener, site: WebSite) -> None:

@@ -210,6 +210,7 @@ def _admin_submissions(seat: TeamsSeat) -> Iterator[dict[str, Any]]:
         "remove_admin",
         "limits",
         "questions",
+        "report",
         "?",
     ):
         yield {"parley": "admin", "action": action, "bucket": opaque_key_of(SECRET)}

@@ -90,6 +90,7 @@ async def reception(
         administration=bot.administration,
         personal_history=bot.personal_history,
         personal_searches=bot.personal_searches,
+        reports=bot.admin_reports,
         directory=directory,
         replies=replies,
         log=reception.log,

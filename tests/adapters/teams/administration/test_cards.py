@@ -29,6 +29,7 @@ from adapters.teams.administration.people_cards import (
     limits_card,
     past_questions_card,
 )
+from adapters.teams.administration.report_card import report_card
 from adapters.teams.administration.saved_search_cards import SEARCHES_PER_PAGE, confirm_stop_card, saved_searches_card
 from adapters.teams.administration.submissions import AdminSubmission
 from adapters.teams.administration.teams_links import read_channel_link
@@ -39,6 +40,7 @@ from bot.admin.administration import AdminEntry, BucketOverview, Grant, LocalGro
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import BucketId, PersonId, Subject
 from bot.saved_searches.personal_searches import OwnSearch
+from tests.adapters.slack.report_examples import report_of
 from tests.stand_ins.teams.activity_checker import check_activity, check_shape
 from tests.stand_ins.teams.tenancy import TENANT
 
@@ -111,6 +113,7 @@ def every_card(words: str) -> Iterator[JsonObject]:
     yield admins_card(admins, 15, names, notice=notice, typed=typed)
     yield confirm_removal_card(admins[1], words, 0)
     yield limits_card(dict.fromkeys(QuestionLimit, MAX_LIMIT), notice=notice, typed=typed)
+    yield report_card(report_of(words, 20))
     yield past_questions_card([question] * QUESTIONS_PER_LIST, [question] * QUESTIONS_PER_LIST)
 
 

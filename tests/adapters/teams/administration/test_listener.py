@@ -62,8 +62,8 @@ async def test_help_shows_what_a_person_may_ask_and_has_asked(
 async def test_help_shows_admins_the_way_to_the_administration(admin_chat: AdminChat) -> None:
     await admin_chat.send("help")
 
-    titles = ["What you may ask", "Saved searches", "Grants", "Admins", "Limits", "Questions", "Changes"]
-    assert admin_chat.card.button_titles() == [*titles, "Open in the browser"]
+    titles = ["What you may ask", "Saved searches", "Report", "Open in the browser"]
+    assert admin_chat.card.button_titles() == [*titles, "Grants", "Admins", "Limits", "Questions", "Changes"]
 
 
 @pytest.mark.parametrize("command", ["help", "grants"])
@@ -345,6 +345,23 @@ async def test_changes_are_listed_with_who_made_them_the_newest_first(bot: Appli
     assert admin_chat.person.name in shown
 
 
+async def test_the_report_of_usage_is_a_card_by_command_and_by_button(
+    bot: Application, admin_chat: AdminChat, beth: TenantPerson
+) -> None:
+    driver = ConversationDriver(bot, buckets=("nowhere",), person=person_id_for(beth), name=beth.name)
+    await driver.ask_question("secret question?")
+
+    by_command = await admin_chat.send("usage report")
+    await admin_chat.send("help")
+    by_button = await admin_chat.click("Report")
+
+    assert by_command == by_button
+    assert "Administration: Usage report of the last 30 days" in by_command
+    assert "1 question of 1 person" in by_command
+    assert beth.name not in by_command
+    assert admin_chat.card.button_titles() == ["Open in the browser", "Back"]
+
+
 # -- refusals
 
 
@@ -352,7 +369,8 @@ async def test_who_is_no_admin_is_refused_by_command_and_by_every_forged_submiss
     bot: Application, other_chat: AdminChat
 ) -> None:
     await bot.administration.grant_bucket(RECEIPTS, EVERYONE, by=OPERATOR)
-    assert await other_chat.send("grants") == NOT_ADMIN
+    for command in ("grants", "usage report"):
+        assert await other_chat.send(command) == NOT_ADMIN
     forged: list[dict[str, Any]] = [
         {"action": "grants"},
         {"action": "bucket", "bucket": KEY},
@@ -367,6 +385,7 @@ async def test_who_is_no_admin_is_refused_by_command_and_by_every_forged_submiss
         {"action": "save_limits", "limit_person_hour": "1", "limits": {}},
         {"action": "questions"},
         {"action": "changes"},
+        {"action": "report"},
         {"action": "browser"},
         {"action": "nothing"},
         {},
