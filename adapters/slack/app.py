@@ -24,6 +24,7 @@ from adapters.slack.events.peer_processes import PeerProcesses
 from adapters.slack.events.questions import AcceptInbound, HasAnswered, QuestionListener
 from adapters.slack.home.listener import HomeTabListener
 from adapters.slack.home.messages_tab import MessagesTabListener
+from adapters.slack.home.modal_work import ModalWork
 from adapters.slack.home.report_listener import ReportListener
 from adapters.slack.home.schema_listener import SchemaListener
 from adapters.slack.home.viewer_context import ViewerResolver
@@ -147,6 +148,7 @@ class SlackSurface:
             ViewerResolver(workspaces, log, clock),
             BackgroundWork(log, message="slack view not shown", failures=(SlackError,)),
         )
+        modal_work = ModalWork(viewers=viewers, background=self._background, log=log)
         home = HomeTabListener(
             administration=administration,
             personal_history=personal_history,
@@ -163,15 +165,13 @@ class SlackSurface:
             home,
             ReportListener(
                 reports=reports,
-                viewers=viewers,
+                work=modal_work,
                 publish_home=home.publish_home,
                 accept=accept,
                 reader=delivery_reader,
                 clock=clock,
-                background=self._background,
-                log=log,
             ),
-            SchemaListener(schemas=schemas, viewers=viewers, background=self._background, log=log),
+            SchemaListener(schemas=schemas, work=modal_work),
             RatingListener(turn_actions, delivery_reader, log),
             StepsListener(turn_actions, delivery_reader, log),
             StopListener(turn_actions, delivery_reader, log),

@@ -25,6 +25,7 @@ from adapters.slack.home.modals import (
     LOCAL_FIELD,
     PERSON_FIELD,
     QUESTIONS_PER_LIST,
+    REOPEN_HOME,
     ModalState,
     admins_view,
     bucket_grants_view,
@@ -68,9 +69,8 @@ from bot.surface.background_work import BackgroundWork
 from bot.surface.inbound import PrivateAudience
 
 _RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
-_REOPEN: Final = "open the Home tab again"
-_STALE_NOTICE: Final = stale_notice(_REOPEN)
-_NOT_UNDERSTOOD_NOTICE: Final = unknown_action_notice(_REOPEN)
+_STALE_NOTICE: Final = stale_notice(REOPEN_HOME)
+_NOT_UNDERSTOOD_NOTICE: Final = unknown_action_notice(REOPEN_HOME)
 _OWN_CALLBACKS: Final = re.compile(r"\A(?:home|admin|grant)(?::|\Z)")  # anchored, because Bolt uses `search`
 _CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]+")
 _USER_ID: Final = re.compile(r"[UW][A-Z0-9]+")

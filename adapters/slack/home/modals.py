@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from adapters.slack.home.blocks import (
     MAX_OPTION_UNITS,
@@ -29,6 +29,7 @@ from adapters.slack.home.blocks import (
     subject_as_mrkdwn,
 )
 from adapters.slack.home.home_tab import bucket_lines, past_question_elements
+from adapters.slack.home.view_state import ViewMetadata
 from adapters.slack.posting.render import Block, Json
 from bot.access.limits import MAX_LIMIT
 from bot.admin.administration import AdminEntry, AuditEntry, BucketOverview, Grant, LocalGroup, QuestionLimit
@@ -49,6 +50,8 @@ from bot.admin.sentences import (
     format_local_time,
     opaque_key_of,
     past_questions_heading,
+    stale_notice,
+    unknown_action_notice,
 )
 from bot.conversation.personal_history import PastQuestion
 from bot.ids import Subject
@@ -64,27 +67,19 @@ BUCKET_VIEW, ADMINS_VIEW, LIMITS_VIEW, QUESTIONS_VIEW, CHANGES_VIEW, NOTICE_VIEW
 GRANTS_PER_PAGE, ADMINS_PER_PAGE, QUESTIONS_PER_LIST, CHANGES_IN_VIEW = 30, 60, 30, 30
 MAX_MENU_OPTIONS: Final = 100  # of one menu; for more, the id is typed
 TICKED_VALUE: Final = "yes"
+ASKING_NOTE: Final = "Asking last month's questions again…"
+REOPEN_HOME: Final = "open the Home tab again"
 
 # The names of the fields, which their block ids begin with.
 EVERYONE_FIELD, PERSON_FIELD, CHANNEL_FIELD = "everyone", "person", "channel"
 GROUP_FIELD, LOCAL_FIELD, EXTERNAL_FIELD = "group", "local", "external"
 
 
-class ModalState(BaseModel):
-    """The state of a modal, stored in its `private_metadata`."""
-
+class ModalState(ViewMetadata):
     bucket: str = ""  # the bucket's opaque key
     first: int = Field(default=0, ge=0, le=1_000_000)
     version: int = 0
-    limits: dict[QuestionLimit, int] = {}
-
-    @classmethod
-    def parse_metadata(cls, metadata: str) -> "ModalState | None":
-        """Parse the metadata; None where they are not Parley's."""
-        try:
-            return cls.model_validate_json(metadata)
-        except ValidationError:
-            return None
+    limits: dict[QuestionLimit, int] = Field(default_factory=dict[QuestionLimit, int])
 
     def with_first_row(self, first: int) -> "ModalState":
         return self.model_copy(update={"first": first})
@@ -107,6 +102,14 @@ class UsergroupChoice:
 
 def notice_view(sentence: str) -> Mapping[str, Json]:
     return modal_view(NOTICE_VIEW, "Parley", [plain_lines_block(sentence)])
+
+
+def stale_view() -> Mapping[str, Json]:
+    return notice_view(stale_notice(REOPEN_HOME))
+
+
+def unknown_action_view() -> Mapping[str, Json]:
+    return notice_view(unknown_action_notice(REOPEN_HOME))
 
 
 def page_link_view(link: str) -> Mapping[str, Json]:

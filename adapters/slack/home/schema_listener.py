@@ -1,20 +1,12 @@
-"""Handles the modal in which an admin changes a schema: choosing a part, the preview, and saving what was previewed.
+"""Handles the modal in which an admin changes a schema: choosing a part, the preview, and saving what was previewed."""
 
-What takes longer than Slack waits is done in the background. Rights are checked at each step.
-"""
-
-import asyncio
 import re
-from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any, Final
 
-from structlog.typing import FilteringBoundLogger
-
-from adapters.slack.errors import SlackError
-from adapters.slack.home.modals import notice_view, replace_view_response
+from adapters.slack.home.modal_work import ModalWork
+from adapters.slack.home.modals import ASKING_NOTE, notice_view, replace_view_response, stale_view, unknown_action_view
 from adapters.slack.home.schema_modal import (
-    ASKING_NOTE,
     BARE_FIELD,
     BUCKET_ACTION,
     COUNTING_NOTE,
@@ -31,19 +23,15 @@ from adapters.slack.home.schema_modal import (
 )
 from adapters.slack.home.submitted_fields import SubmittedFields
 from adapters.slack.home.view_calls import open_view, update_view
-from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver
+from adapters.slack.home.viewer_context import ViewerContext
 from adapters.slack.payloads.deliveries import read_payload
 from adapters.slack.payloads.interactions import ViewInteraction
 from bot.admin.admin_page.comparison_wording import describe_comparison
 from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema, EditPreview, SchemaEdits
-from bot.admin.sentences import stale_notice, unknown_action_notice
 from bot.errors import BotError, ConcurrentChange, SchemaEditRefused
 from bot.ids import PersonId
-from bot.surface.background_work import BackgroundWork
 
-_OPEN_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
 _OWN_CALLBACKS: Final = re.compile(r"\Aschema:")  # anchored, because Bolt uses `search`
-_REOPEN: Final = "open the Home tab again"
 
 
 class SchemaListener:
@@ -51,44 +39,34 @@ class SchemaListener:
 
     events = ()
 
-    def __init__(
-        self, *, schemas: SchemaEdits, viewers: ViewerResolver, background: BackgroundWork, log: FilteringBoundLogger
-    ) -> None:
-        self._schemas, self._viewers, self._background, self._log = schemas, viewers, background, log
+    def __init__(self, *, schemas: SchemaEdits, work: ModalWork) -> None:
+        self._schemas, self._work = schemas, work
 
     def register_bolt_handlers(self, app: Any) -> None:
         app.action(_OWN_CALLBACKS)(self._on_schema_action)
         app.view(_OWN_CALLBACKS)(self._on_modal_submission)
 
     async def _on_schema_action(self, body: dict[str, Any], ack: Any) -> None:
-        await ack()
-        interaction = read_payload(ViewInteraction, body)
-        try:
-            async with asyncio.timeout(_OPEN_TIMEOUT_S):
-                viewer = await self._viewers.resolve_viewer(body, interaction)
-                if viewer is not None and interaction.actions:
-                    await self._handle_action(viewer, interaction)
-        except (SlackError, TimeoutError) as exc:
-            self._log.warning("slack view not shown", error=type(exc).__name__, reason=str(exc))
+        await self._work.handle_click(body, ack, self._handle_action)
 
     async def _handle_action(self, viewer: ViewerContext, interaction: ViewInteraction) -> None:
         action_id, view_id = interaction.actions[0].action_id, interaction.view.id
         if action_id == OPEN_SCHEMA_ACTION:
             view_id = await open_view(viewer, interaction.trigger_id, schema_waiting_view())
-            self._start(viewer, view_id, self._show_form(viewer, view_id, SchemaState()))
+            self._work.start_work(viewer, view_id, self._show_form(viewer, view_id, SchemaState()))
         elif action_id in (BUCKET_ACTION, PART_ACTION):
             state = _state_in(interaction)
             if state is None:
-                await update_view(viewer, view_id, notice_view(stale_notice(_REOPEN)))
+                await update_view(viewer, view_id, stale_view())
             else:
-                self._start(viewer, view_id, self._show_form(viewer, view_id, state))
+                self._work.start_work(viewer, view_id, self._show_form(viewer, view_id, state))
         else:
-            await open_view(viewer, interaction.trigger_id, notice_view(unknown_action_notice(_REOPEN)))
+            await open_view(viewer, interaction.trigger_id, unknown_action_view())
 
     async def _on_modal_submission(self, body: dict[str, Any], ack: Any) -> None:
         """Saves what was previewed; previews anything else. The form stays, with what was typed."""
         interaction = read_payload(ViewInteraction, body)
-        viewer = await self._viewers.resolve_viewer(body, interaction)
+        viewer = await self._work.resolve_viewer(body, interaction)
         if viewer is None:
             await ack()
             return
@@ -98,13 +76,13 @@ class SchemaListener:
             await ack(**replace_view_response(notice_view(str(exc))))
             return
         if edit is None:
-            await ack(**replace_view_response(notice_view(stale_notice(_REOPEN))))
+            await ack(**replace_view_response(stale_view()))
             return
         await ack(**replace_view_response(edit.view_with(note=COUNTING_NOTE)))
         view_id = interaction.view.id
         is_previewed = edit.state.previewed == digest_of(edit.entry)
         work = self._save_entry(viewer, view_id, edit) if is_previewed else self._show_preview(viewer, view_id, edit)
-        self._start(viewer, view_id, work)
+        self._work.start_work(viewer, view_id, work)
 
     async def _find_edit(self, person: PersonId, interaction: ViewInteraction) -> "_TypedEdit | None":
         """None where the part is gone. Raises what `SchemaEdits` raises."""
@@ -120,15 +98,6 @@ class SchemaListener:
         return _TypedEdit(state, labels, schema, _entry_typed_in(fields, entry))
 
     # -- in the background
-
-    def _start(self, viewer: ViewerContext, view_id: str, work: Awaitable[None]) -> None:
-        async def run_or_tell() -> None:
-            try:
-                await work
-            except BotError as exc:
-                await update_view(viewer, view_id, notice_view(str(exc)))
-
-        self._background.start(run_or_tell())
 
     async def _show_form(self, viewer: ViewerContext, view_id: str, state: SchemaState) -> None:
         labels = await self._schemas.list_buckets(viewer.person)

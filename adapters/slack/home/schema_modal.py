@@ -6,8 +6,6 @@ Slack keeps the value of a field while its block has the same id, so what is typ
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pydantic import BaseModel, ValidationError
-
 from adapters.slack.home.blocks import (
     bullet_list_block,
     context_note_block,
@@ -19,6 +17,7 @@ from adapters.slack.home.blocks import (
     plain_text_object,
     rich_text_element,
 )
+from adapters.slack.home.view_state import ViewMetadata
 from adapters.slack.posting.render import Block, Json
 from bot.admin.admin_page.schema_edits import (
     BARE_LABELS,
@@ -34,7 +33,6 @@ BUCKET_ACTION, PART_ACTION = "schema:bucket", "schema:part"
 TITLE_FIELD, SYNONYMS_FIELD, FACET_FIELD, BARE_FIELD = "title", "synonyms", "facet", "bare"
 NO_BUCKETS: Final = "No bucket is granted to you, so you cannot change a schema here. Grant yourself one first."
 COUNTING_NOTE: Final = "Counting what would change…"
-ASKING_NOTE: Final = "Asking last month's questions again…"
 SAVED_NOTE: Final = "Saved; the next question uses it."
 UNCHANGED_NOTE: Final = "Nothing is different."
 _TITLE: Final = "Change a schema"
@@ -46,10 +44,8 @@ _MAX_LINES: Final = 15
 _TOO_LONG_NOTE: Final = "It has more synonyms than fit here; the admin page in the browser shows them all."
 
 
-class SchemaState(BaseModel):
-    """The state of the modal, in its `private_metadata`. It grants no rights.
-
-    `bucket` and `part` are opaque keys. `schema_version`: of the schema that is shown. `previewed`: the entry whose
+class SchemaState(ViewMetadata):
+    """`bucket` and `part` are opaque keys. `schema_version`: of the schema that is shown. `previewed`: the entry whose
     changes the view shows, as `digest_of` gives it.
     """
 
@@ -57,14 +53,6 @@ class SchemaState(BaseModel):
     part: str = ""
     schema_version: str = ""
     previewed: str = ""
-
-    @classmethod
-    def parse_metadata(cls, metadata: str) -> "SchemaState | None":
-        """Parse the metadata; None where they are not Parley's."""
-        try:
-            return cls.model_validate_json(metadata)
-        except ValidationError:
-            return None
 
     def find_bucket(self, labels: Mapping[str, str]) -> str | None:
         return next((bucket for bucket in labels if opaque_key_of(bucket) == self.bucket), None)

@@ -6,10 +6,12 @@ Slack keeps the value of a field while its block has the same id. Each new view 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from adapters.slack.home.blocks import (
+    actions_block,
     bullet_list_block,
+    button_element,
     context_note_block,
     input_block,
     modal_view,
@@ -18,6 +20,7 @@ from adapters.slack.home.blocks import (
     plain_text_object,
     rich_text_element,
 )
+from adapters.slack.home.view_state import ViewMetadata
 from adapters.slack.posting.render import Block, Json
 from bot.admin.admin_page.synonym_targets import SynonymTargets, TargetField
 from bot.admin.sentences import count_with_noun, opaque_key_of
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 SYNONYM_VIEW: Final = "report:synonym"
 BUCKET_ACTION, FIELD_ACTION, VALUE_ACTION = "report:bucket", "report:field", "report:value"
+ASK_ACTION: Final = "report:ask"
+ASK_LABEL: Final = "Ask last month's questions again"
 MAX_OPTIONS: Final = 100  # of one menu
 _TITLE: Final = "Add as synonym"
 _MAX_SUGGESTIONS: Final = 3
@@ -38,10 +43,8 @@ NO_TARGETS: Final = (
 )
 
 
-class SynonymState(BaseModel):
-    """The state of the modal, in its `private_metadata`. It grants no rights.
-
-    `bucket` and `field` are opaque keys; `value` is the key of an option, or what was typed. `counted`: the choice
+class SynonymState(ViewMetadata):
+    """`bucket` and `field` are opaque keys; `value` is the key of an option, or what was typed. `counted`: the choice
     whose count the view shows.
     """
 
@@ -51,14 +54,6 @@ class SynonymState(BaseModel):
     value: str = Field(default="", max_length=_MAX_VALUE_CHARACTERS)
     version: int = 0
     counted: str = ""
-
-    @classmethod
-    def parse_metadata(cls, metadata: str) -> "SynonymState | None":
-        """Parse the metadata; None where they are not Parley's."""
-        try:
-            return cls.model_validate_json(metadata)
-        except ValidationError:
-            return None
 
     @property
     def choice(self) -> str:
@@ -129,9 +124,13 @@ def synonym_view(
     *,
     suggestions: Sequence["SynonymSuggestion"] = (),
     preview: "SynonymPreview | None" = None,
+    comparison: Sequence[str] = (),
     problem: str = "",
+    note: str = "",
 ) -> Mapping[str, Json]:
-    """Returns the form. `preview`: what the choice would find; `problem`: why it cannot be added."""
+    """Returns the form. `preview`: what the choice would find; `comparison`: what it would change in answers;
+    `problem`: why it cannot be added.
+    """
     if not targets.bucket_labels:
         return modal_view(SYNONYM_VIEW, _TITLE, [plain_lines_block(NO_TARGETS)])
     target = ChosenTarget(targets, state)
@@ -150,6 +149,12 @@ def synonym_view(
         blocks.append(plain_lines_block(problem))
     elif preview is not None:
         blocks += _preview_blocks(preview)
+        if comparison:
+            blocks.append(bullet_list_block([[rich_text_element(line)] for line in comparison]))
+        elif not note:
+            blocks.append(actions_block([button_element(ASK_LABEL, ASK_ACTION, "ask")]))
+    if note:
+        blocks.append(context_note_block(note))
     submit = "Add" if preview is not None else "Count"
     return modal_view(SYNONYM_VIEW, _TITLE, blocks, submit=submit, metadata=state.model_dump_json())
 

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from bot.admin.sentences import count_with_noun
+
 if TYPE_CHECKING:
     from bot.admin.admin_page.question_comparison import AnswerComparison
 
@@ -21,7 +23,7 @@ def describe_comparison(comparison: "AnswerComparison") -> list[str]:
     listed = f": {', '.join(parts)}" if parts else ""
     of = f" (of {comparison.total:,} different ones)" if comparison.total > comparison.asked else ""
     lines = [
-        f"Asked again, {comparison.changed_count:,} of {comparison.asked:,} questions of the last 30 days{of} would be "
-        f"answered differently{listed}."
+        f"Asked again, {comparison.changed_count:,} of {count_with_noun(comparison.asked, 'question')} of the last "
+        f"30 days{of} would be answered differently{listed}."
     ]
     return lines + [f"“{text}” found nothing, and would find something." for text in comparison.examples]

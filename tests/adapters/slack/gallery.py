@@ -11,6 +11,7 @@ from adapters.slack.actions.steps import turn_steps_view
 from adapters.slack.home.home_tab import HomePages, home_tab_view
 from adapters.slack.home.messages_tab import prompts_from
 from adapters.slack.home.modals import (
+    ASKING_NOTE,
     ModalState,
     UsergroupChoice,
     admins_view,
@@ -413,7 +414,7 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
             EDITABLE_SCHEMA.entries[1],
             preview=EDIT_PREVIEW,
             comparison=["Asked again, 4 of 40 questions of the last 30 days would be answered differently: 4 more."],
-            note="Asking last month's questions again…",
+            note=ASKING_NOTE,
         ),
     ),
     "modal-schema-begin": ViewExample(schema_view, schema_view(SchemaState(), {"vehicles": "Vehicles"})),
@@ -436,6 +437,28 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
             ),
             TARGETS,
             problem="no document has 'Adda' in driver; there are driver 0, driver 1, …",
+        ),
+    ),
+    "modal-synonym-compared": ViewExample(
+        synonym_view,
+        synonym_view(
+            first_state("lorries", ["vehicles"], UNKNOWN_WORD.suggestions, TARGETS),
+            TARGETS,
+            preview=SYNONYM_PREVIEW,
+            comparison=[
+                "Asked again, 1 of 40 questions of the last 30 days would be answered differently: 1 would find "
+                "something now.",
+                "“list the lorries” found nothing, and would find something.",
+            ],
+        ),
+    ),
+    "modal-synonym-asking": ViewExample(
+        synonym_view,
+        synonym_view(
+            first_state("lorries", ["vehicles"], UNKNOWN_WORD.suggestions, TARGETS),
+            TARGETS,
+            preview=SYNONYM_PREVIEW,
+            note=ASKING_NOTE,
         ),
     ),
     "modal-synonym-added": ViewExample(synonym_added_view, synonym_added_view(SYNONYM_PREVIEW)),

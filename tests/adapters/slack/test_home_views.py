@@ -33,7 +33,7 @@ from bot.errors import ChoiceAlreadyMade
 from bot.ids import BucketId, PersonId, Subject
 from bot.saved_searches.personal_searches import OwnSearch
 from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
-from tests.adapters.slack.report_examples import editable_schema_of, report_of, targets_of
+from tests.adapters.slack.report_examples import SYNONYM_PREVIEW, editable_schema_of, report_of, targets_of
 from tests.stand_ins.slack.checker import check_message, check_view, live_mentions, utf16_length
 
 ACCOUNT_IDS = frozenset({"T1"})
@@ -182,6 +182,12 @@ def test_views_with_any_data_are_valid_for_slack(words: str) -> None:
             targets_of(words),
             suggestions=report_of(words).unknown_words[0].suggestions,
             problem=words,
+        ),
+        synonym_view(
+            first_state("word", [], report_of(words).unknown_words[0].suggestions, targets_of(words)),
+            targets_of(words),
+            preview=replace(SYNONYM_PREVIEW, word=words, bucket=words, field=words, value=words),
+            comparison=[words] * 6,
         ),
         bucket_modal_view(bucket, ModalState(), words, groups=100),
         past_questions_view(past_questions, past_questions),

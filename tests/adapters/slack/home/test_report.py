@@ -208,6 +208,31 @@ async def test_a_value_of_many_is_typed_and_counted_before_it_is_added(reporting
     assert (await reporting.index.load_bucket_states())[VEHICLES].schema.by_name[FieldName("driver")].values == {}
 
 
+async def test_last_months_questions_are_asked_again_with_the_word_before_it_is_added(
+    reporting: ReportingOffice,
+) -> None:
+    await reporting.office.ask("list the lorries")
+    await reporting.open_report()
+    await reporting.open_synonym()
+    await reporting.wait_for_text("“lorries” stands for")
+    await reporting.choose(FIELD_ACTION, "kind")
+    await reporting.slack.wait_until(lambda: VALUE_ACTION in reporting.shown_json())
+    await reporting.choose(VALUE_ACTION, "truck")
+    await reporting.wait_for_text("would find 20")
+
+    asked = await reporting.slack.click_in_view(reporting.ada, "Ask last month's questions again")
+    await reporting.wait_for_text("Asked again, 1 of 1")
+    text_after = reporting.shown_text()
+    await reporting.slack.submit_modal(reporting.ada)
+    await reporting.wait_for_text("The next question uses it.")
+
+    assert asked.statuses == [200]
+    assert "“list the lorries”" in text_after
+    assert "would find 20" in text_after
+    field = (await reporting.index.load_bucket_states())[VEHICLES].schema.by_name[FieldName("kind")]
+    assert field.values == {"truck": ("lorries",)}
+
+
 async def test_an_admin_without_a_grant_cannot_choose(reporting: ReportingOffice) -> None:
     subject = Subject(f"user:slack:{TEAM}:U1ADA")
     await reporting.office.ask("list the lorries")
@@ -313,7 +338,7 @@ async def test_a_schema_is_changed_after_a_preview_of_last_months_answers(report
     field = (await reporting.index.load_bucket_states())[VEHICLES].schema.by_name[FieldName("kind")]
     assert (field.title, field.synonyms) == ("Sort of vehicle", ("sort",))
     assert "More synonyms: sort" in text
-    assert "of 1 questions of the last 30 days" in text
+    assert "of 1 question of the last 30 days" in text
     assert failed is not None
 
 
