@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test playground check format-check lint-check types layers format docs bench bench-peers faults fuzz \
+.PHONY: help setup demo serve test playground pictures check format-check lint-check types layers format docs bench bench-peers faults fuzz \
   attack audit sbom clean
 .DEFAULT_GOAL := help
 
@@ -18,6 +18,7 @@ help:
 	@echo "make demo    load the demo documents and play the story (then: make serve)"
 	@echo "make serve   the web chat over the demo documents, http://127.0.0.1:8080"
 	@echo "make test    all tests, with the real servers that can be had here"
+	@echo "make pictures    draws the pictures of the admin page and of Slack's Home tab; it needs Chromium"
 	@echo "make playground  the tests in the Microsoft 365 Agents Playground alone; they need node, npm and Chromium"
 	@echo "make check   format, lint, types, layers, documentation, tests"
 	@echo "make format  put the code into shape"
@@ -59,6 +60,10 @@ test: setup
 # PARLEY_PLAYGROUND_PICTURES=docs/teams renews the pictures of the documentation.
 playground: setup
 	$(BIN)/python -m pytest -n 0 tests/playground $(ARGS)
+
+# The pictures of docs/admin.md and of Slack's Home tab; ARGS=FOLDER draws them elsewhere. A person looks at them.
+pictures: setup
+	$(BIN)/python -m tests.pictures.draw $(ARGS)
 
 check: format-check lint-check types layers docs audit test
 
