@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agent.outcome import TraceStage
 from bot.language_model.measured_call import MeasuredCall
+from bot.metrics.job_runs import JobName
 from bot.metrics.operation_measurements import (
     DeliveryMeasurement,
     DeliveryOperation,
@@ -24,6 +25,7 @@ from bot.metrics.operation_measurements import (
     IndexRequestMeasurement,
     JobMeasurement,
     SyncMeasurement,
+    WebSearchMeasurement,
 )
 from bot.metrics.service_metrics import ServiceMetrics
 from bot.turns.measurements import TurnMeasurement
@@ -70,6 +72,7 @@ def labels_by_sample() -> Mapping[str, frozenset[str]]:
         ExportMeasurement(outcome="done", rows=1, seconds=seconds),
         SyncMeasurement(outcome="done", documents={"added": 1}),
         JobMeasurement(name="sync_sources", outcome="ok", seconds=seconds),
+        WebSearchMeasurement(outcome="complete", rounds=1, completeness=0.5, urls_found=1, urls_crawled=1),
     ):
         metrics.record_operation(operation)
     metrics.record_request(route="/", status=200, seconds=seconds)
@@ -149,6 +152,35 @@ def test_each_metric_that_the_program_has_is_explained() -> None:
     families = {re.sub(r"_(?:bucket|sum|count)$", "", name) for name in names}
 
     assert sorted(name for name in families if name.startswith("parley_") and f"`{name}`" not in page) == []
+
+
+def test_each_metric_that_the_program_has_is_on_the_dashboard() -> None:
+    asked_names = {
+        name
+        for panel in list_panels()
+        for target in panel.get("targets", ())
+        for name, _ in _SELECTOR.findall(target["expr"])
+    }
+    asked_families = {re.sub(r"_(?:bucket|sum|count)$", "", name) for name in asked_names}
+    families = {re.sub(r"_(?:bucket|sum|count|created)$", "", name) for name in labels_by_sample()}
+    own_families = {name for name in families if name.startswith("parley_") and f"{name}_total" not in families}
+
+    assert own_families - asked_families == {"parley_info"}
+
+
+def test_each_named_job_is_one_that_the_program_has() -> None:
+    asked_jobs = [
+        (where, pattern)
+        for where, expression in all_expressions()
+        for name, selector in _SELECTOR.findall(expression)
+        if name.startswith("parley_job_")
+        for pattern in re.findall(r'\bname(?:=~|!=|=)"([^"]+)"', selector)
+    ]
+
+    assert asked_jobs
+    for where, pattern in asked_jobs:
+        for alternative in pattern.split("|"):
+            assert any(re.fullmatch(alternative, job) for job in JobName), (where, alternative)
 
 
 def test_each_alert_is_explained_where_it_points() -> None:
