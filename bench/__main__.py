@@ -17,6 +17,7 @@ from bench.index_searches import build_search_table, measure_index_searches
 from bench.ingest import measure_ingestion
 from bench.model_questions import measure_model_questions
 from bench.overhead import measure_overhead
+from bench.questions_at_once import measure_questions_at_once
 from bench.scale import measure_scale
 from bench.slack import measure_acknowledgements_on_postgres, measure_slack
 from bench.teams import measure_teams
@@ -32,6 +33,7 @@ async def measure_all(folder: Path, runs: int) -> list[BenchmarkFigure]:
     async with open_demo_index(settings, corpus, folder / "corpus") as index:
         figures = [
             *await measure_overhead(index, settings, question_texts, runs),
+            *await measure_questions_at_once(index, settings, question_texts, runs),
             *await measure_model_questions(index, settings, question_texts, folder, runs),
             *await measure_acknowledgement(index, settings, folder, runs),
         ]

@@ -48,14 +48,18 @@ _QUESTION = re.compile(r"^# Question\n(.*)\Z", re.DOTALL | re.MULTILINE)
 _FIRST_ITEM = re.compile(r'<item id="(\d+)".*?>\n(.*?)\n', re.DOTALL)
 
 
-def reply_to_prompt(schema_name: str, prompt: str) -> str:
-    """Returns the fixed reply to a prompt for this output."""
+def reply_to_prompt(schema_name: str, prompt: str, part_count: int = 1) -> str:
+    """Returns the fixed reply to a prompt for this output. `part_count`: into how many parts a question is split."""
     match schema_name:
         case "QuestionPlanOutput":
             question, buckets = _QUESTION.search(prompt), _BUCKET.findall(prompt)
             text = question[1].strip() if question else ""
-            bucket = buckets[len(text) % len(buckets)]  # another one for another question
-            return a_plan_output(a_part("passages", bucket, question=text, search_queries=[text])).model_dump_json()
+            first = len(text) % len(buckets)  # another one for another question
+            parts = [
+                a_part("passages", bucket, id=f"p{number}", question=text, search_queries=[text])
+                for number, bucket in enumerate((buckets[first:] + buckets[:first])[:part_count], start=1)
+            ]
+            return a_plan_output(*parts, combine="one" if len(parts) == 1 else "side_by_side").model_dump_json()
         case "WrittenAnswerOutput":
             item = _FIRST_ITEM.search(prompt)
             sentences = [{"text": item[2], "evidence": [int(item[1])], "quote": ""}] if item else []
@@ -67,13 +71,16 @@ def reply_to_prompt(schema_name: str, prompt: str) -> str:
 
 
 class FixedReplyModel:
-    """Replies at once."""
+    """Replies at once. `part_count`: into how many parts it splits each question."""
+
+    def __init__(self, part_count: int = 1) -> None:
+        self._part_count = part_count
 
     async def complete(self, request: ModelRequest, log: ReasoningLog) -> ModelReply:
         prompt = next(message.content for message in request.messages if message.role is MessageRole.USER)
         schema_name = request.output_schema.name if request.output_schema is not None else ""
         log.calls.append(ModelCallRecord(prompt=request.prompt, model="fixed", ms=0.0))
-        return ModelReply(text=reply_to_prompt(schema_name, prompt), model="fixed")
+        return ModelReply(text=reply_to_prompt(schema_name, prompt, self._part_count), model="fixed")
 
     async def stream_text(self, request: ModelRequest, log: ReasoningLog) -> AsyncIterator[str]:
         yield (await self.complete(request, log)).text

@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from storage.embedded.index import EmbeddedIndex
     from storage.embedder import Embedder
     from storage.ingest.sources.web_page import WebPageFetcher
+    from storage.opensearch.cluster_credentials import ClusterCredentials
 
 
 _NO_TRACING_LIBRARY = "traces need the library that pip install 'parley[otel]' brings"
@@ -405,8 +406,7 @@ async def run_index_checkup(settings: Settings) -> Sequence[CheckupFinding]:
     try:
         connection = ClusterConnection(
             [url.strip() for url in settings.index_url.split(",")],
-            user=settings.index_user,
-            password=settings.index_password.get_secret_value() if settings.index_password else None,
+            credentials=_cluster_credentials_in(settings),
             ca_file=str(settings.index_ca) if settings.index_ca else None,
         )
     except SearchError as exc:
@@ -890,12 +890,23 @@ async def _open_index(settings: Settings, embedder: "Embedder | None") -> Search
         tenant=TenantId(settings.tenant),
         analysers=analyser_for,
         embedder=embedder,
-        user=settings.index_user,
-        password=settings.index_password.get_secret_value() if settings.index_password else None,
+        credentials=_cluster_credentials_in(settings),
         ca_file=str(settings.index_ca) if settings.index_ca else None,
         shard_count=settings.index_shards,
         max_scanned_passages=settings.index_scanned_passages,
     )
+
+
+def _cluster_credentials_in(settings: Settings) -> "ClusterCredentials | None":
+    """The first of those that are set; `Settings.find_problems` names the others."""
+    from storage.opensearch.cluster_credentials import AwsSignature, ClusterApiKey, UserPassword
+
+    if settings.index_user:
+        password = settings.index_password.get_secret_value() if settings.index_password else ""
+        return UserPassword(user=settings.index_user, password=password)
+    if settings.index_api_key:
+        return ClusterApiKey(token=settings.index_api_key.get_secret_value())
+    return AwsSignature(region=settings.index_aws_region) if settings.index_aws_region else None
 
 
 async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder: Path) -> "EmbeddedIndex":

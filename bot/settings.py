@@ -35,6 +35,7 @@ _FILE_SUFFIX = "_FILE"
 _HOME_VARIABLE, _KEY_VARIABLE = "PARLEY_HOME", "PARLEY_SECRET_KEY"
 _OWN_EMBEDDERS = ("wordllama", "none")
 _MODEL_PATTERN = re.compile(r"[\w.-]+/\S+")  # as litellm names models
+_AWS_REGION_PATTERN = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d")
 _RERANKER_PATTERN = re.compile(r"(?:cohere|jina_ai|hosted_vllm|infinity)/\S+")  # litellm reranks with these
 _FLASHRANK_PATTERN = re.compile(r"flashrank:(\w[\w.-]*)")  # the model's name is a folder name
 
@@ -60,6 +61,12 @@ def _validate_index_url(url: str) -> str:
     ):
         raise ValueError("it is neither embedded: nor http(s)://host:9200")
     return url
+
+
+def _validate_aws_region(name: str) -> str:
+    if not _AWS_REGION_PATTERN.fullmatch(name):
+        raise ValueError("it is not the name of a region, such as eu-central-1")
+    return name
 
 
 def _validate_database_url(url: str) -> str:
@@ -97,6 +104,8 @@ class Settings(SettingsSection):
     index_url: Annotated[str, AfterValidator(_validate_index_url)] = EMBEDDED_INDEX_URL
     index_user: str | None = None
     index_password: SecretStr | None = None
+    index_api_key: SecretStr | None = None
+    index_aws_region: Annotated[str, AfterValidator(_validate_aws_region)] | None = None
     index_ca: Path | None = None
     index_scanned_passages: Annotated[int, Field(ge=0)] = 300_000  # a rebuild of more stores vectors in a graph
     index_shards: Annotated[int, Field(ge=1, le=MAX_INDEX_SHARDS)] = 1  # of the index of a new bucket
@@ -238,6 +247,18 @@ class Settings(SettingsSection):
         )
 
     def find_problems(self) -> list[str]:
+        return [*self._find_problems_of_index(), *self._find_problems_of_models()]
+
+    def _find_problems_of_index(self) -> list[str]:
+        ways = {
+            "PARLEY_INDEX_USER": self.index_user,
+            "PARLEY_INDEX_API_KEY": self.index_api_key,
+            "PARLEY_INDEX_AWS_REGION": self.index_aws_region,
+        }
+        used_way, *others = [*(name for name, value in ways.items() if value), ""]
+        return [f"{used_way} is used, and not {' and '.join(others[:-1])}: set one of them"] if others[:-1] else []
+
+    def _find_problems_of_models(self) -> list[str]:
         if not self.needs_gateway:
             return self.model.find_unused_call_settings()
         used_models = {*self.model.all_names, self.embedding_model, self.reranking_model}

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from storage.opensearch.catalogue import MIN_MAJOR_VERSION
-from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, json_lines_of
+from storage.opensearch.connection import (
+    ClusterConnection,
+    JsonObject,
+    RequestRefused,
+    json_lines_of,
+    parse_error_detail,
+)
 from storage.opensearch.mapping import IndexNames
 from storage.opensearch.writing.disk_space import DiskWatermarks, NodeSpace, load_node_spaces, load_watermarks
 from storage.search.errors import IndexUnavailable
@@ -22,7 +28,28 @@ _SETTING_LAYERS = ("transient", "persistent", "defaults")  # the first that has 
 _DEFAULT_SHARDS_PER_NODE = 1_000
 _SHARD_WARNING = 0.8  # of the limit
 _KNN_PLUGIN = "opensearch-knn"
+_ADDRESS_SETTINGS = "PARLEY_INDEX_URL, and PARLEY_INDEX_USER, PARLEY_INDEX_API_KEY or PARLEY_INDEX_AWS_REGION"
 _MODULES = ("parent-join", "lang-painless")  # of every distribution, unless somebody has removed them
+_EXPENSIVE_QUERIES = "search.allow_expensive_queries"
+_BY_MEANING = "passages by meaning"
+_SEARCHES_BY_USE: Mapping[str, JsonObject] = {
+    "passages by conditions on their documents": {
+        "has_parent": {"parent_type": "document", "query": {"term": {"word": "a"}}}
+    },
+    "parts of words": {"wildcard": {"word": {"value": "*a*"}}},
+    "misspelled words": {"fuzzy": {"word": {"value": "word"}}},
+    "what compares two fields": {"script": {"script": {"source": "doc['word'].size() > 1"}}},
+    _BY_MEANING: {
+        "script_score": {
+            "query": {"exists": {"field": "vector"}},
+            "script": {
+                "lang": "knn",
+                "source": "knn_score",
+                "params": {"field": "vector", "query_value": [1.0, 0.0], "space_type": "cosinesimil"},
+            },
+        }
+    },
+}
 _BLOCKS = {
     "read_only_allow_delete": "a disk was over the flood-stage watermark; free some space, then send",
     "read_only": "somebody has closed it to writes; send",
@@ -87,9 +114,7 @@ class ClusterCheck:
         except RequestRefused as exc:
             return [ClusterFinding(what=what, fault=f"it could not be checked: {exc.reason}{_advice_for(exc)}")]
         except IndexUnavailable as exc:
-            return [
-                ClusterFinding(what=what, fault=f"{exc}; check that it runs, PARLEY_INDEX_URL and PARLEY_INDEX_USER")
-            ]
+            return [ClusterFinding(what=what, fault=f"{exc}; check that it runs, and {_ADDRESS_SETTINGS}")]
 
     async def _check_version(self) -> list[ClusterFinding]:
         version = cast(JsonObject, (await self.connection.send_request("GET", "/")).get("version") or {})
@@ -129,6 +154,7 @@ class ClusterCheck:
                 if finding is not None and step.method == "PUT" and step.path == f"/{index}":
                     return findings  # nothing else can be tried
             findings += await self._try_point_in_time(index)
+            search_findings = await self._try_searches(index)
         finally:
             deletion = _ProbeStep(
                 name="delete indexes", permission="indices:admin/delete", method="DELETE", path=f"/{index}"
@@ -136,11 +162,17 @@ class ClusterCheck:
             refused = await self._try_step(deletion)
         if refused is not None:
             findings.append(ClusterFinding(what="rights", fault=f"{refused.fault}; and delete {index} by hand"))
-        return findings or [ClusterFinding(what="rights", found="creates, writes, reads, switches and deletes indexes")]
+        rights = findings or [
+            ClusterFinding(what="rights", found="creates, writes, reads, switches and deletes indexes")
+        ]
+        return [*rights, *search_findings]
 
     def _probe_steps_for(self, index: str) -> list[_ProbeStep]:
         vector: JsonObject = {"vector": {"type": "knn_vector", "dimension": 2}} if self.needs_vectors else {}
-        relations: JsonObject = {"link": {"type": "join", "relations": {"document": "passage"}}}
+        relations: JsonObject = {
+            "link": {"type": "join", "relations": {"document": "passage"}},
+            "word": {"type": "keyword"},
+        }
         settings: JsonObject = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
         settings |= {"index.knn": False} if self.needs_vectors else {}
         body: JsonObject = {"settings": settings, "mappings": {"properties": vector | relations}}
@@ -175,6 +207,32 @@ class ClusterCheck:
         except IndexUnavailable as exc:
             return [self._fault_of_step(name, permission, exc)]
         return []
+
+    async def _try_searches(self, index: str) -> list[ClusterFinding]:
+        """Make a search of each kind that a setting of the cluster may forbid.
+
+        A search that the user may not make at all has been found before.
+        """
+        queries = {name: query for name, query in _SEARCHES_BY_USE.items() if self.needs_vectors or name != _BY_MEANING}
+        body: list[JsonObject] = []
+        for query in queries.values():
+            body += [{"index": [index]}, {"query": query, "size": 0}]
+        try:
+            response = await self.connection.send_request("POST", "/_msearch", json_lines_of(body))
+        except IndexUnavailable:
+            return []
+        items = cast(list[JsonObject], response.get("responses") or [])
+        refused = {
+            name: parse_error_detail(self.connection.location, item.get("status", 0), item["error"])
+            for name, item in zip(queries, items, strict=False)
+            if "error" in item and item.get("status") != _FORBIDDEN
+        }
+        if not refused:
+            return [ClusterFinding(what="searches", found="each kind is allowed")]
+        return [
+            ClusterFinding(what="searches", fault=f"it cannot search for {name}: {error.reason}{_mending_of(error)}")
+            for name, error in refused.items()
+        ]
 
     async def _try_step(self, step: _ProbeStep) -> ClusterFinding | None:
         try:
@@ -333,6 +391,16 @@ def _finding_of_disk(space: NodeSpace, watermarks: DiskWatermarks, node_count: i
             fault = f"{node}: {gigabytes}, over the {name} watermark {limit}, so {effect}: free some space"
             return ClusterFinding(what="disk", fault=f"{fault}, or parley bucket cleanup --all")
     return ClusterFinding(what="disk", found=f"{node}: {gigabytes}, below the watermarks")
+
+
+def _mending_of(error: RequestRefused) -> str:
+    """What allows a kind of search again, if the server's reason tells which setting forbids it."""
+    if _EXPENSIVE_QUERIES in error.reason:
+        mend = json.dumps({layer: {_EXPENSIVE_QUERIES: None} for layer in ("persistent", "transient")})
+        return f" PUT /_cluster/settings {mend}"
+    if "script" in error.reason:
+        return "; remove script.allowed_types and script.allowed_contexts from opensearch.yml, or allow inline scripts"
+    return ""
 
 
 def _advice_for(error: RequestRefused) -> str:

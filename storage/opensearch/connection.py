@@ -1,4 +1,4 @@
-"""The only caller of opensearch-py: deadlines, bounded retries, and the translation of the library's exceptions.
+"""The only sender of requests: deadlines, bounded retries, and the translation of the library's exceptions.
 
 The library's own retries are off, because they come without a pause and skip status 429. A request that timed out is
 never sent again here, because the server may have executed it.
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from opensearchpy import AsyncOpenSearch
 from opensearchpy import exceptions as library
 
+from storage.opensearch.cluster_credentials import ClusterCredentials, client_options_for
 from storage.opensearch.request_slots import RequestSlots
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 
@@ -65,7 +66,7 @@ def translate_client_error(error: Exception, location: str) -> IndexUnavailable:
         case library.ConnectionError():
             return NoConnection(location, f"no connection ({error.error})")
         case library.AuthenticationException():
-            return IndexUnavailable(location, "it refuses this user or password")
+            return IndexUnavailable(location, "it refuses this user, password or key")
         case library.TransportError():
             return _refusal_from_error(error, location)
         case library.SerializationError():
@@ -80,7 +81,7 @@ def _refusal_from_error(error: library.TransportError, location: str) -> Request
     status = error.status_code if isinstance(error.status_code, int) else 0
     raw_info = cast(Json, error.info)
     info = cast(JsonObject, raw_info) if isinstance(raw_info, dict) else {}
-    return parse_error_detail(location, status, info.get("error", error.error))
+    return parse_error_detail(location, status, info.get("error") or info.get("message") or error.error)
 
 
 def parse_error_detail(location: str, status: int, detail: Json) -> RequestRefused:
@@ -97,7 +98,9 @@ def parse_error_detail(location: str, status: int, detail: Json) -> RequestRefus
 class ClusterConnection:
     """A pool of connections to one cluster, for one event loop."""
 
-    def __init__(self, urls: Sequence[str], *, user: str | None, password: str | None, ca_file: str | None) -> None:
+    def __init__(
+        self, urls: Sequence[str], *, credentials: ClusterCredentials | None = None, ca_file: str | None = None
+    ) -> None:
         """Raises `IndexUnavailable` for an invalid address or an unreadable certificate file."""
         self.location = ", ".join(map(_redact_credentials, urls))
         try:
@@ -106,10 +109,10 @@ class ClusterConnection:
             raise IndexUnavailable(self.location, f"the certificate {ca_file!r} cannot be read ({exc})") from exc
         self._client = AsyncOpenSearch(
             hosts=list(urls),
-            http_auth=(user, password or "") if user else None,
             ssl_context=ssl_context,
             max_retries=0,
             timeout=READ_TIMEOUT_S,
+            **client_options_for(credentials, self.location),
         )
         self.bulk_slots, self.claim_slots = RequestSlots(), RequestSlots()
         self._random = random.Random()  # noqa: S311 - only spreads retries

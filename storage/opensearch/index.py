@@ -7,6 +7,7 @@ from typing import cast
 from storage.embedder import Embedder
 from storage.opensearch import vectors
 from storage.opensearch.catalogue import BucketCatalogue
+from storage.opensearch.cluster_credentials import ClusterCredentials
 from storage.opensearch.connection import ClusterConnection, JsonObject
 from storage.opensearch.mapping import DOCUMENT, PASSAGE, IndexLayout, IndexNames
 from storage.opensearch.reading.compile import all_of
@@ -77,8 +78,7 @@ class OpenSearchIndex:
         tenant: TenantId,
         analysers: Callable[[str], Analyser],
         embedder: Embedder | None,
-        user: str | None = None,
-        password: str | None = None,
+        credentials: ClusterCredentials | None = None,
         ca_file: str | None = None,
         installation: str = "parley",
         shard_count: int = 1,
@@ -92,7 +92,7 @@ class OpenSearchIndex:
         another analyser version, and buckets that an earlier Parley created without outlines, are reindexed. Raises
         `IndexUnavailable` (no response, not OpenSearch 3, user or certificate refused) and `IndexTooNew`.
         """
-        connection = ClusterConnection(urls, user=user, password=password, ca_file=ca_file)
+        connection = ClusterConnection(urls, credentials=credentials, ca_file=ca_file)
         catalogue = BucketCatalogue(connection=connection, names=IndexNames(tenant, installation), analysers=analysers)
         try:
             await catalogue.open()

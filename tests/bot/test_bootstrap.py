@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from bot.admin.source_kinds.source_kind import SourceRequest
 from bot.application import Application
-from bot.bootstrap import open_application
+from bot.bootstrap import open_application, run_index_checkup
 from bot.http_server import build_web_app
 from bot.metrics.service_metrics import ServiceMetrics
 from bot.settings import Settings, load_settings
@@ -50,7 +51,7 @@ async def fill_index(bot: Application) -> None:
 RECEIVING_SCRIPT = """
 import asyncio, sys
 from pathlib import Path
-from bot.bootstrap import open_application
+from bot.bootstrap import open_application, run_index_checkup
 from bot.cli.runtime import build_surfaces
 from bot.settings import load_settings
 
@@ -168,7 +169,7 @@ async def test_the_error_names_an_index_that_cannot_be_reached(tmp_path: Path) -
 _WORKER = """
 import asyncio, sys
 from pathlib import Path
-from bot.bootstrap import open_application
+from bot.bootstrap import open_application, run_index_checkup
 from bot.settings import load_settings
 from tests.bot.diary import Diary
 
@@ -212,3 +213,34 @@ async def test_a_hostile_question_gets_an_answer_like_any_other(home: Settings, 
         finished_turn = await ConversationDriver(bot, name="A\x00\ud800nn").ask_question(hostile)
 
     assert finished_turn.error is None, finished_turn.cause
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"PARLEY_INDEX_USER": "ann", "PARLEY_INDEX_PASSWORD": "open"}, "Basic YW5uOm9wZW4="),
+        ({"PARLEY_INDEX_API_KEY": "os_key"}, "ApiKey os_key"),
+        ({"PARLEY_INDEX_AWS_REGION": "eu-central-1"}, "AWS4-HMAC-SHA256"),
+        ({}, ""),
+    ],
+)
+async def test_the_settings_say_as_whom_the_index_is_asked(
+    variables: dict[str, str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    headers = list[str]()
+
+    async def refuse(request: web.Request) -> web.Response:
+        headers.append(request.headers.get("authorization", ""))
+        return web.json_response({}, status=401)
+
+    app = web.Application()
+    app.router.add_get("/", refuse)
+    async with TestServer(app) as server:
+        url = str(server.make_url("")).rstrip("/")
+        settings = load_settings(tmp_path / "home", {"PARLEY_INDEX_URL": url, **variables}).settings
+        [finding] = await run_index_checkup(settings)
+
+    assert "it refuses this user, password or key" in str(finding.fault)
+    assert [header.removesuffix(header[len(expected) :]) for header in headers] == [expected]

@@ -156,3 +156,17 @@ def test_processes_that_start_at_the_same_time_share_one_key(tmp_path: Path) -> 
     assert len(keys) == 8
     assert len(set(keys)) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["secret.key"]
+
+
+def test_two_ways_to_log_in_to_the_index_are_a_problem(tmp_path: Path) -> None:
+    settings = load_from(tmp_path, PARLEY_INDEX_API_KEY="k", PARLEY_INDEX_AWS_REGION="eu-central-1").settings
+
+    assert settings.find_problems() == [
+        "PARLEY_INDEX_API_KEY is used, and not PARLEY_INDEX_AWS_REGION: set one of them"
+    ]
+    assert load_from(tmp_path, PARLEY_INDEX_AWS_REGION="us-gov-west-1").settings.find_problems() == []
+
+
+def test_a_region_of_aws_is_named_as_aws_does(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match=r"PARLEY_INDEX_AWS_REGION.*not the name of a region"):
+        load_from(tmp_path, PARLEY_INDEX_AWS_REGION="Frankfurt")

@@ -34,7 +34,7 @@ class RecordedConnection(ClusterConnection):
     """A connection that keeps what it sends, in order."""
 
     def __init__(self, urls: Sequence[str]) -> None:
-        super().__init__(urls, user=None, password=None, ca_file=None)
+        super().__init__(urls)
         self.sent_requests: list[SentRequest] = []
 
     async def send_without_retry(

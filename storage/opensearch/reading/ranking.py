@@ -60,9 +60,9 @@ def rank_by_terms(
 ) -> QuerySteps[tuple[PassageHit, ...]]:
     """Returns passages by BM25, best first.
 
-    The server weighs each term by its rarity in the bucket alone. Each score is corrected for the weights that the
-    terms found in the passage have in all buckets; the counts for this are made in the same round trip. The indexes
-    that turn out to be large are added to `large_indexes`; those that it has are asked in another way.
+    The server weighs each term by its rarity in the bucket alone. Of several buckets, each score is corrected for the
+    weights that the terms found in the passage have in all of them; the counts for this are made in the same round
+    trip. The indexes that turn out to be large are added to `large_indexes`; those that it has are asked otherwise.
     """
     occurrences = [Counter(indexed_tokens_of(text, bucket_query.layout.analyser)) for bucket_query in bucket_queries]
     terms = list(dict.fromkeys(term for counts in occurrences for term in counts))[:_MAX_TEXT_TERMS]
@@ -78,14 +78,17 @@ def rank_by_terms(
         for query, counts in zip(bucket_queries, occurrences, strict=True)
     ]
     joins = not asks_each_index and limit <= _MAX_INNER_HITS and len(layouts) <= MAX_JOINED_INDEXES
+    weighed_terms = terms if len(layouts) > 1 else []
     counted, hits_by_index = yield from run_pair_side_by_side(
-        _count_passages_with(terms, layouts, large),
+        _count_passages_with(weighed_terms, layouts, large),
         _find_best_hits(_join_weighed_queries(rankings, joins=joins, alone=large), limit),
     )
     large_indexes.update(
         layout.index for layout, counts in zip(layouts, counted, strict=True) if counts.total > _MAX_SMALL_INDEX
     )
-    weights = _term_weights_of(terms, [counts.by_term for counts in counted], [counts.total for counts in counted])
+    weights = _term_weights_of(
+        weighed_terms, [counts.by_term for counts in counted], [counts.total for counts in counted]
+    )
     hits = [
         _hit_from_response(hit, query.layout, _correct_score(hit, terms, counts, bucket_weights))
         for query, counts, bucket_weights in zip(bucket_queries, occurrences, weights, strict=True)
@@ -115,7 +118,7 @@ def _term_weights_of(
 def _correct_score(
     hit: OpenSearchHit, terms: Sequence[str], counts: Mapping[str, int], weights: Mapping[str, tuple[float, float]]
 ) -> float:
-    """Returns the hit's score times the ratio of both weights of the terms that it matches."""
+    """Returns the hit's score times the ratio of both weights of the terms that it matches; as it is without any."""
     matched = [terms[int(name)] for name in hit.matched_queries]
     pairs = [(weights[term], min(counts[term], _MAX_TERM_REPEATS)) for term in matched if term in weights]
     own = sum(own_weight * count for (_, own_weight), count in pairs)
@@ -276,7 +279,10 @@ def _count_passages_with(
 
 
 def _count_passages_at_once(index: str, terms: Sequence[str]) -> QuerySteps[_PassageCounts]:
-    """Counts in one search, which visits each passage."""
+    """Counts in one search, which visits each passage. Without terms, only the passages."""
+    if not terms:
+        (response,) = yield [build_search_request(index, _PASSAGES)]
+        return _PassageCounts(total=response.total, by_term={})
     term_filters = {f"{position}": _query_for_term(term) for position, term in enumerate(terms)}
     aggregations: JsonObject = {"held": {"filters": {"filters": term_filters}}}
     (response,) = yield [build_search_request(index, _PASSAGES, aggregations)]
@@ -286,7 +292,13 @@ def _count_passages_at_once(index: str, terms: Sequence[str]) -> QuerySteps[_Pas
 
 
 def _count_passages_apart(index: str, terms: Sequence[str]) -> QuerySteps[_PassageCounts]:
-    """Counts in a search for each term, which the server answers from the statistics of the index."""
+    """Counts in a search for each term, which the server answers from the statistics of the index.
+
+    Without terms, nothing is counted: that the index is large is known.
+    """
+    if not terms:
+        yield []
+        return _PassageCounts(total=0, by_term={})
     queries = [_PASSAGES, *map(_query_for_term, terms)]
     total, *counts = yield [replace(build_search_request(index, query), is_counted_apart=True) for query in queries]
     by_term = {term: response.total for term, response in zip(terms, counts, strict=True)}

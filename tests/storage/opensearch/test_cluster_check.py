@@ -15,7 +15,7 @@ from tests.storage.opensearch.conftest import IndexOpener
 
 
 async def check_cluster(url: str, installation: str = "parley", *, needs_vectors: bool = True) -> list[ClusterFinding]:
-    connection = ClusterConnection([url], user=None, password=None, ca_file=None)
+    connection = ClusterConnection([url])
     names = IndexNames(TENANT, installation)
     try:
         return await ClusterCheck(connection=connection, names=names, needs_vectors=needs_vectors).find()
@@ -56,7 +56,17 @@ async def test_a_complete_node_has_no_fault_and_no_index_is_left_behind(
     findings = await check_cluster(opensearch_url, installation)
 
     assert faults_in(findings) == []
-    parts = ["version", "plugins", "rights", "disk", "blocks", "shards", "shard limit", f"bucket {RECEIPTS}"]
+    parts = [
+        "version",
+        "plugins",
+        "rights",
+        "searches",
+        "disk",
+        "blocks",
+        "shards",
+        "shard limit",
+        f"bucket {RECEIPTS}",
+    ]
     assert [finding.what for finding in findings] == parts
     assert "-v2 is in use; 1 from before the last change (parley bucket cleanup" in findings[-1].found
     async with aiohttp.request("GET", f"{opensearch_url}/{installation}-*-check-*") as response:
@@ -103,6 +113,44 @@ async def test_a_block_is_named_with_the_request_that_lifts_it(
     assert faults_in(await check_cluster(opensearch_url, installation)) == []
 
 
+@pytest.mark.servers
+async def test_a_cluster_that_forbids_expensive_searches_is_named_with_the_request_that_allows_them(
+    opensearch_url: str, installation: str
+) -> None:
+    forbidden = {"transient": {"search.allow_expensive_queries": False}}
+    async with aiohttp.request("PUT", f"{opensearch_url}/_cluster/settings", json=forbidden) as response:
+        assert response.status == 200
+    try:
+        faults = faults_in(await check_cluster(opensearch_url, installation))
+    finally:
+        await send_advice(
+            opensearch_url, 'PUT /_cluster/settings {"transient": {"search.allow_expensive_queries": null}}'
+        )
+
+    assert {fault.partition(": ")[2].partition(":")[0] for fault in faults} >= {
+        "it cannot search for passages by conditions on their documents",
+        "it cannot search for parts of words",
+        "it cannot search for misspelled words",
+    }
+    await send_advice(opensearch_url, faults[0])
+    assert faults_in(await check_cluster(opensearch_url, installation)) == []
+
+
+async def test_forbidden_scripts_are_named_with_the_setting() -> None:
+    allowed, refused = (
+        {"status": 200},
+        {"type": "illegal_argument_exception", "reason": "cannot execute [inline] scripts"},
+    )
+    items = [allowed, allowed, allowed, {"status": 400, "error": refused}, allowed]
+
+    faults = await faults_of({"POST /_msearch": (200, {"responses": items})})
+
+    [fault] = [fault for fault in faults if fault.startswith("searches: ")]
+    assert fault.startswith("searches: it cannot search for what compares two fields: ")
+    assert "cannot execute [inline] scripts" in fault
+    assert "script.allowed_types" in fault
+
+
 async def test_a_complete_stand_in_has_no_fault() -> None:
     assert await faults_of({}) == []
     assert await faults_of({}, needs_vectors=False) == []
@@ -124,7 +172,7 @@ async def test_another_server_is_the_only_finding(version: Json, expected: str) 
 async def test_a_refused_user_is_the_only_finding() -> None:
     [fault] = await faults_of({"GET /": (401, {})})
 
-    assert "it refuses this user or password" in fault
+    assert "it refuses this user, password or key" in fault
     assert "PARLEY_INDEX_USER" in fault
 
 

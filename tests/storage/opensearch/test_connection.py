@@ -34,7 +34,7 @@ async def a_server(handler: Handler) -> AsyncGenerator[str]:
 
 @asynccontextmanager
 async def a_connection(url: str) -> AsyncGenerator[ClusterConnection]:
-    connection = ClusterConnection([url], user=None, password=None, ca_file=None)
+    connection = ClusterConnection([url])
     try:
         yield connection
     finally:

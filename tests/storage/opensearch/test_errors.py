@@ -125,11 +125,11 @@ def test_a_total_that_is_not_exact_is_refused() -> None:
 @pytest.mark.parametrize("url", ["index:9200", "ftp://index", "http://", "http://index:port"])
 def test_an_invalid_address_is_refused_by_name(url: str) -> None:
     with pytest.raises(IndexUnavailable, match="address"):
-        ClusterConnection([url], user=None, password=None, ca_file=None)
+        ClusterConnection([url])
 
 
 async def test_the_password_in_an_address_is_not_shown() -> None:
-    connection = ClusterConnection(["https://user:secret@index:9200"], user=None, password=None, ca_file=None)
+    connection = ClusterConnection(["https://user:secret@index:9200"])
     await connection.close()
 
     assert connection.location == "https://index:9200"
@@ -137,7 +137,7 @@ async def test_the_password_in_an_address_is_not_shown() -> None:
 
 def test_a_certificate_that_cannot_be_read_is_named() -> None:
     with pytest.raises(IndexUnavailable, match="certificate"):
-        ClusterConnection(["https://index:9200"], user=None, password=None, ca_file="/no/such/file.pem")
+        ClusterConnection(["https://index:9200"], ca_file="/no/such/file.pem")
 
 
 def test_a_failure_to_put_the_answers_of_shards_together_has_its_cause() -> None:
