@@ -407,11 +407,15 @@ def _waits_for_earlier_turn() -> ColumnElement[bool]:
 
 
 def _has_earlier_of_person(count: int) -> ColumnElement[bool]:
-    """Whether so many earlier turns of the person are due or in progress; one that pauses after a failure is not."""
+    """Whether so many earlier turns of the person are due or in progress; one that pauses after a failure is not.
+
+    Only turns of the same surface count: the processes that answer another one may have been killed for good.
+    """
     return (
         select(_earlier.c.position)
         .where(
             _earlier.c.person == turns.c.person,
+            _earlier.c.surface == turns.c.surface,
             _earlier.c.finished_at.is_(None),
             _earlier.c.position < turns.c.position,
             or_(_earlier.c.worker.is_not(None), _earlier.c.due_at <= bindparam("now")),

@@ -114,6 +114,18 @@ async def test_one_person_with_many_open_turns_does_not_hold_up_another(inbox: T
     assert question_texts(await inbox.claim_due_turns("w2", LEASE, limit=8, limit_per_person=2)) == ["question 3"]
 
 
+async def test_turns_of_a_surface_that_nobody_answers_do_not_hold_up_the_person_elsewhere(inbox: TurnInbox) -> None:
+    for number in (1, 2, 3):
+        await accept_new_turn(inbox, a_turn(number, conversation=f"terminal:{number}", surface="terminal"))
+    await accept_new_turn(inbox, a_turn(4))
+
+    claimed = await inbox.claim_due_turns(
+        "w1", LEASE, limit=8, limit_per_person=1, surfaces=("slack",), share=TurnShare.PROMPT
+    )
+
+    assert question_texts(claimed) == ["question 4"]
+
+
 async def test_a_turn_that_pauses_after_a_failure_does_not_count_against_its_person(inbox: TurnInbox) -> None:
     for number in (1, 2):
         await accept_new_turn(inbox, a_turn(number, conversation=f"slack:T1:C{number}:1"))
