@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/admin.md, and those of Slack's Home tab, from the demo documents: `make pictures`.
+"""Draws pictures of the admin page for docs/admin.md, and of an admin's Home tab in Slack: `make pictures`.
 
 What is drawn is what Parley shows: its own admin page in Chromium, and its own blocks for Slack as a likeness.
 """
@@ -53,6 +53,13 @@ QUESTIONS: Final = {
         "which receipts are above 900 dollars?",
         "list the zeppelins",
     ),
+}
+_ADMIN_PAGES: Final = {
+    "buckets": "/admin",
+    "grants": "/admin/grants",
+    "admins": "/admin/admins",
+    "limits": "/admin/limits",
+    "report": "/admin/report",
 }
 _WORKS: Final = ("hull repair", "engine service", "new rigging", "mast repair")
 _BOATS: Final = ("Tern", "Osprey", "Petrel", "Dunlin")
@@ -123,27 +130,9 @@ async def draw_view(page: BrowserTab, view: Mapping[str, Any], path: Path) -> No
 
 async def draw_admin_page(page: BrowserTab, address: str, folder: Path) -> None:
     await page.set_appearance(width=1000, height=640)
-    shown = {
-        "buckets": ("/admin", ""),
-        "grants": ("/admin/grants", ""),
-        "admins": ("/admin/admins", ""),
-        "limits": ("/admin/limits", ""),
-        "document": ("/admin/document?b=repairs&id={doc}", ""),
-        "review": ("/admin/review?b=repairs", "document.querySelector('.reviews details').open = true"),
-        "schema": (
-            "/admin/schema/entry?b=receipts&f=vendor&title=Vendor&synonyms=shop%0Abills&facet=yes",
-            "",
-        ),
-        "report": ("/admin/report", "window.scrollTo(0, 0)"),
-    }
-    await page.open_address(f"{address}/admin/documents?b=repairs")
-    link = str(await page.evaluate_script("document.querySelector('tbody th a').href"))
-    for name, (path, script) in shown.items():
-        await page.open_address(link if "{doc}" in path else address + path)
-        if script:
-            await page.evaluate_script(script)
-        pictures = "[...document.images].every(picture => picture.complete)"
-        await page.wait_until_true(pictures)
+    for name, path in _ADMIN_PAGES.items():
+        await page.open_address(address + path)
+        await page.wait_until_true("[...document.images].every(picture => picture.complete)")
         await page.save_screenshot(folder / f"{name}.png")
     assert page.page_errors == []
 
