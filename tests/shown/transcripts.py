@@ -19,6 +19,9 @@ _OF_ONE_RUN: Final = {  # what differs at each run, and what stands for it
     re.compile(r"terminal:[\w-]{12}"): "terminal:…",
     re.compile(r"\d+ rows"): "… rows",
     re.compile(r"revision \d{4}"): "revision …",
+    re.compile(r"of \d{4}$", re.MULTILINE): "of …",
+    re.compile(r"\d+ to run"): "… to run",
+    re.compile(r"SQLite [\d.]+"): "SQLite …",
     re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00"): "…",
 }
 

@@ -1,0 +1,130 @@
+"""Records the rows that an earlier Parley writes, in `rows/REVISION.jsonl`. Each file was made with its own version:
+
+    git worktree add ../earlier COMMIT   # the last one of the revision; install it into an environment of its own
+    python -m tests.bot.upgrades.record_rows ../earlier-environment/bin/python
+
+With that version's command line it loads receipts, grants and groups, asks, clicks, exports, and accepts questions that
+it does not answer. What the version does not have yet is left out. The format is that of a backup, uncompressed.
+"""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, MetaData, create_engine, select
+
+from storage.sql.backup_format import BackupHeader, BackupWriter
+from storage.sql.database_url import parse_database_url, sqlite_url_for
+from storage.sql.migrations.upgrade import read_current_revision
+from storage.sql.tables import restored_type_of
+from tests.cli.conftest import RECEIPTS
+
+ROWS: Final = Path(__file__).parent / "rows"
+COUNTED, LISTED, CLICKED, OPEN = (f"terminal:{name}" for name in ("counted", "listed", "clicked", "open"))
+OPEN_COUNT: Final = 3
+_HOME_NAME: Final = "/srv/parley"  # in the place of the folder in which the version ran
+
+# Accepts the question and ends, as if the process had been killed before it answered.
+_ACCEPT_ONLY: Final = """
+import os
+from bot.cli import main
+try:
+    from bot.application import Application as application
+except ImportError:
+    from bot.bootstrap import Bot as application
+
+async def end_at_once(self, turn, **options):
+    os._exit(0)
+
+setattr(application, "run_turn" if hasattr(application, "run_turn") else "run", end_at_once)
+main()
+"""
+_RUN: Final = "from bot.cli import main; main()"
+
+
+class EarlierParley:
+    """The command line of the version that is installed for this interpreter."""
+
+    def __init__(self, python: Path, home: Path) -> None:
+        self._python, self._home = python, home
+        self._environment = {"PATH": os.environ["PATH"], "PARLEY_HOME": str(home), "PARLEY_SECRET_KEY": "k" * 32}
+
+    def run_command(self, *words: str, program: str = _RUN, is_required: bool = True) -> str:
+        completed = subprocess.run(
+            [self._python, "-c", program, *words],
+            cwd=self._home,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if is_required and completed.returncode:
+            raise SystemExit(f"parley {' '.join(words)}: {completed.stderr}")
+        return completed.stdout
+
+    def ask(self, question: str, conversation: str) -> dict[str, list[dict[str, str]]]:
+        return json.loads(self.run_command("ask", question, "--conversation", conversation, "--json"))
+
+
+def fill_home(parley: EarlierParley, home: Path) -> None:
+    (home / "receipts.jsonl").write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
+    parley.run_command("ingest", "receipts.jsonl", "--bucket", "receipts")
+    (home / "letters").mkdir()
+    (home / "letters" / "letter.txt").write_text("A letter about the receipts.", encoding="utf-8")
+    words = ("source", "add", "folder", str(home / "letters"), "--bucket", "letters")
+    parley.run_command(*words, is_required=False)
+    parley.run_command("source", "sync", is_required=False)
+    parley.run_command("grant", "receipts", "everyone")
+    parley.run_command("group", "create", "buyers")
+    parley.run_command("group", "add", "buyers", "slack:T1:U2")
+    parley.run_command("grant", "receipts", "group:buyers")
+    parley.ask("How many receipts from Kestrel?", COUNTED)
+    parley.ask("Receipts from Kestrel", LISTED)
+    choices = parley.ask("How many receipts from Harbor?", CLICKED)["choices"]
+    for choice in choices[:2]:
+        parley.run_command("ask", "--conversation", CLICKED, "--choose", choice["id"], is_required=False)
+    parley.run_command("saved", "add", "Receipts from Kestrel", "--every", "day", is_required=False)
+    for number in range(OPEN_COUNT):
+        words = ("ask", "How many receipts from Harbor?", "--conversation", f"{OPEN}{number}")
+        parley.run_command(*words, program=_ACCEPT_ONLY)
+
+
+def write_rows(connection: Connection, path: Path) -> BackupHeader:
+    metadata = MetaData()
+    metadata.reflect(connection, only=lambda name, _: name not in ("alembic_version", "write_checks"))
+    for table in metadata.tables.values():
+        for column in table.columns:
+            column.type = restored_type_of(column.type)
+    revision = read_current_revision(connection)
+    header = BackupHeader(revision=str(revision), engine="sqlite", created_at="", files={})
+    with gzip.GzipFile(path, "wb") as file:
+        writer = BackupWriter(file)
+        writer.write_header(header)
+        for table in metadata.sorted_tables:
+            writer.start_table(table)
+            for row in connection.execute(select(table).order_by(*table.primary_key)):
+                writer.write_row(tuple(row))
+        writer.write_end()
+    return header
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        home, packed = Path(name) / "home", Path(name) / "rows"
+        home.mkdir()
+        fill_home(EarlierParley(Path(sys.argv[1]).absolute(), home), home)
+        engine = create_engine(parse_database_url(sqlite_url_for(home / "parley.db")))
+        with engine.begin() as connection:
+            header = write_rows(connection, packed)
+        engine.dispose()
+        text = gzip.decompress(packed.read_bytes()).decode().replace(str(home), _HOME_NAME)
+        (ROWS / f"{header.revision}.jsonl").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

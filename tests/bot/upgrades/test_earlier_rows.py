@@ -1,0 +1,111 @@
+"""What earlier versions have written is upgraded and goes on: open questions, conversations, buttons, grants.
+
+`rows/` has what each version wrote with its own program (`record_rows.py`).
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import Connection, select
+
+from bot.bootstrap import open_application
+from bot.ids import ChoiceId
+from bot.settings import load_settings
+from bot.surface.inbound import ButtonClick
+from storage.ingest.pipeline import ingest_files
+from storage.search.ids import BucketId
+from storage.sql.backup_format import RowValues
+from storage.sql.database import SqlDatabase
+from storage.sql.migrations import HEAD
+from storage.sql.migrations.upgrade import read_current_revision
+from tests.bot.conftest import ConversationDriver, running_workers, wait_until
+from tests.bot.fakes import FakeChat
+from tests.bot.upgrades.earlier_databases import create_earlier_database, list_recorded_revisions, reflect_tables
+from tests.bot.upgrades.record_rows import COUNTED, LISTED, OPEN, OPEN_COUNT
+from tests.cli.conftest import RECEIPTS
+from tests.contracts.sql.databases import SetClock
+from tests.contracts.sql.databases import database_url as database_url
+from tests.contracts.sql.databases import sqlite_database as sqlite_database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradedDatabase:
+    """`rows`: what the earlier version had written, by table. `clock`: stands a minute after its last message."""
+
+    database: SqlDatabase
+    rows: Mapping[str, Sequence[RowValues]]
+    clock: SetClock
+
+    def find_choice(self, conversation: str, label: str) -> ChoiceId:
+        """The id of a button that the earlier version has offered there."""
+        offers = {row["id"] for row in self.rows["clarifications"] if row["conversation"] == conversation}
+        [choice] = [row for row in self.rows["choices"] if row["clarification"] in offers and row["label"] == label]
+        return ChoiceId(choice["id"])
+
+
+@pytest_asyncio.fixture(params=list_recorded_revisions())
+async def upgraded(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[UpgradedDatabase]:
+    rows, clock = await create_earlier_database(database_url, request.param), SetClock()
+    clock.now = max(row["received_at"] for row in rows["turns"]) + timedelta(minutes=1)
+    database = await SqlDatabase.open(database_url, clock=clock)
+    yield UpgradedDatabase(database=database, rows=rows, clock=clock)
+    await database.close()
+
+
+def read_all_rows(connection: Connection) -> dict[str, list[RowValues]]:
+    return {
+        name: [dict(row) for row in connection.execute(select(table)).mappings()]
+        for name, table in reflect_tables(connection).items()
+    }
+
+
+def test_the_first_version_is_among_those_recorded() -> None:
+    assert list_recorded_revisions()[0] == "0001"
+    assert len(list_recorded_revisions()) >= 5
+
+
+async def test_no_row_is_lost_and_no_column_of_a_row_is_changed(upgraded: UpgradedDatabase) -> None:
+    present = await upgraded.database.run_read(read_all_rows)
+
+    assert await upgraded.database.run_read(read_current_revision) == HEAD
+    assert len(upgraded.rows["turns"]) > OPEN_COUNT
+    for table, rows in upgraded.rows.items():
+        kept = [{name: row[name] for name in rows[0].keys() & row.keys()} for row in present[table]] if rows else []
+        for row in rows:
+            assert {name: row[name] for name in row.keys() & present[table][0].keys()} in kept, table
+
+
+async def test_open_questions_are_answered_and_conversations_go_on(upgraded: UpgradedDatabase, tmp_path: Path) -> None:
+    home, chat = tmp_path / "new-home", FakeChat()
+    variables = {"PARLEY_EMBEDDER": "none", "PARLEY_SECRET_KEY": "k" * 32}
+    receipts, letter = tmp_path / "receipts.jsonl", tmp_path / "letter.txt"
+    receipts.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
+    letter.write_text("A letter about the receipts.", encoding="utf-8")
+    async with open_application(
+        load_settings(home, variables).settings,
+        clock=upgraded.clock,
+        database=upgraded.database,
+        outboxes={"terminal": chat},
+    ) as bot:
+        await ingest_files(bot.index, [receipts], extractor=bot.extractor, bucket=BucketId("receipts"))
+        if upgraded.rows.get("sources"):  # the first version had none
+            await ingest_files(bot.index, [letter], extractor=bot.extractor, bucket=BucketId("letters"))
+        async with running_workers(bot):
+            await wait_until(lambda: len(chat.messages) == OPEN_COUNT)
+        listed = ConversationDriver(bot, surface="terminal", conversation=LISTED)
+        clicked = await bot.run_turn(await listed.accept_body(ButtonClick(upgraded.find_choice(LISTED, "2021"))))
+        counted = ConversationDriver(bot, surface="terminal", conversation=COUNTED)
+        followed = await counted.ask_question("only those from 2021")
+        subjects = {grant.subject for grant in await bot.grants.list_grants()}
+
+    answered = [message for message in chat.messages.values() if message.conversation.startswith(OPEN)]
+    assert sorted(message.conversation for message in answered) == [f"{OPEN}{number}" for number in range(OPEN_COUNT)]
+    assert all("40 receipts" in str(message.reply.parts) for message in answered)
+    assert (clicked.result["outcome"], clicked.result["count"]) == ("answer", 10)
+    assert (followed.result["outcome"], followed.result["count"]) == ("answer", 10)
+    assert {"everyone", "group:buyers"} <= subjects
