@@ -41,6 +41,7 @@ async def test_each_call_is_passed_on_by_its_name(tmp_path: Path) -> None:
     assert set(await index.load_bucket_names()) == {RECEIPTS}
     assert (await index.load_bucket_sizes())[RECEIPTS].document_count == 1
     assert set(await index.load_digests(RECEIPTS)) == {document.doc_id}
+    assert set(await index.load_ingestion_days(RECEIPTS)) == {document.doc_id}
     assert [record.doc_id async for batch in index.scan_records(RECEIPTS) for record in batch] == [document.doc_id]
     assert set(await index.load_vector_states()) == {RECEIPTS}
     assert (await index.measure_outdated_passages(RECEIPTS)).passage_count == 0
