@@ -17,7 +17,9 @@ _MAX_SENTENCE_CHARACTERS = 300
 
 
 def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
-    """The most informative fields, then the most informative sentences, by heading and page."""
+    """The most informative fields, then the most informative sentences, by heading and page; of a row all cells."""
+    if facts.row_lines:
+        return _compose_row(facts, review)
     grid = table_of_records([facts.record], review.leg.search, review.question_context.schemas, caption="")
     known = zip(grid.columns[1:], grid.rows[0][1:], strict=True)
     fields = " · ".join(
@@ -36,6 +38,21 @@ def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
         sentences.append(f"- “{format_quotation(sentence.quote.text, _MAX_SENTENCE_CHARACTERS)}” [{marker}]")
     return ComposedLeg(
         sentences=tuple(sentences),
+        separator="\n",
+        citations=cite_quotes(facts.quotes),
+        fallback=_quote_beginning([facts.document]),
+    )
+
+
+def _compose_row(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
+    *cells, last = (f"- {format_quotation(line, _MAX_SENTENCE_CHARACTERS)}" for line in facts.row_lines)
+    return ComposedLeg(
+        sentences=(
+            *_describe_summarised(facts.summarised_count, review),
+            f"**{escape_markdown(facts.document.title)}**",
+            *cells,
+            f"{last} [1]",
+        ),
         separator="\n",
         citations=cite_quotes(facts.quotes),
         fallback=_quote_beginning([facts.document]),

@@ -54,7 +54,7 @@ MIN_LIKELY_SCORE = 0.6  # from which any other sentence is quoted
 MIN_SURE_SCORE = 0.7  # from which a sentence with a value of the asked kind is quoted without a reserve
 MIN_SURE_LIKELY_SCORE = 0.8  # the same for any other sentence
 MIN_SETTLING_SCORE = 0.7  # from which a sentence settles a yes-or-no question of which it holds only a part
-MIN_CLOSEST_SCORE = 0.5  # from which it is quoted as what comes closest: of those below, one in eleven answers
+MIN_CLOSEST_SCORE = 0.4  # from which it is quoted as what comes closest, with up to two others
 MIN_NEAR_SCORE = 0.2  # from which its document is offered; below, it has nothing to do with the question
 
 

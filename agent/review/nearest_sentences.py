@@ -26,13 +26,15 @@ async def show_nearest_sentences(
 ) -> Enough | LegClarification:
     """Returns the outline of one document with the sentences nearest to the question instead of its own.
 
-    Other decisions are kept, and an outline of a document in which nothing has to do with the question.
+    Other decisions are kept, an outline of a document in which nothing has to do with the question, and a row of a
+    table, of which all cells are shown.
     """
     answer_form, facts = review.leg.answer_form, decision.facts
     if (
         not isinstance(answer_form, SummariseDocuments)
         or not answer_form.is_for_question
         or not isinstance(facts, OutlineFacts)
+        or facts.row_lines
         or not isinstance(decision, Enough)
     ):
         return decision

@@ -32,6 +32,7 @@ from agent.evidence.evidence_score import (
     MIN_SURE_LIKELY_SCORE,
     MIN_SURE_SCORE,
     AssessedSentence,
+    EvidenceFeatures,
     score_evidence,
 )
 from agent.evidence.question_words import WeighedQuestion
@@ -81,6 +82,8 @@ _MAX_QUOTED_SENTENCES = 3
 _MIN_NUMBER_SCORE = 0.7  # 0 to 1, of a sentence with some number, or with one that could be counted
 _MIN_POSSIBLE_SHARE = 0.15  # of what is asked, that a sentence with a value of the asked kind must hold
 _ASSESSED_SENTENCES = 8  # the best ones with a value of the asked kind
+# Of the best of the sentences that come closest, and at least, for the score of a further one.
+_MIN_CLOSEST_SHARE, _MIN_OTHER_SCORE = 0.5, 0.25
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
 _MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
 _SENTENCE_END = re.compile(r"(?<=[.?!;:])\s+")
@@ -97,6 +100,7 @@ class _PartAnswer:
     score: float  # 0 to 1, that it answers
     is_possible: bool  # it may answer by its kind
     assessed: AssessedSentence
+    others: tuple["_PartAnswer", ...] = ()  # the next best sentences, best first
 
     @property
     def is_enough(self) -> bool:
@@ -182,18 +186,28 @@ async def _answer_part(
     possible = list[ScoredSentence]() if is_elsewhere else _possible_sentences(evidence, decision)
     assessed = [
         (sentence, await evidence.assess_sentence(sentence, meanings))
-        for sentence in (possible or evidence.sentences)[: _ASSESSED_SENTENCES if possible and evidence.kinds else 1]
+        for sentence in (possible or evidence.sentences)[:_ASSESSED_SENTENCES]
     ]
-    sentence, features = max(assessed, key=lambda pair: score_evidence(pair[1]))
-    score = score_evidence(features)
-    is_enough = bool(possible) and score >= _floor_for(sentence, evidence, decision) and _may_answer(sentence, evidence)
-    return _PartAnswer(
-        evidence=evidence,
-        sentence=sentence,
-        score=score,
-        is_possible=bool(possible),
-        assessed=AssessedSentence(doc_id=sentence.line.passage.hit.doc_id, features=features, is_enough=is_enough),
-    )
+    chosen = max(assessed, key=lambda pair: score_evidence(pair[1])) if possible and evidence.kinds else assessed[0]
+    others = sorted((pair for pair in assessed if pair is not chosen), key=lambda pair: -score_evidence(pair[1]))
+
+    def build_answer(
+        sentence: ScoredSentence, features: EvidenceFeatures, others: tuple[_PartAnswer, ...] = ()
+    ) -> _PartAnswer:
+        score = score_evidence(features)
+        may_answer = bool(possible) and _may_answer(sentence, evidence)
+        is_enough = may_answer and score >= _floor_for(sentence, evidence, decision)
+        doc_id = sentence.line.passage.hit.doc_id
+        return _PartAnswer(
+            evidence=evidence,
+            sentence=sentence,
+            score=score,
+            is_possible=bool(possible),
+            assessed=AssessedSentence(doc_id=doc_id, features=features, is_enough=is_enough),
+            others=others,
+        )
+
+    return build_answer(*chosen, tuple(build_answer(*pair) for pair in others[: _MAX_QUOTED_SENTENCES - 1]))
 
 
 def _floor_for(sentence: ScoredSentence, evidence: RankedEvidence, decision: Enough | LegClarification) -> float:
@@ -255,7 +269,8 @@ def _show_closest(
     """Returns a report of what comes closest instead of a quotation that does not hold enough of the question.
 
     `near`: a sentence for each part that one has to do with. It is quoted if it may answer, or is of a document that
-    the question names; else its document is only offered. Other decisions are kept.
+    the question names; else its document is only offered. Of a question of one part the next best sentences are quoted
+    too: where the best one does not answer, one of them does as often. Other decisions are kept.
     """
     if isinstance(decision.facts, NoMentionFacts):
         near = [answer for answer in near if answer.sentence.names_share >= _MIN_NAMES_SHARE]
@@ -265,6 +280,12 @@ def _show_closest(
         return decision
     is_named = isinstance(decision.facts, NoMentionFacts)
     closest = [answer for answer in near if is_named or answer.score >= MIN_CLOSEST_SCORE]
+    if len(closest) == len(near) == 1:
+        closest += [
+            other
+            for other in closest[0].others
+            if other.score >= max(_MIN_CLOSEST_SHARE * closest[0].score, _MIN_OTHER_SCORE)
+        ]
     facts = NoAnswerFacts(
         unknown_words=decision.facts.unknown_words if isinstance(decision.facts, NoAnswerFacts) else (),
         closest=_merge_answers(closest),

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer, resume
-from agent.outcome import Answer, Choice, Clarify
+from agent.outcome import Answer, Choice, Clarify, OutcomeKind
 from storage.search.ids import BucketId, FieldName
 from storage.search.refinement import UseForm, apply_to_plan
 from storage.search.schema import FieldType, Schema, SchemaField
@@ -134,3 +134,14 @@ async def test_a_row_that_words_and_meaning_find_is_offered(context: AgentContex
     outcome = await _ask(context, "is lidorin dangerous for anybody")
 
     assert ("Lidorin", 1) in [(choice.label, choice.count) for choice in outcome.choices]
+
+
+@pytest.mark.asyncio
+async def test_the_next_best_sentences_are_quoted_with_the_closest(context: AgentContext) -> None:
+    outcome = await _ask(context, "how many years are old letters kept here")
+
+    assert outcome.kind is OutcomeKind.NO_RESULTS
+    assert [citation.text for citation in outcome.citations] == [
+        "Notes: kept for 7 years",
+        "Scans and pictures: kept for 5 years",
+    ]
