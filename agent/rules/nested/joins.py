@@ -21,6 +21,7 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_TRIED_VALUES = 12
+_WORDS_BEFORE_DAYS = frozenset("since until till before after".split())  # also synonyms of a first or last day
 _IDENTIFIER_STEMS = frozenset({"id", "no", "number", "code", "name", "ref"})
 MIN_SHARED_VALUES = 3
 _MAX_SHARED_VALUES = 200
@@ -233,7 +234,9 @@ def takes_day_of_outer(
 
 def _stems_of(words: str, lexicon: BucketLexicon) -> frozenset[str]:
     return frozenset(
-        token.stem for token in tokenize_question(words, lexicon.analyser) if token.word not in PREPOSITIONS
+        token.stem
+        for token in tokenize_question(words, lexicon.analyser)
+        if token.word not in PREPOSITIONS | _WORDS_BEFORE_DAYS
     )
 
 
