@@ -47,8 +47,12 @@ _EMPTY_LAST_WORDS = frozenset({"name", "date", "at", "on", "value", "amount", "t
 _EMPTY_DATE_WORDS = frozenset({"date", "day", "time", "of", "on", "at", "the", "when"})  # at both ends of a date's name
 _CONTAINER_WORDS = frozenset(
     "table tables data dataset list lists sheet sheets docs documents file files records export catalog catalogue "
-    "database db csv collection archive all".split()
+    "database db csv collection archive all master main current new latest final version copy".split()
 )
+_DATED_WORD = re.compile(r"(?:[a-z]{3,9})?\d{2,4}|[qh][1-4]|[qh][1-4]\d{2,4}")  # "2031", "nov31", "q3"
+# A table of this name has rows of what the word before says, as an "incident log" does; a rota of people has shifts.
+_HOLDING_WORDS = frozenset("log logbook register record book ledger tracker index diary history overview".split())
+_ROTA_WORDS = frozenset("rota roster".split())
 _MONTH_WORDS = frozenset(ENGLISH_MONTH_NUMBERS)
 _MAX_TABLE_NOUN_WORDS = 3
 _EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
@@ -151,7 +155,9 @@ def nouns_for_bucket(
     names, which are left out, like words that are a value.
     """
     words = words_in_name(bucket)
-    while len(words) > 1 and (words[-1] in _CONTAINER_WORDS or words[-1].isdigit() or _is_participle_of_plural(words)):
+    while len(words) > 1 and (
+        words[-1] in _CONTAINER_WORDS | _MONTH_WORDS or _is_dated(words[-1]) or _is_participle_of_plural(words)
+    ):
         words.pop()
     if not words or not words[-1].isalpha():
         return ()
@@ -163,6 +169,7 @@ def nouns_for_bucket(
     english = () if foreign is None else foreign.english
     others = [form for noun in english for form in singular_and_plural_of(noun)]
     others += [noun for name in (*full_names[:1], singular, *english) for noun in document_nouns.get(name, ())]
+    others += [noun for name in _names_of_held(words) for noun in (name, *document_nouns.get(name, ()))]
     if language == "de":
         others += [
             word for group in _load_thesaurus().groups_by_name.get((singular,), ()) for word in group.german_words
@@ -172,6 +179,29 @@ def nouns_for_bucket(
         others = [noun for noun in others if noun not in _OPPOSITE_QUALIFIERS.get(words[0], ())]
     free_words = (word for word in others if _phrase_of(word) not in reserved and not has_value(word))
     return tuple(dict.fromkeys([*full_names, singular, plural, *free_words]))
+
+
+def _is_dated(word: str) -> bool:
+    """ "2031", "nov31", "q3": a year or a part of one; not "aisle12"."""
+    return word.isdigit() or (
+        _DATED_WORD.fullmatch(word) is not None and (word[0] in "qh" or word.rstrip("0123456789") in _MONTH_WORDS)
+    )
+
+
+def _names_of_held(words: Sequence[str]) -> Iterator[str]:
+    """ "incident log": yields the singular and plural of what a log or a register holds; "shift" of a rota."""
+    *before, last = words
+    if last in _ROTA_WORDS:
+        yield from ("shift", "shifts")
+    elif before and singular_and_plural_of(last)[0] in _HOLDING_WORDS:
+        yield from _forms_of_name(before)
+        expanded = expand_abbreviations(before[-1])
+        yield from _forms_of_name([*before[:-1], *expanded]) if expanded != before[-1:] else ()
+
+
+def _forms_of_name(words: Sequence[str]) -> Iterator[str]:
+    for noun in singular_and_plural_of(words[-1]):
+        yield from dict.fromkeys((" ".join([*words[:-1], noun]), noun))
 
 
 def _is_participle_of_plural(words: Sequence[str]) -> bool:

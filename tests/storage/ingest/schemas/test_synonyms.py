@@ -118,10 +118,24 @@ def test_a_date_is_not_asked_for_by_who_or_where() -> None:
 
 @pytest.mark.parametrize(
     ("bucket", "noun"),
-    [("personnel_2031", "people"), ("lessons_taught", "lessons"), ("workOrders", "job"), ("pets", "animal")],
+    [
+        ("personnel_2031", "people"),
+        ("lessons_taught", "lessons"),
+        ("workOrders", "job"),
+        ("pets", "animal"),
+        ("incident log 2031", "incidents"),
+        ("loan register", "loan"),
+        ("visitors_book", "guest"),
+        ("helper rota 2031", "shifts"),
+        ("engine_temps_oct-nov_2031", "temps"),
+    ],
 )
 def test_a_bucket_gets_the_everyday_nouns(bucket: str, noun: str) -> None:
     assert noun in nouns_for_bucket(bucket)
+
+
+def test_a_person_of_a_rota_is_none_of_its_rows() -> None:
+    assert "helper" not in nouns_for_bucket("helper rota")
 
 
 def test_a_value_is_no_noun_of_the_bucket() -> None:
