@@ -58,6 +58,7 @@ FILLER_WORDS = frozenset(
     covered featuring totalling totaling amounting costing housed packaged executed entered concluded created produced
     stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
     interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
+    employ employs employing
     else altogether roughly simply ever sort sorted already nearly anywhere somewhere obviously maybe perhaps probably
     basically counting too around throughout everywhere wherever""".split()
 )
@@ -149,6 +150,7 @@ COMPARATORS = frozenset(
 PREPOSITIONS = frozenset(
     "in on at by for from with of to under over within as during into onto per via through against about".split()
 )
+OWING_WORDS = frozenset("owe owes owed owing".split())
 NEGATION_PAIRS = frozenset(
     {("other", "than"), ("apart", "from"), ("aside", "from"), ("leaving", "out"), ("leave", "out"), ("rather", "than")}
 )

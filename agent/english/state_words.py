@@ -122,7 +122,7 @@ LASTING_PHRASES = _kinds_by_phrase(
     ("in service, in use, in operation, operational", _THINGS),
     ("on loan, out on loan, still out, currently out, not back, lent out", (EndKind.LOAN,)),
     ("outstanding", (EndKind.PAYMENT, EndKind.LOAN, EndKind.TASK)),
-    ("owing, owed, unsettled", (EndKind.PAYMENT,)),
+    ("owing, owed, owe, owes, unsettled, unpaid", (EndKind.PAYMENT,)),
     ("open, unfinished, unresolved, in progress, not done, not over, undecided", (EndKind.TASK,)),
 )
 # What a named document, or a part of it, is until its term ends: "is the *licence* of Ida Berg still valid".
@@ -130,6 +130,7 @@ VALIDITY_PHRASES: tuple[Phrase, ...] = tuple(_phrases_of("valid, good, current, 
 ENDED_PHRASES = _kinds_by_phrase(
     ("dead, deceased, no longer alive", (EndKind.LIFE,)),
     ("former, ex, past, gone, bygone, no longer active", ANY_KIND),
+    ("leaver, leavers, ex-employees, ex-staff", _PEOPLE),
     ("not with us any more, not with us anymore, not here any more, not here anymore", ANY_KIND),
     ("no longer employed, no longer on the team, no longer on the payroll", _PEOPLE),
     ("done, over, dealt with, sorted out, wrapped up, finished with", (EndKind.TASK,)),

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.english.function_words import AGGREGATE_WORDS, FILLER_WORDS, GROUPING_WORDS, MONEY_WORDS, SPENDING_NOUNS
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    FILLER_WORDS,
+    GROUPING_WORDS,
+    MONEY_WORDS,
+    OWING_WORDS,
+    SPENDING_NOUNS,
+)
 from agent.english.gradable_adjectives import nouns_beside
 from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
@@ -66,7 +73,8 @@ def _numeric_mentions(reading: BucketReading, lexicon: BucketLexicon, words: Seq
         and link.meaning not in grouped
         and not reading.literal_tokens & set(range(link.first, link.last))
     ]
-    for mention in (*asked, *others):
+    owed = {link.meaning for link in reading.links if words[link.first] in OWING_WORDS}  # "how much rent is *owed*"
+    for mention in sorted((*asked, *others), key=lambda mention: mention not in owed):
         if mention.column is None and lexicon.get_field(mention.field).type in NUMERIC_TYPES:
             yield mention
 

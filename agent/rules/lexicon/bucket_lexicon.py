@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 
 from agent.decomposition import VocabularyLookup
@@ -24,6 +24,7 @@ from agent.english.function_words import (
     MODAL_VERBS,
     NEGATIONS,
     ORDERING_WORDS,
+    OWING_WORDS,
     PEOPLE_NOUNS,
     QUESTION_WORDS,
     STOP_WORDS,
@@ -54,6 +55,7 @@ _STOP_WORDS_IN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"
 _STOP_WORDS_IN_FLAGS = FORMS_OF_BE | {"not", "t"}
 _STOP_WORDS_IN_PHRASES = _STOP_WORDS_IN_NAMES | _STOP_WORDS_IN_FLAGS
 _NEGATIVE_PREFIXES = ("un", "non")
+_UNPAID_WORD, _OWING_SHARE = "unpaid", 0.6
 _WORDS_AFTER_PARTICIPLE = frozenset({"or", "and", "but", "yet", "anywhere"})
 _EXACT_VALUE_BONUS, _EXACT_NOUN_BONUS = 0.15, 0.3  # weight added to a meaning that is spelled exactly like the words
 _NEGATED_WEIGHT = 1.9  # weight per word: more than a field's name, less than a value
@@ -76,6 +78,12 @@ _MIN_NAME_LENGTH, _WHOLE_NOUN_WEIGHT = 2, 2.7  # content words of a noun, and th
 _TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes before those that mention the name
 
 
+def _weigh_owing(owing: Set[int], link: SpanLink) -> SpanLink:
+    """Returns the link, weaker if it rests on a word for owing: a bucket that has the word itself comes first."""
+    rests_on_owing = not owing.isdisjoint(range(link.first, link.last))
+    return replace(link, weight=_OWING_SHARE * link.weight) if rests_on_owing else link
+
+
 class BucketLexicon(PhraseMeanings):
     """What the words of a question may mean in one bucket."""
 
@@ -93,7 +101,16 @@ class BucketLexicon(PhraseMeanings):
 
         The links of recent texts are kept, since several steps look up the same text.
         """
-        return self._links_of_recent(tuple(tokens))
+        read = tuple(map(self._read_owing, tokens))
+        links = self._links_of_recent(read)
+        owing = {index for index, token in enumerate(tokens) if token is not read[index]}
+        return tuple(map(partial(_weigh_owing, owing), links)) if owing else links
+
+    def _read_owing(self, token: QuestionToken) -> QuestionToken:
+        """ "What do we *owe* them": what is not paid, unless the bucket has the word itself: "amount owed"."""
+        if token.word not in OWING_WORDS or token.is_quoted or self._knows_stem(token.stem):
+            return token
+        return replace(token, word=_UNPAID_WORD, stem="".join(self._stems_in(_UNPAID_WORD)))
 
     def _find_all_links(self, tokens: tuple[QuestionToken, ...]) -> tuple[SpanLink, ...]:
         return tuple(self._find_unexplained_links(tokens))

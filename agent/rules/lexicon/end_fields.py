@@ -23,6 +23,7 @@ from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_ENDED_SHARE = 0.95  # of the documents may have an end; where nearly all have one, it is not a mark of the past
 _MAX_STATUS_VALUES = 20
+_PAID_VALUES = frozenset("paid settled bezahlt beglichen payé pagado".split())
 # The kinds that tell whether the thing itself is still there, then those that are open or closed.
 _OWN_KINDS = (EndKind.LIFE, EndKind.STAY, EndKind.USE, EndKind.TERM)
 _OPEN_KINDS = (EndKind.LOAN, EndKind.TASK)
@@ -71,7 +72,13 @@ class EndFields:
             if (vocabulary := vocabularies.get(field.name)) is not None
             and (end_field := _end_field_of(field, vocabulary, document_count, nouns)) is not None
         ]
-
+        self._payment_statuses = [
+            EndField(name=field.name, type=field.type, kind=EndKind.PAYMENT, ended_values=paid)
+            for field in schema.fields
+            if is_status(field)
+            and (vocabulary := vocabularies.get(field.name)) is not None
+            and (paid := _values_among(vocabulary, _PAID_VALUES))
+        ]
         starts = [
             StartField(name=field.name, latest_day=str(vocabulary.high or ""))
             for field in schema.fields
@@ -89,7 +96,8 @@ class EndFields:
         The fields of one kind belong together: who is still there has neither left nor died.
         """
         if kinds in _STRICT_KINDS:
-            return self._fields_of(kinds[0]) if kinds[0] in _OWN_KINDS else self._sole_field_of(kinds[0])
+            found = self._fields_of(kinds[0]) if kinds[0] in _OWN_KINDS else self._sole_field_of(kinds[0])
+            return found or (self._payment_statuses[:1] if kinds == (EndKind.PAYMENT,) else ())
         for kind in kinds:
             found = self._fields_of(kind) if kind in _OWN_KINDS else self._sole_field_of(kind)
             if found:
@@ -132,7 +140,7 @@ def _end_field_of(
 ) -> EndField | None:
     words = name_words_of(field)
     if is_status(field) and 1 < len(vocabulary.values) <= _MAX_STATUS_VALUES:
-        ended = tuple(sorted(value.value for value in vocabulary.values if fold_text(value.value) in ENDED_STATUSES))
+        ended = _values_among(vocabulary, ENDED_STATUSES)
         is_split = 0 < len(ended) < len(vocabulary.values)
         return EndField(name=field.name, type=field.type, kind=None, ended_values=ended) if is_split else None
     if field.type is FieldType.FLAG:
@@ -147,6 +155,10 @@ def _end_field_of(
     if kind is None or not (may_be_ahead or vocabulary.document_count <= _MAX_ENDED_SHARE * document_count):
         return None
     return EndField(name=field.name, type=field.type, kind=kind, latest_day=str(vocabulary.high or ""))
+
+
+def _values_among(vocabulary: FieldVocabulary, words: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(value.value for value in vocabulary.values if fold_text(value.value) in words))
 
 
 def _tells_start(field: SchemaField, nouns: frozenset[str]) -> bool:

@@ -20,8 +20,9 @@ _AUXILIARIES = frozenset("did does".split())
 _VERBS_OF_HAVING = frozenset("have own do need get".split())
 _WORDS_OF_FRAGMENTS = frozenset("and or what about how for ok then with by from".split())  # "what about bas?"
 _CONJUNCTIONS = frozenset({"or", "and", "vs", "versus"})
+_VERBS_OF_PAYING = frozenset("owe owes unpaid pay paid bill billed charge charged".split())  # "what do we owe kerr"
 _TIME_WORDS = frozenset(
-    "this last next since still yet already today yesterday tomorrow pls please thx thanks too".split()
+    "this last next since still yet already today yesterday tomorrow pls please thx thanks too now currently".split()
 )
 _NO_NAME = re.compile(r"\w+(?:ing|ed|ly)")
 _MIN_LETTERS = 3
@@ -54,6 +55,8 @@ def is_uncapitalised_name(tokens: Sequence[QuestionToken], first: int, last: int
     ends_phrase = ends_phrase or (following is not None and following.begins_sentence)
     if before in _WORDS_BEFORE_NAMES:
         return ends_phrase
+    if before in _VERBS_OF_PAYING and ends_phrase and not any(map(is_ordinary_word, words)):
+        return True
     is_predicate = before in FORMS_OF_BE and first > 1  # "which boats are electrical"
     if ends_phrase and before in STOP_WORDS and not is_predicate and not any(map(is_ordinary_word, words)):
         return True  # "who has the pixel"

@@ -138,6 +138,9 @@ def _is_covered(
     return is_ordered and scale_of_superlative((word,)) is not None
 
 
+_OWING_STEMS = frozenset({"owe", "ow"})  # of a synonym of "arrears" and "balance" that says nothing else
+
+
 def stems_covered_by(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> set[str]:
     """Returns the stems of the nouns and of the names of the fields that the leg uses."""
     stems = set[str]()
@@ -150,6 +153,7 @@ def stems_covered_by(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> se
             lexicon = lexicons[bucket]
             stems |= lexicon.noun_stems
             stems |= lexicon.label_stems_of(name) if name in lexicon.schema.by_name else frozenset()
+            stems |= _OWING_STEMS & lexicon.stems_of(name) if name in lexicon.schema.by_name else frozenset()
     return stems
 
 
@@ -160,6 +164,7 @@ def used_fields_of(leg: Leg) -> frozenset[tuple[BucketId, FieldName]]:
     names |= {name for name in (form.computed_field,) if name is not None}
     names |= {group.field for group in (form.grouping, form.second_grouping) if group is not None}
     names |= {form.list_order.field} if form.list_order is not None else set()
+    names |= set(form.fields_beside)
     return frozenset[tuple[BucketId, FieldName]]().union(
         *(
             {(clause.bucket, name) for name in names} | set(_used_fields(clause.condition, clause.bucket))

@@ -106,6 +106,9 @@ _INTENTION_BEHIND = re.compile(
 _STANDING = re.compile(
     r"\bas\s+(?:things|it|matters)\s+(?:currently\s+)?stands?(?:\s+(?:right\s+now|today|now))?\b", re.IGNORECASE
 )
+_AT_PRESENT = re.compile(
+    r"\b(?:right\s+now|at\s+the\s+moment|at\s+present|at\s+this\s+moment|as\s+of\s+today|these\s+days)\b", re.IGNORECASE
+)
 _DETERMINERS = frozenset("the all every each any a an my our your those these some everything".split())
 _HOLDER = re.compile(
     r"(?:(?:a|an|one)\s+)(?:[a-z]+\s+){0,2}?(?P<noun>[a-z]+)\s+(?:of|with|containing|showing|listing|that\s+(?:has|shows|lists))\s+",
@@ -131,6 +134,7 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
     question = _INTENTION_BEFORE.sub(lambda match: match["lead"] + " " * len(match["frame"]), question)
     question = _INTENTION_BEHIND.sub(_blank_after_mark, question)
     question = _STANDING.sub(lambda match: "now".ljust(len(match[0])), question)
+    question = _AT_PRESENT.sub(lambda match: "currently".ljust(len(match[0])), question)
     shortened = shorten_question_leads(question)
     text = _ASKING_FRAME.sub(_blank_asking_frame, shortened)
     text = _invert_indirect_question(text, shortened)
