@@ -12,7 +12,7 @@ from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_value
-from agent.compose.phrases.words import escape_markdown, join_by_colon
+from agent.compose.phrases.words import escape_markdown, join_by_colon, lowercase_label
 from agent.forms.figures import currency_of_value
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS
@@ -66,26 +66,43 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     if facts.order_field is None:
         return f"{listed}."
     if is_reply_in_english() and answer_form.limit == facts.total == len(facts.records) == 1:
-        return _describe_extreme(facts.records[0], facts.order_field, review, descending=answer_form.order.descending)
+        return _describe_extreme(facts.records[0], facts.order_field, answer_form, review)
     order = describe_order(facts.order_field, descending=answer_form.order.descending, is_single=facts.total <= 1)
     names = _names_of(facts.records, review)
     named = [
-        describe_ranked_record(record, facts.order_field, name)
+        describe_ranked_record(record, facts.order_field, name) + _describe_asked(record, name, answer_form, review)
         for record, name in zip(facts.records, names, strict=True)
     ]
     first = join_by_colon("", "; ".join(named)) if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
     return f"{listed}, {order}{first}."
 
 
-def _describe_extreme(record: DocumentRecord, field: SchemaField, review: LegReview, *, descending: bool) -> str:
+def _describe_extreme(record: DocumentRecord, field: SchemaField, answer_form: ListDocuments, review: LegReview) -> str:
     """ "**Pump 5** has the highest price of the **12 pumps** made in 2031: EUR 20.00."."""
+    descending = answer_form.order is None or answer_form.order.descending
     documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
     end = describe_end_of_order(field, descending=descending)
-    title, _, value = describe_ranked_record(record, field, _names_of([record], review)[0]).partition("**, ")
-    name = f"{title.removesuffix('**')}**"
+    (own_name,) = _names_of([record], review)
+    title, _, value = describe_ranked_record(record, field, own_name).partition("**, ")
+    name = f"{title.removesuffix('**')}**{_describe_asked(record, own_name, answer_form, review)}"
     if review.count == 1:
         return f"{documents}{join_by_colon('', name)}{f', {value}' if value else ''}."
     return f"{name} has {end} of the {documents}{join_by_colon('', value) if value else ''}."
+
+
+def _describe_asked(record: DocumentRecord, own_name: str, answer_form: ListDocuments, review: LegReview) -> str:
+    """ " (tenant: **Ada Berg**)", for the fields that are asked for and that the name of the document does not hold."""
+    schema = review.question_context.schemas[record.bucket]
+    values = [
+        join_by_colon(
+            escape_markdown(lowercase_label(field.label)), f"**{escape_markdown(format_value(value, field))}**"
+        )
+        for name in answer_form.beside
+        if (field := schema.by_name.get(name)) is not None
+        and (value := record.values.get(name)) is not None
+        and format_value(value, field) not in own_name
+    ]
+    return f" ({', '.join(values)})" if values else ""
 
 
 def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> ComposedLeg:

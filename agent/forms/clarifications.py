@@ -195,7 +195,10 @@ def ask_which_document(review: LegReview, records: Sequence[DocumentRecord]) -> 
         kind=OutcomeKind.AMBIGUOUS,
         result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
         facts=SeveralDocumentsFacts(),
-        candidates=tuple(refinements.document_candidates(records, review.count > len(records))),
+        candidates=(
+            refinements.list_candidate(review.leg),  # "who has a ticket that runs out soon" may mean all of them
+            *refinements.document_candidates(records, review.count > len(records)),
+        ),
         hits=hits_by_document(review),
         assumptions=assumptions_of(review),
         offer_just_answer=True,

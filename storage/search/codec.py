@@ -294,6 +294,7 @@ _ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversio
     "shown": _FieldCodec(
         encode=lambda shown: asdict(shown), decode=lambda data: ShownDocuments(**data), is_left_out=True
     ),
+    "beside": _FieldCodec(encode=list, decode=lambda names: tuple(FieldName(name) for name in names), is_left_out=True),
     "is_for_question": _FieldCodec(encode=lambda flag: flag, decode=lambda flag: bool(flag), is_left_out=True),
     "of_each": _FieldCodec(encode=lambda of_each: of_each, decode=lambda of_each: bool(of_each), is_left_out=True),
     "scope": _FieldCodec(

@@ -178,6 +178,11 @@ class AnswerForm:
         return None
 
     @property
+    def fields_beside(self) -> tuple[FieldName, ...]:
+        """Fields whose values are asked for with the listed documents."""
+        return ()
+
+    @property
     def requested_fields(self) -> tuple[tuple[BucketId, FieldName], ...]:
         """The fields whose values the question asks for, by bucket."""
         return ()
@@ -283,6 +288,7 @@ class ListDocuments(AnswerForm):
     limit: int | None = None
     skip: int = 0
     shown: ShownDocuments | None = field(default=None, compare=False)
+    beside: tuple[FieldName, ...] = ()
 
     @property
     def list_order(self) -> SchemaOrder | None:
@@ -299,6 +305,10 @@ class ListDocuments(AnswerForm):
     @property
     def shown_documents(self) -> ShownDocuments | None:
         return self.shown
+
+    @property
+    def fields_beside(self) -> tuple[FieldName, ...]:
+        return self.beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,9 @@ from storage.search.index import DocumentRecord
 from storage.search.schema import FieldOrigin, FieldType, Schema, SchemaField
 
 _CODE: Final = re.compile(r"(?=\S*\d)[\w./#-]+")  # "yd-04", "B4245", "2031/m-02.txt"
+_PLATE: Final = re.compile(r"(?=.*\d)[A-Z0-9]{1,4}[ -][A-Z0-9]{1,5}(?:[ -][A-Z0-9]{1,4})?")  # "AB12 XYZ"
+# Words in the labels of fields with what people call a thing that has a number.
+_NAME_WORDS: Final = frozenset("name known nickname called alias".split())
 _LABELLED: Final = re.compile(r"[^\W\d][^:]{0,39}:(?:\s|$)")  # "Guest: Ada Finch" is the value of a field
 _MIN_TITLE_WORDS: Final = 2
 _MAX_TITLE_CHARACTERS: Final = 60
@@ -39,7 +42,7 @@ def describe_document(label: DocumentLabel, schema: Schema | None) -> str:
 
 def is_code(title: str) -> bool:
     """Whether a title is the name of a file or the number of a row, by which nobody chooses a document."""
-    return _CODE.fullmatch(title) is not None
+    return _CODE.fullmatch(title) is not None or _PLATE.fullmatch(title) is not None
 
 
 def _is_title_line(line: str, title: str) -> bool:
@@ -84,7 +87,8 @@ def name_records(records: Sequence[DocumentRecord], schemas: Mapping[BucketId, S
 
 def _find_naming_field(records: Sequence[DocumentRecord], schema: Schema, question: str) -> SchemaField | None:
     """Returns the first field whose values are words, in each document other ones; None if there is none."""
-    names = dict.fromkeys((*list_named_fields(question, schema), *schema.by_name))
+    called = (field.name for field in schema.fields if _NAME_WORDS & set(field.label.casefold().split()))
+    names = dict.fromkeys((*list_named_fields(question, schema), *called, *schema.by_name))
     for field in map(schema.by_name.__getitem__, names):
         values = [record.values.get(field.name) for record in records]
         if field.type not in _NAMING_TYPES or field.origin is not None or any(value in (None, ()) for value in values):

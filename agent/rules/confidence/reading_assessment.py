@@ -140,13 +140,18 @@ def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQu
 
 
 def _words_for_type_read(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
-    """ "On which *date* did she join": returns words that only say the type of the field that is read."""
+    """ "On which *date* did she join", "what *time*": returns words that only say the type of the field read."""
     fields = leg.answer_form.requested_fields if leg.answer_form.reads_values else ()
     types = {
         lexicons[bucket].schema.by_name[name].type
         for bucket, name in fields
         if bucket in lexicons and name in lexicons[bucket].schema.by_name
     }
+    are_times = bool(fields) and all(
+        bucket in lexicons and name in lexicons[bucket].roles.clock_times for bucket, name in fields
+    )
+    if are_times:
+        return _WORDS_FOR_DATES | {"time"}
     return _WORDS_FOR_DATES if types == {FieldType.DATE} else frozenset()
 
 

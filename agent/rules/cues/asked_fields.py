@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent.english.date_roles import END_DATE_NAMES, START_DATE_NAMES
+from agent.english.date_roles import END_DATE_NAMES, END_VERBS, START_DATE_NAMES, START_VERBS
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.rules.cues.question_subject import asked_date_fields, is_convertible, main_clause_of, units_named_in
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
@@ -93,6 +93,8 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     kind = asked_kind(words)
     if kind is None:
         return AskedFields()
+    if kind is AskedKind.DAY and "time" in words[:3] and (times := _clock_fields(words, lexicon)):
+        return AskedFields(fields=times, is_named=True)
     if kind is AskedKind.DEGREE:
         fields = _fields_in_named_unit(words, fields_on_scale(words[1], lexicon), lexicon)
         return AskedFields(fields=fields, is_named=bool(fields))
@@ -114,6 +116,16 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     nearest = None if named else reading.similarities.find_nearest_field(asking_words_of(reading), open_candidates)
     named = named or (() if nearest is None else (nearest,))
     return AskedFields(fields=named or open_candidates, is_named=bool(named))
+
+
+def _clock_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "What time does it *end*": returns the fields with times of day, of two the one that a verb tells."""
+    times = lexicon.roles.clock_times
+    if len(times) != _ENDS_OF_TIME:
+        return times
+    if set(words) & END_VERBS:
+        return times[1:]
+    return times[:1] if set(words) & START_VERBS else times
 
 
 def asking_words_of(reading: BucketReading) -> tuple[str, ...]:

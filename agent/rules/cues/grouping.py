@@ -26,7 +26,7 @@ from agent.rules.cues.question_subject import (
 )
 from agent.rules.cues.ranked_fields import fields_of_most
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, OrCondition, fields_of
@@ -39,6 +39,8 @@ _INTRODUCING_WORDS = (
 )
 
 _OPENING_WORDS = LIST_VERBS | QUESTION_WORDS | YES_NO_VERBS
+_MAX_COMPARED_GROUPS = 40  # values of a field that no word names
+_MAX_WORDS_BEFORE_NOUN = 2  # between "most" and what is counted
 _WORDS_BEFORE_GROUP = frozenset("each every of the our these those their".split())  # "in each of the branches"
 
 
@@ -261,6 +263,39 @@ def group_of_reading(reading: BucketReading, lexicon: BucketLexicon) -> GroupBy 
     return find_group([token.word for token in reading.tokens], reading, lexicon)
 
 
+def unnamed_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Which *estate* has the most repairs?": the fields that may hold what no word of the schema or a value names.
+
+    The field nearest in meaning first, if one is near. Empty if the noun has a meaning, or if no documents of the
+    bucket are counted.
+    """
+    if words[:1] not in (["which"], ["what"]):
+        return ()
+    index = next((index for index, word in enumerate(words) if word in ("most", "fewest")), None)
+    if index is None or words[1] not in reading.unlinked_words or not _counts_own_noun(index, reading):
+        return ()
+    near = _field_near_group_noun(reading.tokens[1], reading, lexicon)
+    compared = fields_of(reading.condition)
+    groupable = [
+        field.name
+        for field in lexicon.schema.fields
+        if field.type in (FieldType.CATEGORY, FieldType.LIST)
+        and not lexicon.is_identifying(field.name)
+        and field.name not in compared
+        and (vocabulary := lexicon.vocabulary_of(field.name)) is not None
+        and 1 < len(vocabulary.values) <= _MAX_COMPARED_GROUPS
+    ]
+    return tuple(sorted(groupable, key=lambda name: name != near))
+
+
+def _counts_own_noun(index: int, reading: BucketReading) -> bool:
+    """Whether a noun for the bucket's documents appears behind "most"."""
+    return any(
+        isinstance(link.meaning, BucketNoun) and index < link.first <= index + 1 + _MAX_WORDS_BEFORE_NOUN
+        for link in reading.links
+    )
+
+
 def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ComputeNumbers | None:
     """ "Which vendor do we buy the *most* tires from?": the groups with the highest or lowest count or sum."""
     index = next(
@@ -271,8 +306,10 @@ def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         ),
         None,
     )
-    leading = leading_category(words, reading, lexicon)
-    if index is None or leading is None:
+    if index is None:
+        return None
+    leading = leading_category(words, reading, lexicon) or next(iter(unnamed_groups(words, reading, lexicon)), None)
+    if leading is None:
         return None
     if is_superlative_phrase(tuple(words[index : index + 2])) and not is_counted_value(index, words, reading):
         return None

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from agent.rules.cues.asked_fields import find_asked_fields
 from agent.rules.cues.computed_fields import computed_fields
+from agent.rules.cues.grouping import unnamed_groups
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import NUMERIC_TYPES, leading_persons
 from agent.rules.cues.ranked_fields import is_descending, ordering_fields
@@ -41,6 +42,8 @@ def _equally_likely_fields(answer_form: AnswerForm, cues: QuestionCues) -> tuple
             return ()  # the groups are named
         case ComputeNumbers(group=GroupBy(field=name)) if name in leading_persons(words, reading, lexicon):
             return leading_persons(words, reading, lexicon)
+        case ComputeNumbers(group=GroupBy(field=name)) if name in (groups := unnamed_groups(words, reading, lexicon)):
+            return groups
         case ComputeNumbers(field=str(), functions=functions, group=group) if _FIELD_FUNCTIONS & set(functions):
             excluded = group.field if group is not None else None
             return computed_fields(reading, lexicon, words, cues.functions, excluded)

@@ -92,7 +92,30 @@ def _document_with_most(words: Sequence[str], reading: BucketReading, lexicon: B
         return None
     plural = any(map(looks_plural, (reading.tokens[link.last - 1] for link in _subject_links(reading, lexicon, index))))
     limit = requested_limit(words, reading) or (_DEFAULT_LIST_LIMIT if plural and words[:1] != ["which"] else 1)
-    return ListDocuments(order=SchemaOrder(field=names[0], descending=words[index] == "most"), limit=limit)
+    order = SchemaOrder(field=names[0], descending=words[index] == "most")
+    return ListDocuments(order=order, limit=limit, beside=_fields_beside(names[0], words, reading, lexicon))
+
+
+def _fields_beside(
+    ordered: FieldName, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """ "*Which tenant* owes the most", "*who* …": returns the field asked for, if it does not name the documents."""
+    for link in reading.links:
+        mention = link.meaning
+        if (
+            isinstance(mention, FieldMention)
+            and mention in reading.asked_mentions
+            and mention.column is None
+            and mention.field != ordered
+            and link.first <= 1
+            and words[0] in ("which", "what", "whose")
+        ):
+            return (mention.field,)
+    if words[0] not in ("who", "whose"):
+        return ()
+    people, usual = lexicon.roles.people, lexicon.person_field
+    is_usual = usual is not None and usual in people and not lexicon.is_identifying(people[0])
+    return (usual,) if is_usual and usual is not None else people[:1]
 
 
 def _subject_links(reading: BucketReading, lexicon: BucketLexicon, last: int) -> list[SpanLink]:
@@ -147,7 +170,7 @@ def _superlative_form(
         for link in reading.links
     )
     leads = words[0] in ("what", "list", "show", "find") or has_noun_at(0, reading) or has_noun_at(1, reading)
-    asks_which = words[0] == "which" or (has_noun_before(phrase, reading) and leads)
+    asks_which = words[0] in ("which", "who") or (has_noun_before(phrase, reading) and leads)
     of_number = follows and not asks_which and most is None and not _precedes_kind(field.name, reading)
     if field.type in NUMERIC_TYPES and (group is not None or (of_number and not has_noun_at(last, reading))):
         return ComputeNumbers(functions=functions, field=field.name, group=group, descending=descending)
@@ -158,7 +181,9 @@ def _superlative_form(
     )
     rank = ORDINALS.get(words[phrase.first - 1], 1) if phrase.first else 1
     limit = 1 if rank > 1 and most is None else limit
-    return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit, skip=rank - 1)
+    order = SchemaOrder(field=field.name, descending=descending)
+    asked = _fields_beside(field.name, words, reading, lexicon)
+    return ListDocuments(order=order, limit=limit, skip=rank - 1, beside=asked)
 
 
 def _precedes_kind(name: FieldName, reading: BucketReading) -> bool:

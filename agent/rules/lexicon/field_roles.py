@@ -1,5 +1,6 @@
 """The roles of a bucket's fields: which hold persons, places, dates or amounts, and which a word of a family names."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -27,6 +28,7 @@ _PERSON_ATTRIBUTES = BIRTH_WORDS | frozenset(
 _DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
 _SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TIME_UNITS = ("day",)
+_CLOCK_TIME = re.compile(r"\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?", re.IGNORECASE)
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 _NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 # Words of labels of fields that say what a document is, or how it stands; nobody is called by their values.
@@ -55,6 +57,18 @@ class FieldRoles:
     def persons(self) -> tuple[FieldName, ...]:
         """Fields that name a person, by a noun for one ("owner"), by "by" ("approved by"), or by their values."""
         return self._names_where(lambda field: field.type in _NAMING_TYPES and self._names_person(field))
+
+    @cached_property
+    def people(self) -> tuple[FieldName, ...]:
+        """Fields that name a person, first one that identifies the documents: the tenants of a list of tenancies."""
+        identifying = self._names_where(
+            lambda field: (
+                field.type in _NAMING_TYPES
+                and self._is_identifying(field.name)
+                and (bool(set(fold_text(field.label).split()) & PERSON_NOUNS) or self._has_person_values(field))
+            )
+        )
+        return tuple(dict.fromkeys((*identifying, *self.persons)))
 
     @cached_property
     def parties(self) -> tuple[FieldName, ...]:
@@ -97,6 +111,17 @@ class FieldRoles:
     @cached_property
     def dates(self) -> tuple[FieldName, ...]:
         return self._names_where(lambda field: field.type is FieldType.DATE)
+
+    @cached_property
+    def clock_times(self) -> tuple[FieldName, ...]:
+        """Categories whose values are times of day: "18:00", "6.30 pm"."""
+        return self._names_where(lambda field: field.type in _NAMING_TYPES and self._has_clock_times(field))
+
+    def _has_clock_times(self, field: SchemaField) -> bool:
+        values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]
+        return bool(values) and sum(_CLOCK_TIME.fullmatch(value) is not None for value in values) >= _NAME_SHARE * len(
+            values
+        )
 
     @cached_property
     def years(self) -> tuple[FieldName, ...]:

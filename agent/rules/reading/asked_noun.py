@@ -68,9 +68,15 @@ def find_asked_buckets(
         for index, token in enumerate(reading.tokens[:first])
         if index not in reading.literal_tokens | noun_tokens
     ]
+    if _asks_for_most(words_before):
+        del words_before[1]  # "which *estate* has the most repairs": what the repairs are compared by
     superlative_words = {word for phrase in _superlatives_in(words_before) for word in phrase}
     only_asks = all(word in _WORDS_BEFORE_NOUN or word in superlative_words or word.isdigit() for word in words_before)
     return asked if only_asks and not set(words_before) & _OBLIQUE_WORDS else frozenset()
+
+
+def _asks_for_most(words: Sequence[str]) -> bool:
+    return words[:1] in (["which"], ["what"]) and bool({"most", "fewest"} & set(words[2:]))
 
 
 def _superlatives_in(words: Sequence[str]) -> list[tuple[str, ...]]:

@@ -82,3 +82,26 @@ def test_a_state_is_not_a_name() -> None:
 
 def test_codes_stay_alone_where_no_words_tell_them_apart() -> None:
     assert names_of("which loans", {"code": "L1", "borrower": "Ida"}, {"code": "L2", "borrower": "Ida"}) == ["L1", "L2"]
+
+
+def test_a_vehicle_is_called_by_what_it_is_known_as_before_its_plate() -> None:
+    fleet = Schema(
+        bucket=BucketId("fleet"),
+        fields=(
+            SchemaField(name=FieldName("make"), type=FieldType.CATEGORY),
+            SchemaField(name=FieldName("known as"), type=FieldType.CATEGORY),
+        ),
+    )
+    rows = [("AB12 XYZ", "Long box", "Bertha"), ("CD34 QRS", "Short box", "Pickle")]
+    records = [
+        DocumentRecord(
+            doc_id=DocId(plate),
+            bucket=fleet.bucket,
+            title=plate,
+            source="",
+            values={FieldName("make"): make, FieldName("known as"): name},
+        )
+        for plate, make, name in rows
+    ]
+
+    assert name_records(records, {fleet.bucket: fleet}, "which vans") == ["Bertha (AB12 XYZ)", "Pickle (CD34 QRS)"]
