@@ -49,6 +49,8 @@ _DAYS_LATER = {
     "r34_festival": timedelta(days=5),
     "r35_pharmacy": timedelta(days=5),
     "r36_housing_repairs": timedelta(days=5),
+    "r37_ski_area": timedelta(days=5),
+    "r38_fair_rental": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_TITLES = 60  # no truth lists more names

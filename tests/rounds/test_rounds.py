@@ -47,6 +47,8 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r34_festival": (0.36, 0.06),
     "r35_pharmacy": (0.48, 0.12),
     "r36_housing_repairs": (0.36, 0.06),
+    "r37_ski_area": (0.32, 0.12),
+    "r38_fair_rental": (0.22, 0.1),
 }
 
 
