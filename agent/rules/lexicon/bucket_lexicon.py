@@ -55,6 +55,7 @@ _STOP_WORDS_IN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"
 _STOP_WORDS_IN_FLAGS = FORMS_OF_BE | {"not", "t"}
 _STOP_WORDS_IN_PHRASES = _STOP_WORDS_IN_NAMES | _STOP_WORDS_IN_FLAGS
 _NEGATIVE_PREFIXES = ("un", "non")
+_DERIVED_LETTERS = 2  # of an ending that makes another word, as in "season-al", and not a plural
 _UNPAID_WORD, _OWING_SHARE = "unpaid", 0.6
 _WORDS_AFTER_PARTICIPLE = frozenset({"or", "and", "but", "yet", "anywhere"})
 _EXACT_VALUE_BONUS, _EXACT_NOUN_BONUS = 0.15, 0.3  # weight added to a meaning that is spelled exactly like the words
@@ -91,6 +92,12 @@ class BucketLexicon(PhraseMeanings):
     def _name_phrases(self) -> frozenset[tuple[str, ...]]:
         """The name of the bucket as a phrase, as it is and as its title writes it."""
         return frozenset(self._stems_in(name) for name in (self.schema.bucket.replace("_", " "), self.schema.title))
+
+    @cached_property
+    def _noun_words(self) -> frozenset[str]:
+        """The single words of the nouns for the documents, as they are written."""
+        nouns = (self.schema.bucket.replace("_", " "), self.schema.title, *self.schema.synonyms)
+        return frozenset(word for noun in nouns for word in fold_text(noun).split())
 
     @cached_property
     def _links_of_recent(self) -> Callable[[tuple[QuestionToken, ...]], tuple[SpanLink, ...]]:
@@ -149,6 +156,12 @@ class BucketLexicon(PhraseMeanings):
                         if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
                             continue  # "staff" names the documents, and not the role "bar staff"
                         if last - first == 1 and self._is_rather_label(meaning, tokens[first]):
+                            continue
+                        if (
+                            last - first == 1
+                            and isinstance(meaning, PartialMatch)
+                            and self._is_rather_noun(tokens[first])
+                        ):
                             continue
                         if isinstance(meaning, ValueMatch) and stems[first:last] in self._name_phrases:
                             continue  # "leases" are all documents of `leases`, also those without a type
@@ -393,8 +406,18 @@ class BucketLexicon(PhraseMeanings):
                         weight = (1.8 if is_field else 2.0) * len(stems) + 0.2 * (len(stems) - 1) - 0.1
                         yield SpanLink(first=first, last=last + 1, meaning=meaning, weight=weight)
 
+    def _is_rather_noun(self, token: QuestionToken) -> bool:
+        """Whether the word is a noun of the documents, and shares only its stem with words of values.
+
+        In a bucket of "seasonals" those of the "second season" are not meant by "seasonal workers".
+        """
+        is_derived = len(token.word.removesuffix("s")) - len(token.stem) >= _DERIVED_LETTERS
+        return is_derived and token.word in self._noun_words
+
     def _postings_for(self, token: QuestionToken) -> Mapping[FieldKey, Set[int]]:
         if token.word in _WORDS_OF_NO_VALUE or len(token.stem) < 2 or token.is_quoted:
+            return {}
+        if self._is_rather_noun(token):
             return {}
         return self._value_index.postings_for(token.stem)
 

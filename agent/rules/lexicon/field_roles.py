@@ -60,15 +60,20 @@ class FieldRoles:
 
     @cached_property
     def people(self) -> tuple[FieldName, ...]:
-        """Fields that name a person, first one that identifies the documents: the tenants of a list of tenancies."""
-        identifying = self._names_where(
+        """Fields with persons, first one that identifies the documents: the tenants of a list of tenancies.
+
+        The last word of the label says what the values are: a "staff house" is no person.
+        """
+        named = self._names_where(
             lambda field: (
                 field.type in _NAMING_TYPES
-                and self._is_identifying(field.name)
-                and (bool(set(fold_text(field.label).split()) & PERSON_NOUNS) or self._has_person_values(field))
+                and (
+                    (fold_text(field.label).split() or [""])[-1] in PERSON_NOUNS | {"by"}
+                    or (self._has_person_values(field) and field.name not in self.places)
+                )
             )
         )
-        return tuple(dict.fromkeys((*identifying, *self.persons)))
+        return tuple(sorted(named, key=lambda name: not self._is_identifying(name)))
 
     @cached_property
     def parties(self) -> tuple[FieldName, ...]:

@@ -116,3 +116,22 @@ def test_the_plural_of_what_a_column_numbers_names_the_documents() -> None:
 
     assert names_documents("how many shifts are there")
     assert not names_documents("which shift is V001")
+
+
+def test_a_noun_of_the_documents_is_no_part_of_a_value_that_shares_its_stem() -> None:
+    notes = SchemaField(name=NAME, type=FieldType.CATEGORY)
+    vocabulary = FieldVocabulary(
+        bucket=LIGHTHOUSES,
+        field=notes.name,
+        document_count=3,
+        values=(ValueCount(value="second season", count=1), ValueCount(value="third season", count=1)),
+    )
+    schema = Schema(bucket=LIGHTHOUSES, synonyms=("seasonal", "seasonals"), fields=(notes,))
+    lexicon = BucketLexicon(schema, [vocabulary], analyser_for("en"), 3, [])
+
+    def meanings_at(index: int, question: str) -> set[str]:
+        links = lexicon.find_links(tokenize_question(question, lexicon.analyser))
+        return {type(link.meaning).__name__ for link in links if (link.first, link.last) == (index, index + 1)}
+
+    assert meanings_at(2, "how many seasonal keepers") == {"BucketNoun"}
+    assert "PartialMatch" in meanings_at(3, "keepers in their season")
