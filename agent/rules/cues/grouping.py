@@ -264,28 +264,36 @@ def group_of_reading(reading: BucketReading, lexicon: BucketLexicon) -> GroupBy 
 
 
 def unnamed_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
-    """ "Which *estate* has the most repairs?": the fields that may hold what no word of the schema or a value names.
+    """ "Which *estate* has the most repairs?", "where do most …": the fields that may hold what no word names.
 
     The field nearest in meaning first, if one is near. Empty if the noun has a meaning, or if no documents of the
     bucket are counted.
     """
-    if words[:1] not in (["which"], ["what"]):
+    if words[:1] not in (["which"], ["what"], ["where"]):
         return ()
     index = next((index for index, word in enumerate(words) if word in ("most", "fewest")), None)
-    if index is None or words[1] not in reading.unlinked_words or not _counts_own_noun(index, reading):
+    if index is None or not _counts_own_noun(index, reading):
         return ()
-    near = _field_near_group_noun(reading.tokens[1], reading, lexicon)
-    compared = fields_of(reading.condition)
-    groupable = [
-        field.name
-        for field in lexicon.schema.fields
-        if field.type in (FieldType.CATEGORY, FieldType.LIST)
-        and not lexicon.is_identifying(field.name)
-        and field.name not in compared
-        and (vocabulary := lexicon.vocabulary_of(field.name)) is not None
-        and 1 < len(vocabulary.values) <= _MAX_COMPARED_GROUPS
-    ]
+    if words[0] == "where":
+        near = next((name for name in lexicon.roles.places if _may_be_compared(name, reading, lexicon)), None)
+    elif words[1] in reading.unlinked_words:
+        near = _field_near_group_noun(reading.tokens[1], reading, lexicon)
+    else:
+        return ()
+    groupable = [field.name for field in lexicon.schema.fields if _may_be_compared(field.name, reading, lexicon)]
     return tuple(sorted(groupable, key=lambda name: name != near))
+
+
+def _may_be_compared(name: FieldName, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """Whether the documents can be counted by the field: it has few values, and no condition on it."""
+    vocabulary = lexicon.vocabulary_of(name)
+    return (
+        lexicon.get_field(name).type in (FieldType.CATEGORY, FieldType.LIST)
+        and not lexicon.is_identifying(name)
+        and name not in fields_of(reading.condition)
+        and vocabulary is not None
+        and 1 < len(vocabulary.values) <= _MAX_COMPARED_GROUPS
+    )
 
 
 def _counts_own_noun(index: int, reading: BucketReading) -> bool:

@@ -16,7 +16,7 @@ from agent.rules.cues.question_subject import (
 )
 from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_speed, is_year_of_origin
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import FieldMention, SpanLink
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.units import convert_unit
 from storage.search.ids import FieldName
@@ -272,13 +272,29 @@ def fields_of_most(
         if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first > index
     ]
     named = tuple(name for name in after if lexicon.get_field(name).type in NUMERIC_TYPES)
-    if named:
+    if named and not _counts_documents(index, named[0], reading):
         return named[:1]
     family = lexicon.roles.fields_of_family(words[index + 1], lexicon.roles.numbers) if index + 1 < len(words) else ()
     if family or (index + 1 < len(words) and words[index + 1] not in _ENDS_OF_PHRASES):
         return family
     verb_index = index - 1 - (words[index - 1 : index] == ["the"])
+    if words[index + 1 : index + 2] == ["of"] and words[max(verb_index, 0)] in _VERBS_OF_OWNING:
+        return lexicon.roles.fields_of_words(_OWNED_AMOUNT_WORDS)
     return _fields_of_verb(verb_index, reading, lexicon)
+
+
+def _counts_documents(index: int, field: FieldName, reading: BucketReading) -> bool:
+    """ "Most *accidents* happen, which run": whether the documents themselves are counted, and not the number named.
+
+    A number right behind their noun is what is compared: "the most job hours".
+    """
+    for link in reading.links:
+        if isinstance(link.meaning, BucketNoun) and index < link.first <= index + _MAX_WORDS_TO_NOUN:
+            return not any(
+                isinstance(other.meaning, FieldMention) and other.meaning.field == field and other.first == link.last
+                for other in reading.links
+            )
+    return False
 
 
 def _fields_of_verb(index: int, reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -299,4 +315,7 @@ def _fields_of_verb(index: int, reading: BucketReading, lexicon: BucketLexicon) 
     return family or (lexicon.roles.amounts if word in MONEY_WORDS | EARNING_VERBS else ())
 
 
+_MAX_WORDS_TO_NOUN = 2  # from "most" to what is counted
+_VERBS_OF_OWNING = frozenset("have has own owns hold holds stock stocks keep keeps got".split())  # "have the most of"
+_OWNED_AMOUNT_WORDS = frozenset("owned qty quantity stock hand held units count pieces pcs".split())
 _OWNERS = frozenset("us me our".split())

@@ -179,6 +179,10 @@ class FieldRoles:
             )
         )
 
+    def fields_of_words(self, words: frozenset[str]) -> tuple[FieldName, ...]:
+        """Returns the numbers and amounts whose label has one of the words."""
+        return tuple(name for name in self.numbers if words & _split_words(name))
+
     @cached_property
     def codes(self) -> tuple[FieldName, ...]:
         """Numbers that only name something, by the last word of their labels: "their inv", "phone ext"."""

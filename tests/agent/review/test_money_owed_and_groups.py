@@ -43,7 +43,13 @@ _BERTHS_SCHEMA = Schema(
 _INCIDENTS_SCHEMA = Schema(
     bucket=BucketId("incidents"),
     synonyms=("incident", "incidents"),
-    fields=(_category("quay"), _category("weather"), _category("handled_by"), _category("noticed")),
+    fields=(
+        _category("quay"),
+        _category("weather"),
+        _category("handled_by"),
+        _category("noticed"),
+        SchemaField(name=FieldName("pier"), type=FieldType.NUMBER),
+    ),
 )
 _BILLS = (
     ("B-101", "Kerr Rigging", 120.0, "Paid"),
@@ -90,11 +96,12 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
     incidents = [
         build_document(
             number,
-            f"quay: {quay}\nweather: {weather}\nhandled_by: {person}\nnoticed: {time}\n",
+            f"quay: {quay}\nweather: {weather}\nhandled_by: {person}\nnoticed: {time}\npier: 7\n",
             quay=quay,
             weather=weather,
             handled_by=person,
             noticed=time,
+            pier=7.0,
         )
         for number, quay, weather, person, time in _INCIDENTS
     ]
@@ -174,3 +181,23 @@ async def test_what_time_asks_for_the_field_with_times_of_day(context: AgentCont
 
     assert isinstance(outcome, Answer)
     assert "**21:30**" in outcome.text
+
+
+@pytest.mark.asyncio
+async def test_where_most_happens_asks_by_what_the_documents_are_compared(context: AgentContext) -> None:
+    outcome = await _ask(context, "where do most incidents happen")
+
+    assert isinstance(outcome, Clarify)
+    assert ("Quay", len(_INCIDENTS)) in {(choice.label, choice.count) for choice in outcome.choices}
+
+
+@pytest.mark.asyncio
+async def test_the_documents_that_are_counted_are_not_ordered_by_another_number(context: AgentContext) -> None:
+    outcome = await _ask(context, "where do most incidents happen, which pier")
+
+    assert isinstance(outcome, Clarify)
+    quay = next(choice for choice in outcome.choices if choice.label == "Quay")
+    assert isinstance(quay.effect, UseForm)
+    grouped = await resume(apply_to_plan(quay.effect, outcome.plan, quay.leg), context)
+    assert isinstance(grouped, Answer)
+    assert [(group.label, group.value) for group in grouped.legs[0].groups] == [("North", 3.0)]
