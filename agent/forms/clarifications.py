@@ -19,9 +19,12 @@ from agent.review.leg_review import (
     hits_by_document,
     missing_counts_of,
 )
+from storage.search.analyser import fold_text
 from storage.search.index import DocumentRecord
 from storage.search.plan import AnswerForm
 from storage.search.refinement import IncludeMissing
+
+_WORDS_FOR_SEVERAL = frozenset("who whos whose which".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,14 +194,14 @@ def ask_to_narrow(review: LegReview, limit: int, *, is_list: bool = False) -> Le
 
 
 def ask_which_document(review: LegReview, records: Sequence[DocumentRecord]) -> LegClarification:
+    """Asks which of several documents is meant; "who has a ticket that runs out soon" may mean all of them."""
+    opening = fold_text(review.leg.question).replace("’", "'").partition("'")[0].split()[:1]
+    everything = (refinements.list_candidate(review.leg),) if _WORDS_FOR_SEVERAL & set(opening) else ()
     return LegClarification(
         kind=OutcomeKind.AMBIGUOUS,
         result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
         facts=SeveralDocumentsFacts(),
-        candidates=(
-            refinements.list_candidate(review.leg),  # "who has a ticket that runs out soon" may mean all of them
-            *refinements.document_candidates(records, review.count > len(records)),
-        ),
+        candidates=(*everything, *refinements.document_candidates(records, review.count > len(records))),
         hits=hits_by_document(review),
         assumptions=assumptions_of(review),
         offer_just_answer=True,

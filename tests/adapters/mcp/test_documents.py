@@ -81,6 +81,7 @@ async def test_code_is_searched_in_what_the_caller_may_see(bot: Application, tmp
         )
         refused = await client.call_tool("agentic_search", {"question": "x", "code": True, "conversation": "mcp:1"})
     for bucket in ("code", "secret-code"):  # the home is that of other tests too
+        await bot.readiness.record.forget_bucket(BucketId(bucket))
         await bot.index.drop_bucket(BucketId(bucket))
 
     code = {"language": "python", "text": "value = parseConfig('code')"}

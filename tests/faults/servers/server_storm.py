@@ -40,6 +40,7 @@ from tests.stand_ins.slack.server import SlackServer
 
 REPLICA_COUNT, WORKERS_PER_REPLICA, WRITER_COUNT = 2, 2, 3
 MAX_OPEN_QUESTIONS, MAX_PLANNED_FAULTS = 20, 10
+_SAVING_TRIES = 3
 _SETTLING_S = 240.0
 _POINT_SETTLING_S = SNAPSHOT_IDLE_LIFETIME.total_seconds() + 90.0  # OpenSearch looks for old ones once a minute
 _TURN_COLUMNS: Final = "position, id, conversation, message_id, placeholder, outcome, attempt, received_at, finished_at"
@@ -229,14 +230,17 @@ class ServerStorm:
     # -- questions
 
     async def _save_searches(self) -> None:
-        """People save searches, and read what these find now."""
-        for saving_text in SAVING_TEXTS:
-            question = self._slack.post_question(self._rng, saving_text, None)
-            self.texts[question.key] = AskedText(text=saving_text, vendor=None, asked_at=time.time())
-            self.questions.append(question)
-            await self._deliver_until_accepted(question)
-        while self._open_question_count():  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.2)
+        """People save searches, and read what these find now. On a busy machine a first try may be too slow."""
+        for count, saving_text in enumerate(SAVING_TEXTS, 1):
+            for _ in range(_SAVING_TRIES):
+                question = self._slack.post_question(self._rng, saving_text, None)
+                self.texts[question.key] = AskedText(text=saving_text, vendor=None, asked_at=time.time())
+                self.questions.append(question)
+                await self._deliver_until_accepted(question)
+                while self._open_question_count():  # noqa: ASYNC110 - another process
+                    await asyncio.sleep(0.2)
+                if len(self._read_searches().readings) >= count:
+                    break
 
     def _read_searches(self) -> PostedSearches:
         return read_posted_searches(self._slack.slack.workspace.bot_messages())
