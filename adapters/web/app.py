@@ -30,6 +30,7 @@ from adapters.web.page import (
 )
 from adapters.web.render import steps_html
 from adapters.web.reply_only import ReplyOnlyWeb
+from adapters.web.security_headers import PICTURE_HEADERS, SECURITY_HEADERS
 from adapters.web.transcript import TranscriptEntry, WebTranscript
 from bot.conversation.personal_history import PersonalHistory
 from bot.errors import BotError, PictureFailed
@@ -54,16 +55,6 @@ _KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _MAX_EXAMPLES = 3  # questions on an empty page
 _MAX_FORM_BYTES = 256 * 1024  # a question of 10,000 characters, each of them escaped
 _LOCALE_PATTERN = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
-_SECURITY_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
-    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-}
-_PICTURE_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}  # an SVG's own styles
 AcceptInbound = Callable[[Inbound], Awaitable[object]]
 LoadExamples = Callable[[], Awaitable[Sequence[str]]]
 LoadSteps = Callable[[TurnId, TurnActor], Awaitable[TurnSteps]]
@@ -202,7 +193,7 @@ class WebChat:
             now=self._clock(),
             examples=() if entries else await self._load_examples(),
         )
-        return web.Response(text=page, content_type="text/html", status=status_code, headers=_SECURITY_HEADERS)
+        return web.Response(text=page, content_type="text/html", status=status_code, headers=SECURITY_HEADERS)
 
     async def _show_steps(self, request: web.Request) -> web.StreamResponse:
         if (key := _conversation_key_of(request)) is None:
@@ -215,7 +206,7 @@ class WebChat:
         except BotError as exc:
             raise web.HTTPNotFound(text=f"{exc}\n") from exc
         page = steps_page(steps_html(steps))
-        return web.Response(text=page, content_type="text/html", headers=_SECURITY_HEADERS)
+        return web.Response(text=page, content_type="text/html", headers=SECURITY_HEADERS)
 
     async def _show_picture(self, request: web.Request) -> web.StreamResponse:
         picture = await self._find_picture(request)
@@ -227,7 +218,7 @@ class WebChat:
         except PictureFailed as exc:
             self._log.warning("picture not drawn", reason=type(exc.__cause__).__name__)
             raise web.HTTPNotFound(text=f"{exc}\n") from exc
-        return web.Response(body=file, content_type="image/svg+xml", headers=_SECURITY_HEADERS | _PICTURE_HEADERS)
+        return web.Response(body=file, content_type="image/svg+xml", headers=SECURITY_HEADERS | PICTURE_HEADERS)
 
     async def _find_picture(self, request: web.Request) -> PicturePart | None:
         """Returns the part of this number in the message, if it is a picture."""
@@ -243,7 +234,7 @@ class WebChat:
         name = request.match_info["name"]
         if name not in STATIC_FILES:
             raise web.HTTPNotFound(text="There is no such file.\n")
-        headers = _SECURITY_HEADERS | {"Cache-Control": "no-cache"}
+        headers = SECURITY_HEADERS | {"Cache-Control": "no-cache"}
         return web.Response(text=read_static_file(name), content_type=STATIC_FILES[name], headers=headers)
 
     # -- posted messages
@@ -320,7 +311,7 @@ class WebChat:
         if (key := _conversation_key_of(request)) is None:
             raise web.HTTPNotFound(text="There is no such conversation.\n")
         after_revision = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
-        response = web.StreamResponse(headers=_SECURITY_HEADERS | {"Content-Type": "text/event-stream"})
+        response = web.StreamResponse(headers=SECURITY_HEADERS | {"Content-Type": "text/event-stream"})
         with contextlib.suppress(ConnectionResetError):  # the page was closed, perhaps before the response began
             await response.prepare(request)
             await self._send_new_entries(response, key, _revision_of(after_revision))
@@ -354,9 +345,9 @@ class WebChat:
         if self._guard.wants_token and _wants_json(request):
             return _json_response({"error": "Load the page again and give the access token."}, status=401)
         if self._guard.wants_token:
-            return web.Response(text=token_page(""), content_type="text/html", status=401, headers=_SECURITY_HEADERS)
+            return web.Response(text=token_page(""), content_type="text/html", status=401, headers=SECURITY_HEADERS)
         sentence = "The web chat is open on this machine only; set PARLEY_WEB_TOKEN to open it to others."
-        return web.Response(text=f"{sentence}\n", status=403, headers=_SECURITY_HEADERS)
+        return web.Response(text=f"{sentence}\n", status=403, headers=SECURITY_HEADERS)
 
     async def _sign_in_with_token(self, request: web.Request) -> web.StreamResponse:
         fields = await read_form(request, _MAX_FORM_BYTES)
@@ -364,7 +355,7 @@ class WebChat:
         target = target if target in TOKEN_TARGETS else "/"
         if not self._guard.is_same_origin(request) or not self._guard.is_access_token(token, request):
             page = token_page("This is not the token.", leads_to=target)
-            return web.Response(text=page, content_type="text/html", status=403, headers=_SECURITY_HEADERS)
+            return web.Response(text=page, content_type="text/html", status=403, headers=SECURITY_HEADERS)
         response = _redirect_to(target)
         is_secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
         response.set_cookie(
@@ -419,11 +410,11 @@ def _wants_json(request: web.Request) -> bool:
 
 
 def _json_response(data: dict[str, str], *, status: int = 200) -> web.Response:
-    return web.json_response(data, status=status, headers=_SECURITY_HEADERS)
+    return web.json_response(data, status=status, headers=SECURITY_HEADERS)
 
 
 def _redirect_to(address: str) -> web.Response:
-    return web.Response(status=303, headers=_SECURITY_HEADERS | {"Location": address})
+    return web.Response(status=303, headers=SECURITY_HEADERS | {"Location": address})
 
 
 def _locale_of(request: web.Request) -> str:

@@ -21,7 +21,6 @@ from adapters.web.admin.layout import PageContext, address_of, plain_page
 from adapters.web.admin.report_pages import report_page, synonym_page
 from adapters.web.admin.responses import (
     MAX_BUCKET_CHARACTERS,
-    SECURITY_HEADERS,
     bucket_named_in,
     context_of,
     html_response,
@@ -34,6 +33,7 @@ from adapters.web.admin.source_pages import sources_page
 from adapters.web.admin.visitors import AdminVisitor, AdminVisitors, delete_session_cookie, set_session_cookie
 from adapters.web.html import html_element
 from adapters.web.page import token_page
+from adapters.web.security_headers import PICTURE_HEADERS, SECURITY_HEADERS
 from bot.admin.admin_page.bucket_contents import MAX_WORDS_CHARACTERS, ShownDocument
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.comparison_wording import describe_comparison
@@ -66,7 +66,6 @@ from bot.pictures.rendering import render_picture
 
 _MAX_FORM_BYTES: Final = 64 * 1024
 _MAX_DOC_ID_CHARACTERS: Final = 2_000
-PICTURE_HEADERS: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}  # an SVG's own
 _STATIC_FILES: Final = {"admin.css": "text/css", "admin.js": "text/javascript"}
 _CLOSED_SENTENCE: Final = (
     "The admin page is open on this machine, with the token of the web chat, or by a link that parley admin-link makes."

@@ -7,17 +7,9 @@ from aiohttp import web
 from adapters.web.admin.layout import PageContext, plain_page
 from adapters.web.admin.visitors import AdminVisitor
 from adapters.web.html import html_element
+from adapters.web.security_headers import SECURITY_HEADERS
 
 MAX_BUCKET_CHARACTERS: Final = 300
-SECURITY_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
-    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-}
 _DONE_SENTENCES: Final = {
     "granted": "It is granted, and holds from the next question on.",
     "revoked": "The grant is revoked.",

@@ -138,7 +138,7 @@ def _is_covered(
     return is_ordered and scale_of_superlative((word,)) is not None
 
 
-_OWING_STEMS = frozenset({"owe", "ow"})  # of a synonym of "arrears" and "balance" that says nothing else
+_OWING_STEMS = frozenset({"owe"})  # of a synonym of "arrears" and "balance" that says nothing else
 
 
 def stems_covered_by(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> set[str]:
