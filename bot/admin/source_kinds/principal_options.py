@@ -8,7 +8,7 @@ from bot.admin.source_kinds.source_kind import SourceRequest
 from bot.errors import InvalidSource, InvalidSubject
 
 if TYPE_CHECKING:
-    from storage.ingest.sources.rest.principals import PrincipalMapping
+    from storage.ingest.sources.principals import PrincipalMapping
 
 PRINCIPALS_OPTION: Final = "principals"
 _MAX_PRINCIPALS: Final = 1_000
@@ -34,7 +34,7 @@ def _parse_principal(text: str) -> tuple[str, str]:
 
 
 def principal_mapping_of(options: Mapping[str, object], *, takes_subjects: bool) -> "PrincipalMapping":
-    from storage.ingest.sources.rest.principals import PrincipalMapping
+    from storage.ingest.sources.principals import PrincipalMapping
     from storage.search.ids import Subject
 
     subjects = cast("Mapping[str, str]", options.get(PRINCIPALS_OPTION) or {})

@@ -9,9 +9,9 @@ import pytest
 from pydantic import SecretStr
 
 from storage.ingest.errors import ListingFailed
+from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.rest.confluence_source import ConfluenceSite, ConfluenceSource, open_confluence
 from storage.ingest.sources.rest.json_client import HeaderCredential
-from storage.ingest.sources.rest.principals import PrincipalMapping
 from storage.ingest.sources.source import FetchedItem, SourceItem, UnchangedItem
 from storage.search.ids import Subject
 from storage.search.subjects import NOBODY, email_subject_for

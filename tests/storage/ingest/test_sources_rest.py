@@ -9,10 +9,10 @@ import pytest
 from pydantic import SecretStr
 
 from storage.ingest.errors import ListingFailed
+from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.rest.item_paths import InvalidPath, ItemPaths, ListPath, ValuePath
 from storage.ingest.sources.rest.json_client import HeaderCredential
 from storage.ingest.sources.rest.paging import LinkPaging, OffsetPaging, Paging, PathPaging
-from storage.ingest.sources.rest.principals import PrincipalMapping
 from storage.ingest.sources.rest.rest_source import RestList, RestSource, open_rest_list
 from storage.ingest.sources.source import FetchedItem, FetchFailure, SourceItem, UnchangedItem, VanishedItem
 from storage.search.ids import Subject

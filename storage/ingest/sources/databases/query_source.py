@@ -24,7 +24,7 @@ from storage.ingest.files import SourceFile
 from storage.ingest.formats.tables import CellValue, TableLayout, record_of_row
 from storage.ingest.records import RecordOrigin
 from storage.ingest.sources.databases.query_reader import KeyFilter, QueryFailed, QueryReader, QueryRow
-from storage.ingest.sources.rest.principals import PrincipalMapping
+from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.source import FetchedItem, FetchFailure, FetchResult, SourceItem, UnchangedItem
 from storage.search.ids import Subject
 

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ValidationError
 
 from storage.ingest.errors import ListingFailed
+from storage.ingest.sources.principals import PrincipalMapping, intersect_readers
 from storage.ingest.sources.rest.confluence_answers import (
     AnswerLinks,
     PageAncestorList,
@@ -35,7 +36,6 @@ from storage.ingest.sources.rest.listed_content import (
     SpoolFull,
     fetch_listed_content,
 )
-from storage.ingest.sources.rest.principals import PrincipalMapping, intersect_readers
 from storage.ingest.sources.site_client import UnreachableUrl
 from storage.ingest.sources.source import FetchResult, SourceItem
 from storage.search.ids import Subject

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from storage.ingest.errors import ListingFailed
+from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.rest.item_paths import ItemPaths, ListPath, ValuePath
 from storage.ingest.sources.rest.json_client import HeaderCredential, JsonClient, open_json_client, parse_json
 from storage.ingest.sources.rest.listed_content import (
@@ -23,7 +24,6 @@ from storage.ingest.sources.rest.listed_content import (
     write_content,
 )
 from storage.ingest.sources.rest.paging import MissingCursorParameter, Paging, find_next_reference
-from storage.ingest.sources.rest.principals import PrincipalMapping
 from storage.ingest.sources.robots import rewind_body
 from storage.ingest.sources.site import suffix_for
 from storage.ingest.sources.site_client import UnreachableUrl, WebResponse
