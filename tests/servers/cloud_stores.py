@@ -1,7 +1,8 @@
 """Emulators of Google Cloud Storage (of PyPI) and of Azure Blob Storage (of npm), each with an empty bucket."""
 
+import json
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +44,13 @@ class GoogleBucket:
     def remove(self, name: str) -> None:
         self._request("DELETE", f"/storage/v1/b/{self.bucket}/o/{quote(f'in/{name}', safe='')}")
 
-    def _request(self, method: str, path: str, body: bytes | None = None) -> None:
-        headers = {"Content-Type": "text/plain"}
+    def set_access(self, name: str, role_by_entity: Mapping[str, str]) -> None:
+        entries = [{"entity": entity, "role": role} for entity, role in role_by_entity.items()]
+        path = f"/storage/v1/b/{self.bucket}/o/{quote(f'in/{name}', safe='')}"
+        self._request("PATCH", path, json.dumps({"acl": entries}).encode(), media_type="application/json")
+
+    def _request(self, method: str, path: str, body: bytes | None = None, *, media_type: str = "text/plain") -> None:
+        headers = {"Content-Type": media_type}
         with urlopen(Request(self.location.endpoint + path, data=body, method=method, headers=headers)):
             pass
 

@@ -5,10 +5,11 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.request import Request, urlopen
 
@@ -113,8 +114,20 @@ class ObjectStoreServer:
         self._server.shutdown()
         self._server.server_close()
 
-    def request(self, method: str, path: str, body: bytes = b"") -> None:
+    def set_access(self, path: str, grants: Mapping[str, str]) -> None:
+        """Gives an object an access list: a permission by grantee, the id of an account or the address of a group."""
+        headers: dict[str, str] = {}
+        for grantee, permission in grants.items():
+            header = f"x-amz-grant-{permission.lower().replace('_', '-')}"
+            listed = f'{"uri" if grantee.startswith("http") else "id"}="{grantee}"'
+            headers[header] = f"{headers[header]}, {listed}" if header in headers else listed
+        self.request("PUT", f"{path}?acl", headers=headers)
+
+    def request(
+        self, method: str, path: str, body: bytes = b"", *, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         headers = {
+            **headers,
             "Authorization": f"AWS4-HMAC-SHA256 Credential={USER}/20261120/us-east-1/s3/aws4_request, "
             "SignedHeaders=host, Signature=0",
             "Content-Type": "application/octet-stream",

@@ -10,6 +10,11 @@ from urllib.parse import SplitResult, unquote
 
 from pydantic import SecretStr
 
+from bot.admin.source_kinds.principal_options import (
+    PRINCIPALS_OPTION,
+    parse_principal_options,
+    principal_mapping_of,
+)
 from bot.admin.source_kinds.source_kind import (
     CheckedSource,
     SourceRequest,
@@ -23,6 +28,7 @@ from bot.errors import InvalidSource
 from storage.sql.stores.sources import StoredSource
 
 if TYPE_CHECKING:
+    from storage.ingest.sources.principals import PrincipalMapping
     from storage.ingest.sources.source import DocumentSource
     from storage.ingest.sources.stores.open_store import StoreLocation
 
@@ -37,12 +43,14 @@ _EXAMPLES: Final = {
 STORE_KINDS: Final = tuple(_EXAMPLES)
 _BUCKET_KINDS: Final = ("s3", "gs", "abfs")
 _DEFAULT_PORTS: Final = {"sftp": 22, "smb": 445, "webdav+http": 80, "webdav+https": 443}
+_READERS_OPTION: Final = "readers"
+_ACCESS_OPTIONS: Final = (_READERS_OPTION, PRINCIPALS_OPTION)
 _OPTIONS_BY_KIND: Final[Mapping[str, tuple[str, ...]]] = {
-    "s3": ("user", "endpoint", "region", "anonymous"),
-    "gs": ("user", "endpoint", "anonymous"),
+    "s3": ("user", "endpoint", "region", "anonymous", *_ACCESS_OPTIONS),
+    "gs": ("user", "endpoint", "anonymous", *_ACCESS_OPTIONS),
     "abfs": ("user", "endpoint", "anonymous"),
-    "sftp": ("user", "host_key"),
-    "smb": ("user",),
+    "sftp": ("user", "host_key", *_ACCESS_OPTIONS),
+    "smb": ("user", *_ACCESS_OPTIONS),
     "webdav": ("user",),
 }
 
@@ -96,7 +104,12 @@ class StoreKind:
         needs_user = self.name != "gs" and (request.secret is not None or self.name == "abfs")
         if needs_user and not options.get("user"):
             raise InvalidSource("say with --user whose password or key that is")
-        return options
+        principals = parse_principal_options(request)
+        if principals and not options.get(_READERS_OPTION):
+            raise InvalidSource("--principal says who the readers are; add --readers to take them from access lists")
+        if options.pop(_READERS_OPTION, None):
+            options[_READERS_OPTION] = "access lists"  # as the admin page shows it
+        return options | principals
 
     @asynccontextmanager
     async def open_source(self, source: StoredSource, secret: SecretStr | None) -> AsyncGenerator["DocumentSource"]:
@@ -106,9 +119,16 @@ class StoreKind:
         opened = open_file_store(_store_location_of(source, secret))
         store = await asyncio.to_thread(opened.__enter__)
         try:
-            yield StoreSource(store, source.location, clock=self._clock)
+            yield StoreSource(store, source.location, clock=self._clock, principals=_principals_of(source))
         finally:
             await asyncio.to_thread(opened.__exit__, None, None, None)
+
+
+def _principals_of(source: StoredSource) -> "PrincipalMapping | None":
+    """Returns None for a source whose access lists are not read."""
+    if not source.options.get(_READERS_OPTION):
+        return None
+    return principal_mapping_of(source.options, takes_subjects=False)
 
 
 def _check_endpoint(endpoint: str) -> None:

@@ -172,10 +172,15 @@ def add_url(
     host_key: Annotated[
         str | None, typer.Option("--host-key", metavar="SHA256:…", help="The key of an SFTP server.")
     ] = None,
+    readers: Annotated[
+        bool, typer.Option("--readers", help="A file is read by those whom its access list allows; see --principal.")
+    ] = False,
+    principals: PrincipalOption = None,
 ) -> None:
     """A store of files: s3://, gs://, abfs://, sftp://, smb://, webdav+https://."""
     options = {"user": user, "anonymous": anonymous or None, "endpoint": endpoint, "region": region}
-    add_source(url.partition("://")[0].partition("+")[0].lower(), url, place, options | {"host_key": host_key})
+    options |= {"host_key": host_key, "readers": readers or None, "principals": principals or None}
+    add_source(url.partition("://")[0].partition("+")[0].lower(), url, place, options)
 
 
 def add_source(kind: str, location: str, place: SourcePlace, options: Mapping[str, object] | None = None) -> None:

@@ -34,7 +34,8 @@ class FetchedItem:
 
     `title`, if any, takes the place of that of the file, and `fields` are added to its metadata. `readers` may read the
     documents of the item; if there are none, all who see the bucket. A source that gives readers includes them in
-    version and cursor, so that other readers replace the documents.
+    version and cursor, so that other readers replace the documents. `has_other_readers`: the documents that there are
+    may have had others, so those that are not loaded now are deleted. `remarks` are shown to people, each once.
     """
 
     path: Path
@@ -45,6 +46,8 @@ class FetchedItem:
     title: str = ""
     fields: Mapping[str, object] = field(default_factory=dict[str, object])
     readers: frozenset[Subject] = frozenset()
+    has_other_readers: bool = False
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,16 @@ class FetchFailure:
     reason: str
 
 
-FetchResult: TypeAlias = FetchedItem | UnchangedItem | UnsupportedItem | VanishedItem | FetchFailure
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedItem:
+    """The item exists, but who may read it is unknown, or has changed while its content cannot be had. So its documents
+    are deleted until a later sync loads them. `reason` is shown to people.
+    """
+
+    reason: str
+
+
+FetchResult: TypeAlias = FetchedItem | UnchangedItem | UnsupportedItem | VanishedItem | FetchFailure | ClosedItem
 
 
 class DocumentSource(Protocol):

@@ -19,7 +19,9 @@ from storage.ingest.load import SourceFile
 from storage.ingest.pipeline import PassageSituator, ingest_files
 from storage.ingest.records import RejectedInput, SourceRecord
 from storage.ingest.report import IngestFailure, IngestReport
+from storage.ingest.sources.principals import intersect_readers
 from storage.ingest.sources.source import (
+    ClosedItem,
     DocumentSource,
     FetchedItem,
     FetchFailure,
@@ -38,7 +40,7 @@ _BATCH_ITEMS: Final = 500
 _BATCH_BYTES: Final = 256 * 1024 * 1024
 _DELETE_BATCH: Final = 500
 _MAX_DOC_ID_BYTES: Final = 480  # the limit for every document
-_MAX_FAILURES: Final = 1000
+_MAX_FAILURES: Final = 1000  # and as many remarks
 
 
 class SyncLedger(Protocol):
@@ -80,6 +82,10 @@ class SyncLedger(Protocol):
 
     async def find_stale_documents(self, vanished_items: Collection[str]) -> Sequence[str]:
         """Returns the stale documents and the documents of the vanished items."""
+        ...
+
+    async def find_item_documents(self, items: Collection[str]) -> Sequence[str]:
+        """Returns the documents of the items."""
         ...
 
     async def forget_documents(self, doc_ids: Collection[str], items: Collection[str] = ()) -> bool:
@@ -194,6 +200,7 @@ class _SourceSync:
         self._vanished_items: set[str] = set()
         self._unchanged = self._passed_over = self._due_count = 0
         self._totals = IngestReport()
+        self._remarks: dict[str, None] = {}
 
     async def run_sync(self, *, force_sweep: bool) -> SyncResult:
         documents_before, stored_items = await self._ledger.count_documents(), await self._ledger.known_items()
@@ -272,6 +279,7 @@ class _SourceSync:
     async def _record_results(self, results: Sequence[tuple[SourceItem, FetchResult]]) -> None:
         unchanged: dict[str, tuple[str, str]] = {}
         unsupported: dict[str, tuple[str, str]] = {}
+        closed: set[str] = set()
         for item, result in results:
             match result:
                 case UnchangedItem(version=version, cursor=cursor):
@@ -282,8 +290,12 @@ class _SourceSync:
                     self._vanished_items.add(item.id)
                 case FetchFailure(reason=reason):
                     self._record_failure(item, reason)
-                case FetchedItem():
-                    pass
+                case ClosedItem(reason=reason):
+                    closed.add(item.id)
+                    self._record_failure(item, reason)
+                case FetchedItem(remarks=remarks):
+                    if len(self._remarks) < _MAX_FAILURES:
+                        self._remarks |= dict.fromkeys(remarks)
                 case _:
                     assert_never(result)
         self._unchanged += len(unchanged)
@@ -292,6 +304,9 @@ class _SourceSync:
             self._require_lease(await self._ledger.record_items(unchanged, is_loaded=False))
         if unsupported:
             self._require_lease(await self._ledger.record_items(unsupported, is_loaded=True))
+        if closed:
+            await self._delete_unloaded_documents(closed, set())
+            self._require_lease(await self._ledger.forget_documents((), closed))
 
     def _record_failure(self, item: SourceItem, reason: str) -> None:
         failure = IngestFailure(where=f"{doc_id_prefix_of(self._name)}{item.id}", reason=reason)
@@ -317,6 +332,18 @@ class _SourceSync:
             item: (fetched.version, fetched.cursor) for item, fetched in batch.items() if item not in hooks.broken_items
         }
         self._require_lease(await self._ledger.record_items(complete, is_loaded=True))
+        await self._delete_unloaded_documents(
+            {item for item, fetched in batch.items() if fetched.has_other_readers}, hooks.put_documents
+        )
+
+    async def _delete_unloaded_documents(self, items: Set[str], put_documents: Set[str]) -> None:
+        """Deletes the documents of the items that were not put now, without the guard of the sweep: they have the
+        readers that they had.
+        """
+        if items:
+            documents = await self._ledger.find_item_documents(items)
+            unloaded = [doc_id for doc_id in documents if doc_id not in put_documents]
+            await delete_documents(self._ledger, self._index, unloaded, source=self._name)
 
     # -- deleting documents of vanished items
 
@@ -342,7 +369,7 @@ class _SourceSync:
             unchanged=self._unchanged,
             passed_over=self._passed_over,
             failures=self._totals.failures,
-            remarks=tuple(dict.fromkeys(self._totals.remarks)),
+            remarks=tuple(dict.fromkeys((*self._totals.remarks, *self._remarks))),
             sweep=sweep,
             **counts,
         )
@@ -392,6 +419,7 @@ class _LedgerHooks:
     source: str
     batch: Mapping[str, FetchedItem]
     broken_items: set[str] = field(default_factory=set[str])  # items that were not loaded completely
+    put_documents: set[str] = field(default_factory=set[str])
     _item_by_document: Mapping[str, str] = field(default_factory=dict[str, str])  # for the documents being put
 
     def source_files(self) -> list[SourceFile]:
@@ -417,7 +445,7 @@ class _LedgerHooks:
             source=fetched.link if record.source == file.name else record.source,
             title=fetched.title or record.title,
             metadata={**record.metadata, **fetched.fields},
-            readers=fetched.readers or record.readers,
+            readers=intersect_readers(fetched.readers, record.readers),
             is_row=record.is_row or fetched.has_rows,
         )
 
@@ -431,6 +459,7 @@ class _LedgerHooks:
     async def after_put(self, put_result: PutResult) -> None:
         not_put = (*put_result.taken, *put_result.refused)
         self.broken_items |= {self._item_by_document[doc_id] for doc_id in not_put}
+        self.put_documents |= self._item_by_document.keys() - set(map(str, not_put))
         if absent := [doc_id for doc_id in not_put if doc_id not in put_result.kept]:
             _require_lease(await self.ledger.disclaim_documents(absent), self.source)
 

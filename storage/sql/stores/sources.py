@@ -371,6 +371,19 @@ class SourceLedger:
 
         return sorted(await self._database.run_read(select_doomed_documents))
 
+    async def find_item_documents(self, items: Collection[str]) -> list[str]:
+        """Returns the documents of the items, in order of id."""
+        query = select(source_documents.c.doc_id).where(source_documents.c.source == self._source)
+
+        def select_item_documents(connection: Connection) -> list[str]:
+            return [
+                doc_id
+                for batch in _batches_of_values(items)
+                for doc_id in connection.execute(query.where(source_documents.c.item.in_(batch))).scalars()
+            ]
+
+        return sorted(await self._database.run_read(select_item_documents))
+
     async def list_document_ids(self) -> list[str]:
         """Returns the ids of the source's documents, in order."""
         query = select(source_documents.c.doc_id).where(source_documents.c.source == self._source)

@@ -24,7 +24,10 @@ from bot.surface.secret_sealing import SecretSeal
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.sources.sync import SyncProgress
-from storage.search.ids import BucketId
+from storage.search.ids import BucketId, Subject
+from storage.search.index import RecordPageRequest
+from storage.search.plan import Clause, Search
+from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
 from tests.servers.file_stores import SECRET, USER, ObjectStoreServer
 
@@ -171,6 +174,56 @@ async def test_wrong_credentials_are_told_without_the_secret(
     assert "not-the-secret" not in repr((source, logged.entries))
 
 
+def grant_read(object_store: ObjectStoreServer, path: str, principal: str) -> None:
+    kind, _, name = principal.partition(":")
+    grantee = f"http://acs.amazonaws.com/groups/global/{name}" if kind == "group" else name
+    object_store.set_access(path, {grantee: "READ"})
+
+
+@pytest.mark.parametrize("principal", ["group:AuthenticatedUsers", "user:fed2"])
+async def test_only_those_whom_an_access_list_allows_find_an_object(
+    sources: SourceOperations,
+    index: EmbeddedIndex,
+    object_store: ObjectStoreServer,
+    bucket: str,
+    request_for: Callable[[str], SourceRequest],
+    principal: str,
+) -> None:
+    async def list_found(subject: str) -> list[str]:
+        scope = Scope(
+            tenant=index.tenant, buckets=frozenset({BucketId("notes")}), subjects=frozenset({Subject(subject)})
+        )
+        listing = RecordPageRequest(Search(clauses=(Clause(bucket=BucketId("notes")),)), order_by_id=True)
+        page = (await index.within_scope(scope).answer_requests(listing))[listing]
+        return [str(record.doc_id) for record in page.records]
+
+    request = request_for(bucket)
+    options = {**request.options, "readers": True, "principals": [f"{principal}=group:staff"]}
+    await sources.add_source(replace(request, options=options))
+    grant_read(object_store, f"/{bucket}/in/n0.txt", principal)
+
+    first = await sources.sync_source("in")
+    after_first = [await list_found(subject) for subject in ("group:staff", "everyone", "nobody-else")]
+    grant_read(object_store, f"/{bucket}/in/n1.txt", principal)
+    grant_read(object_store, f"/{bucket}/in/n0.txt", "user:somebody-else")
+    second = await sources.sync_source("in")
+    after_second = await list_found("group:staff")
+    object_store.gate.forbidden.add("/in/n1.txt?acl")
+    third = await sources.sync_source("in")
+
+    assert after_first == [["in:n0.txt"], [], []]
+    assert after_second == ["in:n1.txt"]
+    assert await list_found("group:staff") == []
+    counts = [sync_counts_of(synced) for synced in (first, second, third)]
+    assert [(count["added"], count["replaced"], count["failed"]) for count in counts] == [
+        (10, 0, 0),
+        (0, 2, 0),
+        (0, 0, 1),
+    ]
+    assert "who may read it cannot be found out" in third.failures[0].reason
+    assert any("--principal" in remark for remark in first.remarks)
+
+
 @pytest.mark.parametrize(
     ("kind", "location", "options", "secret", "reason"),
     [
@@ -187,6 +240,9 @@ async def test_wrong_credentials_are_told_without_the_secret(
         ("sftp", "sftp://ann:hush@host/", {}, None, "a password, . or #"),
         ("sftp", "sftp://[x/", {}, None, "no address"),
         ("ftp", "ftp://host/", {}, None, "not a kind of source"),
+        ("s3", "s3://docs", {"principals": ["user:a=user:local:ann"]}, None, "add --readers"),
+        ("smb", "smb://files.example.com/docs", {"readers": True, "principals": ["S-1-1-0"]}, None, "no pair"),
+        ("webdav", "webdav+https://files.example.com/docs", {"readers": True}, None, "takes no --readers"),
     ],
 )
 async def test_an_invalid_store_is_refused_with_a_reason(

@@ -200,6 +200,17 @@ async def test_documents_that_a_later_run_did_not_find_in_their_item_are_stale(s
     assert await later_ledger.find_stale_documents([]) == []
 
 
+async def test_the_documents_of_items_are_found_stale_or_not(sources: SourceStore) -> None:
+    ledger = await a_ledger(sources)
+    await ledger.claim_documents({"h:b#2": "b", "h:a": "a", "h:b#1": "b", "h:c": "c"})
+    await sources.add_source(a_source("other"))
+    other_ledger = sources.ledger_for(await claim_source(sources, "other"), LEASE)
+    await other_ledger.claim_documents({"o:b": "b"})
+
+    assert await ledger.find_item_documents({"b", "nowhere"}) == ["h:b#1", "h:b#2"]
+    assert await ledger.find_item_documents(()) == []
+
+
 async def _first_claim_of(sources: SourceStore, ledger: SourceLedger) -> ClaimedSource:
     """Returns the claim of the first run."""
     source = await sources.find_source("handbook")

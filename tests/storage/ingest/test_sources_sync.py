@@ -1,8 +1,9 @@
 """Mark-and-sweep sync from real folders into the real embedded index, with the ledger in a real database."""
 
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from storage.ingest.errors import ListingFailed, SyncLost
 from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.sources.folder import FolderSource
 from storage.ingest.sources.site import open_site
-from storage.ingest.sources.source import DocumentSource, FetchResult, SourceItem
+from storage.ingest.sources.source import ClosedItem, DocumentSource, FetchedItem, FetchResult, SourceItem
 from storage.ingest.sources.sync import (
     SweepCompleted,
     SweepRefused,
@@ -23,11 +24,12 @@ from storage.ingest.sources.sync import (
     sync_source,
 )
 from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.ids import BucketId, DocId, FieldName, Subject, TenantId
 from storage.search.index import DocumentRequest as FetchDocuments
 from storage.search.index import PutResult, SearchIndex
 from storage.search.schema import Schema
 from storage.search.scope import Scope
+from storage.search.subjects import NOBODY
 from storage.sql.database import SqlDatabase
 from storage.sql.database_url import sqlite_url_for
 from storage.sql.stores.sources import ClaimedSource, NewSource, SourceLedger, SourceStore
@@ -336,6 +338,78 @@ async def test_a_table_with_a_broken_row_keeps_all_its_documents(world: SyncWorl
 
     assert (synced.failed, synced.sweep) == (1, SweepCompleted(documents=0))
     assert await world.list_document_ids() == ["s:rows.csv#x", "s:rows.csv#y"]
+
+
+class GuardedFolder(FolderSource):
+    """A folder whose items all have the given readers, or are closed. Each item is new to each sync."""
+
+    def __init__(self, path: Path, readers: frozenset[Subject] = frozenset()) -> None:
+        super().__init__(path)
+        self._readers = readers
+
+    async def list_items(self) -> AsyncIterator[SourceItem]:
+        async for item in super().list_items():
+            yield replace(item, version="")
+
+    async def fetch_item(self, item: SourceItem, cursor: str, folder: Path) -> FetchResult:
+        fetched = await super().fetch_item(item, "", folder)
+        assert isinstance(fetched, FetchedItem)
+        if not self._readers:
+            return ClosedItem(reason="who may read it cannot be found out")
+        return replace(fetched, readers=self._readers, has_other_readers=True)
+
+
+STAFF, LIZ = Subject("group:staff"), Subject("user:slack:T1:U1")
+
+
+async def test_closed_items_lose_their_documents_whatever_the_guard_says_and_return(world: SyncWorld) -> None:
+    write_ten_notes(world)
+    world.write_file("rows.csv", "id,price\nx,5\ny,6\n")
+    staff = GuardedFolder(world.folder, frozenset({STAFF}))
+    await world.run_sync(source=staff)
+
+    closed = await world.run_sync(source=GuardedFolder(world.folder))
+    left = await world.list_document_ids()
+    returned = await world.run_sync(source=staff)
+
+    assert (closed.items, closed.failed, left) == (11, 11, [])
+    assert closed.failures[0].reason == "who may read it cannot be found out"
+    assert (returned.added, len(await world.list_document_ids())) == (12, 12)
+
+
+async def test_closing_is_continued_after_a_sync_that_was_killed(world: SyncWorld) -> None:
+    write_ten_notes(world)
+    await world.run_sync(source=GuardedFolder(world.folder, frozenset({STAFF})))
+    with pytest.raises(SimulatedCrash):
+        await world.run_sync(source=GuardedFolder(world.folder), crash_point="forget")
+
+    await world.run_sync(source=GuardedFolder(world.folder))
+
+    assert await world.list_document_ids() == []
+
+
+async def test_records_that_name_readers_are_read_by_those_of_their_file_alone(world: SyncWorld) -> None:
+    lines = [{"doc_id": "open", "text": "a"}, {"doc_id": "liz", "text": "b", "readers": [LIZ, STAFF]}]
+    lines += [{"doc_id": "sam", "text": "c", "readers": ["user:slack:T1:U2"]}]
+    world.write_file("data.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+
+    await world.run_sync(source=GuardedFolder(world.folder, frozenset({LIZ})))
+
+    documents = await world.load_documents()
+    readers = {doc_id.partition("#")[2]: documents[doc_id].readers for doc_id in documents}
+    assert readers == {"open": {LIZ}, "liz": {LIZ}, "sam": {NOBODY}}
+
+
+async def test_what_is_not_loaded_with_other_readers_is_deleted(world: SyncWorld) -> None:
+    world.write_file("rows.csv", "id,price\nx,5\ny,6\n")
+    await world.run_sync(source=GuardedFolder(world.folder, frozenset({STAFF})))
+
+    world.write_file("rows.csv", "id,price\nx,5\ny,6,7,8\n")
+    synced = await world.run_sync(source=GuardedFolder(world.folder, frozenset({LIZ})))
+
+    documents = await world.load_documents()
+    assert synced.failed == 1
+    assert {doc_id: documents[doc_id].readers for doc_id in documents} == {"s:rows.csv#x": {LIZ}}
 
 
 async def test_two_sources_of_one_bucket_keep_separate_documents(world: SyncWorld) -> None:

@@ -9,11 +9,23 @@ from uuid import uuid4
 import pytest
 
 from storage.ingest.errors import ListingFailed, SourceUnavailable
-from storage.ingest.sources.source import FetchedItem, FetchFailure, SourceItem, UnsupportedItem
+from storage.ingest.sources.access_list import AccessList
+from storage.ingest.sources.principals import PrincipalMapping
+from storage.ingest.sources.source import (
+    ClosedItem,
+    FetchedItem,
+    FetchFailure,
+    FetchResult,
+    SourceItem,
+    UnsupportedItem,
+    VanishedItem,
+)
 from storage.ingest.sources.stores import open_store
 from storage.ingest.sources.stores.file_store import StoreEntry, StoreProblem, StoreProblemKind
 from storage.ingest.sources.stores.open_store import StoreLocation, open_file_store
 from storage.ingest.sources.stores.store_source import StoreSource
+from storage.search.ids import Subject
+from storage.search.subjects import NOBODY
 from tests.servers.file_stores import SECRET, USER, ObjectStoreServer, SftpServer, webdav_server
 from tests.servers.process import scratch_folder
 from tests.servers.samba import ShareServer
@@ -23,12 +35,16 @@ OLD = NOW - timedelta(days=1)
 
 
 class StoreInMemory:
-    """A store whose listing is given; a file has the content `TEXT`."""
+    """A store whose listing is given; a file has the content `TEXT`, or a problem. `access_by_path` has the access
+    lists, or the problems with them.
+    """
 
     max_calls = 2
 
     def __init__(self, folders: Mapping[str, Sequence[StoreEntry]], root: str = "docs/in") -> None:
         self.root, self._folders = root, folders
+        self.access_by_path: dict[str, AccessList | StoreProblem] = {}
+        self.content_problem: StoreProblem | None = None
 
     def list_folder(self, path: str) -> Sequence[StoreEntry]:
         try:
@@ -37,7 +53,21 @@ class StoreInMemory:
             raise StoreProblem("it does not exist", StoreProblemKind.MISSING) from None
 
     def read_file(self, path: str, sink: BinaryIO, *, max_bytes: int) -> None:
+        if self.content_problem is not None:
+            raise self.content_problem
         sink.write(b"TEXT")
+
+    def read_root_access(self) -> Sequence[AccessList]:
+        return [self._access_of(self.root)] if self.root in self.access_by_path else []
+
+    def read_access(self, entry: StoreEntry) -> AccessList | None:
+        return self._access_of(entry.path) if entry.path in self.access_by_path else None
+
+    def _access_of(self, path: str) -> AccessList:
+        access = self.access_by_path[path]
+        if isinstance(access, StoreProblem):
+            raise access
+        return access
 
 
 def file_entry(path: str, *, tag: str = "t", modified: datetime | None = OLD, size: int | None = 4) -> StoreEntry:
@@ -135,6 +165,155 @@ async def test_large_files_and_unknown_formats_are_not_fetched(tmp_path: Path) -
     assert [type(result) for result in results] == [FetchFailure, UnsupportedItem, FetchedItem]
     assert isinstance(results[0], FetchFailure)
     assert "200 MB" in results[0].reason
+
+
+# -- who may read a file
+
+STAFF, LIZ, SAM = Subject("group:staff"), Subject("user:slack:T1:U1"), Subject("user:slack:T1:U2")
+PRINCIPALS = PrincipalMapping({"group:hr": STAFF, "user:liz": LIZ, "user:sam": SAM})
+HR, HR_AND_UNKNOWN = AccessList(allowed=(("group:hr",),)), AccessList(allowed=(("group:hr",), ("user:kim",)))
+ALL = AccessList(allowed=(("user:root",), ("others",)), is_for_all=True)
+UNREADABLE = StoreProblem("it is refused", StoreProblemKind.DENIED)
+
+
+class GuardedStore(StoreInMemory):
+    """A store with one file, `docs/in/a.txt`, whose access list can be set."""
+
+    def __init__(self, access: AccessList | StoreProblem) -> None:
+        super().__init__({"docs/in": [file_entry("docs/in/a.txt")]})
+        self.access_by_path["docs/in/a.txt"] = access
+
+    async def list_file(self) -> SourceItem:
+        [item] = await list_all(self._open_source())
+        return item
+
+    async def fetch_file(self, folder: Path, cursor: str = "") -> FetchResult:
+        source = self._open_source()
+        [item] = await list_all(source)
+        return await source.fetch_item(item, cursor, folder)
+
+    async def load_readers(self, folder: Path) -> set[Subject]:
+        fetched = await self.fetch_file(folder)
+        assert isinstance(fetched, FetchedItem)
+        return set(fetched.readers)
+
+    def _open_source(self) -> StoreSource:
+        return StoreSource(
+            self, "s3://docs/in", clock=lambda: NOW, principals=PRINCIPALS, sleep=lambda seconds: record_pauses([], 0)
+        )
+
+
+@pytest.mark.parametrize(
+    ("access", "readers"),
+    [
+        pytest.param(HR_AND_UNKNOWN, {STAFF}, id="an unknown principal counts as nobody"),
+        pytest.param(AccessList(allowed=(("user:kim",),)), {NOBODY}, id="unknown principals alone close"),
+        pytest.param(AccessList(allowed=()), {NOBODY}, id="an empty list closes"),
+        pytest.param(ALL, {NOBODY}, id="what is open to all is closed until that is mapped"),
+        pytest.param(
+            AccessList(allowed=(("1001", "user:liz"), ("user:sam",)), denied=(("user:sam", "1002"),)),
+            {LIZ},
+            id="a denied person is left out",
+        ),
+        pytest.param(
+            AccessList(allowed=(("group:hr",), ("user:liz",)), denied=(("user:sam",),)),
+            {NOBODY},
+            id="a denied person may be in a group that is allowed",
+        ),
+        pytest.param(
+            AccessList(allowed=(("user:liz",),), denied=(("group:hr",),)),
+            {NOBODY},
+            id="a person who is allowed may be in a group that is denied",
+        ),
+        pytest.param(
+            AccessList(allowed=(("user:liz",),), denied=(("user:kim",),)), {NOBODY}, id="nobody knows who is denied"
+        ),
+        pytest.param(
+            AccessList(allowed=(("user:liz",),), denied=(("user:liz",),)), {NOBODY}, id="allowed and denied is denied"
+        ),
+    ],
+)
+async def test_an_access_list_gives_the_readers_or_closes(
+    access: AccessList, readers: set[Subject], tmp_path: Path
+) -> None:
+    assert await GuardedStore(access).load_readers(tmp_path) == readers
+
+
+@pytest.mark.parametrize(
+    ("root", "file", "readers"),
+    [
+        pytest.param(ALL, HR, {STAFF}, id="an open folder restricts nothing"),
+        pytest.param(HR, ALL, {STAFF}, id="a closed folder restricts an open file"),
+        pytest.param(HR, AccessList(allowed=(("user:liz",),)), {NOBODY}, id="both restrict"),
+        pytest.param(
+            AccessList(allowed=(("others",),), denied=(("user:liz",),), is_for_all=True),
+            HR,
+            {NOBODY},
+            id="a folder that denies somebody is not open",
+        ),
+    ],
+)
+async def test_a_file_is_read_by_those_who_may_pass_its_folders(
+    root: AccessList, file: AccessList, readers: set[Subject], tmp_path: Path
+) -> None:
+    store = GuardedStore(file)
+    store.access_by_path["docs/in"] = root
+
+    assert await store.load_readers(tmp_path) == readers
+
+
+@pytest.mark.parametrize(
+    ("path", "problem", "expected"),
+    [
+        ("docs/in/a.txt", UNREADABLE, ClosedItem),
+        ("docs/in", UNREADABLE, ClosedItem),
+        ("docs/in/a.txt", StoreProblem("it is busy", StoreProblemKind.TRANSIENT), FetchFailure),
+        ("docs/in/a.txt", StoreProblem("it is gone", StoreProblemKind.MISSING), VanishedItem),
+    ],
+)
+async def test_a_file_whose_access_list_cannot_be_read_is_closed_unless_it_can_be_asked_later(
+    path: str, problem: StoreProblem, expected: type[FetchResult], tmp_path: Path
+) -> None:
+    store = GuardedStore(HR)
+    store.access_by_path[path] = problem
+
+    assert not (await store.list_file()).version
+    assert type(await store.fetch_file(tmp_path)) is expected
+
+
+async def test_principals_that_stand_for_nobody_are_named(tmp_path: Path) -> None:
+    fetched = await GuardedStore(AccessList(allowed=(("group:hr",), ("1003", "user:kim")))).fetch_file(tmp_path)
+
+    assert isinstance(fetched, FetchedItem)
+    assert [remark.partition(" ")[0] for remark in fetched.remarks] == ["user:kim"]
+
+
+async def test_other_readers_replace_an_unchanged_file(tmp_path: Path) -> None:
+    store = GuardedStore(HR)
+    listed, fetched = await store.list_file(), await store.fetch_file(tmp_path)
+    assert isinstance(fetched, FetchedItem)
+    assert await store.list_file() == listed
+    (tmp_path / "later").mkdir()
+
+    store.access_by_path["docs/in/a.txt"] = AccessList(allowed=(("user:liz",),))
+
+    assert (await store.list_file()).version != listed.version
+    changed = await store.fetch_file(tmp_path / "later", fetched.cursor)
+    assert isinstance(changed, FetchedItem)
+    assert (changed.readers, changed.has_other_readers) == ({LIZ}, True)
+
+
+async def test_a_file_with_other_readers_that_cannot_be_read_is_closed(tmp_path: Path) -> None:
+    store = GuardedStore(HR)
+    fetched = await store.fetch_file(tmp_path)
+    assert isinstance(fetched, FetchedItem)
+    store.content_problem = UNREADABLE
+
+    kept = await store.fetch_file(tmp_path, fetched.cursor)
+    store.access_by_path["docs/in/a.txt"] = AccessList(allowed=(("user:liz",),))
+    closed = await store.fetch_file(tmp_path, fetched.cursor)
+
+    assert (type(kept), type(closed)) == (FetchFailure, ClosedItem)
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any, BinaryIO, Final, Protocol, cast
+from typing import Any, BinaryIO, Final, Protocol, TypeVar, cast
 
+from storage.ingest.sources.access_list import AccessList
 from storage.ingest.sources.addresses import AddressRefused, find_refused_address
 
 _CHUNK_BYTES: Final = 1 << 20
@@ -18,6 +19,7 @@ _MAX_READ_S: Final = 600.0  # for one file
 _TAG_KEYS: Final = ("ETag", "etag", "md5Hash", "content_md5", "generation")
 _TIME_KEYS: Final = ("LastModified", "mtime", "last_modified", "modified", "updated", "last_write_time")
 _FINAL_ERRORS: Final = (errno.EINVAL, errno.ENAMETOOLONG, errno.ENOSYS, errno.EPERM)
+T = TypeVar("T")
 
 
 class StoreProblemKind(Enum):
@@ -37,13 +39,17 @@ class StoreProblem(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreEntry:
-    """A file or folder of a store. `tag` identifies the content, if the store says so; `modified` is aware."""
+    """A file or folder of a store. `tag` identifies the content, if the store says so; `modified` is aware.
+
+    `access` is there if the listing tells who may read the file, or pass the folder.
+    """
 
     path: str
     is_folder: bool
     size: int | None
     tag: str
     modified: datetime | None
+    access: AccessList | None = None
 
 
 class RemoteFileStore(Protocol):
@@ -65,13 +71,40 @@ class RemoteFileStore(Protocol):
         """Writes the content into `sink`. Raises `StoreProblem`."""
         ...
 
+    def read_root_access(self) -> Sequence[AccessList]:
+        """Returns who may pass the root and the folders above it, as far as the store counts them.
+
+        Raises `StoreProblem`.
+        """
+        ...
+
+    def read_access(self, entry: StoreEntry) -> AccessList | None:
+        """Returns who may read the file, or pass the folder; None for a folder that the store does not count.
+
+        Raises `StoreProblem`.
+        """
+        ...
+
+
+class AccessReader(Protocol):
+    """Reads access lists by a library; what it raises is what the library raises, or `StoreProblem`.
+
+    The methods are those of `RemoteFileStore`.
+    """
+
+    def read_root_access(self) -> Sequence[AccessList]: ...
+
+    def read_access(self, entry: StoreEntry) -> AccessList | None: ...
+
 
 ErrorTranslator = Callable[[Exception], StoreProblem | None]
 """Says what an exception of a library means; None where its type alone does not tell."""
 
 
 class FsspecStore:
-    """`library_errors` are the exceptions of the library below the file system, beside OSError."""
+    """`library_errors` are the exceptions of the library below the file system, beside OSError. Without an
+    `access_reader`, nobody's access can be said.
+    """
 
     def __init__(
         self,
@@ -81,8 +114,10 @@ class FsspecStore:
         max_calls: int,
         library_errors: tuple[type[Exception], ...] = (),
         translate_error: ErrorTranslator = lambda exc: None,
+        access_reader: AccessReader | None = None,
     ) -> None:
         self.root, self.max_calls = root, max_calls
+        self._access_reader = access_reader
         self._file_system = cast(Any, file_system)
         self._errors = (OSError, EOFError, ValueError, *library_errors)
         self._translate_error = translate_error
@@ -112,6 +147,20 @@ class FsspecStore:
         except self._errors as exc:
             raise self.problem_of(exc) from None
 
+    def read_root_access(self) -> Sequence[AccessList]:
+        return self._read_by(lambda reader: reader.read_root_access())
+
+    def read_access(self, entry: StoreEntry) -> AccessList | None:
+        return self._read_by(lambda reader: reader.read_access(entry))
+
+    def _read_by(self, call: Callable[[AccessReader], T]) -> T:
+        if self._access_reader is None:
+            raise unknown_access_problem()
+        try:
+            return call(self._access_reader)
+        except self._errors as exc:
+            raise self.problem_of(exc) from None
+
     def problem_of(self, exc: Exception) -> StoreProblem:
         if (refused := find_refused_address(exc)) is not None:
             return problem_of_error(refused)
@@ -120,6 +169,10 @@ class FsspecStore:
 
 def too_large_problem(max_bytes: int) -> StoreProblem:
     return StoreProblem(f"it is larger than {max_bytes // 1024**2} MB", StoreProblemKind.FINAL)
+
+
+def unknown_access_problem() -> StoreProblem:
+    return StoreProblem("the store does not say who may read it", StoreProblemKind.FINAL)
 
 
 def problem_of_error(exc: Exception) -> StoreProblem:
@@ -157,6 +210,7 @@ def _entry_from_listing(entry: Mapping[str, object]) -> StoreEntry:
         size=size if isinstance(size, int) and entry.get("type") != "link" else None,
         tag=tag,
         modified=_aware_time(modified),
+        access=access if isinstance(access := entry.get("access"), AccessList) else None,
     )
 
 

@@ -116,6 +116,8 @@ def _open_s3(location: StoreLocation) -> Generator[FsspecStore]:
     import s3fs  # pyright: ignore[reportMissingTypeStubs]
     from botocore.exceptions import BotoCoreError, NoCredentialsError  # pyright: ignore[reportMissingTypeStubs]
 
+    from storage.ingest.sources.stores.object_access import S3AccessReader
+
     def translate_error(exc: Exception) -> StoreProblem | None:
         return _denied_problem() if isinstance(exc, NoCredentialsError) else None
 
@@ -142,6 +144,7 @@ def _open_s3(location: StoreLocation) -> Generator[FsspecStore]:
         max_calls=4,
         library_errors=(BotoCoreError,),
         translate_error=translate_error,
+        access_reader=S3AccessReader(file_system),
     )
 
 
@@ -159,6 +162,7 @@ def _open_gcs(location: StoreLocation) -> Generator[FsspecStore]:
     from google.auth.exceptions import GoogleAuthError  # pyright: ignore[reportMissingTypeStubs]
 
     from storage.ingest.sources.stores.checked_google import checked_session_options
+    from storage.ingest.sources.stores.object_access import GoogleAccessReader
 
     def translate_error(exc: Exception) -> StoreProblem | None:
         if isinstance(exc, GoogleAuthError):
@@ -187,6 +191,7 @@ def _open_gcs(location: StoreLocation) -> Generator[FsspecStore]:
         max_calls=4,
         library_errors=(HttpError, NonRetryableError, GoogleAuthError),
         translate_error=translate_error,
+        access_reader=GoogleAccessReader(file_system),
     )
 
 
@@ -258,7 +263,8 @@ def _is_base64(text: str) -> bool:
 @contextmanager
 def _open_sftp(location: StoreLocation) -> Generator[FsspecStore]:
     import paramiko
-    from fsspec.implementations.sftp import SFTPFileSystem  # pyright: ignore[reportMissingTypeStubs]
+
+    from storage.ingest.sources.stores.sftp_server import AccessListingServer, ModeReader
 
     def translate_error(exc: Exception) -> StoreProblem | None:
         match exc:
@@ -280,7 +286,7 @@ def _open_sftp(location: StoreLocation) -> Generator[FsspecStore]:
     host, port = location.parts.hostname or "", location.parts.port or 22
     try:
         connection = connect_to_host(host, port, allow_private=location.allow_private, timeout_s=_TIMEOUT_S)
-        file_system = cast(Any, SFTPFileSystem)(
+        file_system = cast(Any, AccessListingServer)(
             host,
             port=port,
             sock=connection,
@@ -299,12 +305,14 @@ def _open_sftp(location: StoreLocation) -> Generator[FsspecStore]:
         raise _unavailable_error(location, translate_error(exc) or problem_of_error(exc)) from None
     try:
         file_system.ftp.get_channel().settimeout(_TIMEOUT_S)
+        root = "/" + unquote(location.parts.path).strip("/")
         yield FsspecStore(
             file_system,
-            "/" + unquote(location.parts.path).strip("/"),
+            root,
             max_calls=1,  # a client of paramiko reads its answers in one thread
             library_errors=(paramiko.SSHException,),
             translate_error=translate_error,
+            access_reader=ModeReader(file_system, root),
         )
     finally:
         file_system.client.close()
@@ -343,6 +351,7 @@ def _open_smb(location: StoreLocation) -> Generator[FsspecStore]:
         SMBResponseException,
     )
 
+    from storage.ingest.sources.stores.share_access import ShareAccessReader
     from storage.ingest.sources.stores.smb_share import CheckedShare
 
     def translate_error(exc: Exception) -> StoreProblem | None:
@@ -365,13 +374,15 @@ def _open_smb(location: StoreLocation) -> Generator[FsspecStore]:
         )
     except (OSError, ValueError, SMBException) as exc:
         raise _unavailable_error(location, translate_error(exc) or problem_of_error(exc)) from None
+    root = "/" + unquote(location.parts.path).strip("/")
     try:
         yield FsspecStore(
             file_system,
-            "/" + unquote(location.parts.path).strip("/"),
+            root,
             max_calls=4,
             library_errors=(SMBException,),
             translate_error=translate_error,
+            access_reader=ShareAccessReader(file_system, root),
         )
     finally:
         file_system.close_connections()

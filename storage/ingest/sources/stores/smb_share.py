@@ -42,6 +42,14 @@ class CheckedShare(SMBFileSystem):
     def _open(self, path: str, mode: str = "rb", *arguments: Any, **options: Any) -> Any:
         return super()._open(path, mode, *arguments, connection_cache=self._connections, **options)
 
+    @property
+    def connection_options(self) -> dict[str, Any]:
+        """What smbclient needs to find the share's connections."""
+        return {"port": self._port, "connection_cache": self._connections}
+
+    def unc_path_of(self, path: str) -> str:
+        return f"\\\\{self.host}{path}".replace("/", "\\")
+
     def close_connections(self) -> None:
         for connection in self._connections.values():
             with contextlib.suppress(SMBException, OSError, ValueError):

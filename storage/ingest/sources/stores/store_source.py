@@ -5,16 +5,20 @@ A changed file is detected by the tag, time and size that the listing gives, the
 
 import asyncio
 import hashlib
+import json
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
 from storage.ingest.errors import ListingFailed
 from storage.ingest.load import SourceFile, has_known_format
+from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.source import (
+    ClosedItem,
     FetchedItem,
     FetchFailure,
     FetchResult,
@@ -30,6 +34,8 @@ from storage.ingest.sources.stores.file_store import (
     StoreProblemKind,
     too_large_problem,
 )
+from storage.ingest.sources.stores.store_access import OPEN_ACCESS, PathAccess, StoreAccess
+from storage.search.ids import Subject
 
 _MAX_FILE_BYTES: Final = 200 * 1024 * 1024
 _MAX_FILES: Final = 200_000
@@ -39,12 +45,16 @@ _MAX_TRIES: Final = 4
 _MAX_EXHAUSTED: Final = 3  # requests in a row that failed in spite of all tries; then the store is left alone
 _FIRST_PAUSE_S: Final = 1.0  # doubles with every try
 _SETTLED_AFTER: Final = timedelta(minutes=5)
+_CONCURRENT_ACCESS: Final = 50  # access lists that wait for one another; the store allows fewer at once
 T = TypeVar("T")
 
 
 class StoreSource:
     """The files below the root of the store. `url` is that of the root. The id of an item is its path below the root;
     its cursor is its SHA-256 digest.
+
+    With `principals`, the readers of a file are those of its access list. Changing it changes no file, so each sync
+    asks for all access lists; version and cursor contain the readers.
 
     Skips hidden files and folders, links and `.schema.yaml` files. A time without a tag identifies the content only
     after some minutes, since many stores count whole seconds.
@@ -56,11 +66,14 @@ class StoreSource:
         url: str,
         *,
         clock: Callable[[], datetime],
+        principals: PrincipalMapping | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._store, self._url, self._clock, self._sleep = store, url.rstrip("/"), clock, sleep
         self._slots = asyncio.Semaphore(store.max_calls)
+        self._access = None if principals is None else StoreAccess(store, principals, self._call_with_retries)
         self._entries: dict[str, StoreEntry] = {}
+        self._access_by_item: dict[str, PathAccess] = {}
         self._exhausted_count = 0
 
     # -- listing the files
@@ -68,26 +81,32 @@ class StoreSource:
     async def list_items(self) -> AsyncIterator[SourceItem]:
         """Yields the files folder by folder. Raises `ListingFailed` after the files of the folders that were listed."""
         problems: list[str] = []
-        waiting, folder_count = deque([(self._store.root, 0)]), 1
+        root_access = OPEN_ACCESS if self._access is None else await self._access.load_root_access()
+        waiting, folder_count = deque([_WaitingFolder(path=self._store.root, depth=0, access=root_access)]), 1
         while waiting:
-            path, depth = waiting.popleft()
+            folder = waiting.popleft()
             try:
-                entries = await self._list_folder(path)
+                entries = await self._list_folder(folder.path)
             except StoreProblem as exc:
-                problems.append(f"{self._shown_path(path)}: {exc.reason}")
+                problems.append(f"{self._shown_path(folder.path)}: {exc.reason}")
                 continue
-            folders = [entry.path for entry in entries if entry.is_folder and self._item_id_of(entry.path)]
-            folder_count += len(folders)
-            if folders and (depth >= _MAX_DEPTH or folder_count > _MAX_FOLDERS):
+            access_by_path = await self._load_access(entries, folder.access)
+            inner = [
+                _WaitingFolder(path=entry.path, depth=folder.depth + 1, access=access_by_path[entry.path])
+                for entry in entries
+                if entry.is_folder and self._item_id_of(entry.path)
+            ]
+            folder_count += len(inner)
+            if inner and (folder.depth >= _MAX_DEPTH or folder_count > _MAX_FOLDERS):
                 problems.append(f"its folders are more than {_MAX_FOLDERS:,}, or nested deeper than {_MAX_DEPTH}")
-                folders = []
-            waiting += [(folder, depth + 1) for folder in folders]
+                inner = []
+            waiting += inner
             for entry in entries:
-                if (item := self._item_for(entry)) is None:
+                if (item := self._item_for(entry, access_by_path[entry.path])) is None:
                     continue
                 if len(self._entries) >= _MAX_FILES and item.id not in self._entries:
                     raise ListingFailed(f"it has more than {_MAX_FILES:,} files")
-                self._entries[item.id] = entry
+                self._entries[item.id], self._access_by_item[item.id] = entry, access_by_path[entry.path]
                 yield item
         if problems:
             raise ListingFailed("; ".join(dict.fromkeys(problems[:3])))
@@ -100,11 +119,29 @@ class StoreSource:
             raise StoreProblem("it is a file; a source is a folder", StoreProblemKind.FINAL)
         return [entry for entry in entries if entry not in own]
 
-    def _item_for(self, entry: StoreEntry) -> SourceItem | None:
+    async def _load_access(self, entries: Sequence[StoreEntry], folder: PathAccess) -> dict[str, PathAccess]:
+        """Returns the access of each entry of the folder, by path. What is not read needs none."""
+        access_by_path = {entry.path: OPEN_ACCESS for entry in entries}
+        if self._access is None:
+            return access_by_path
+        named = [(entry, self._item_id_of(entry.path)) for entry in entries]
+        read = [entry for entry, item_id in named if item_id and (entry.is_folder or _has_known_format(item_id))]
+        for start in range(0, len(read), _CONCURRENT_ACCESS):
+            batch = read[start : start + _CONCURRENT_ACCESS]
+            loaded = await asyncio.gather(*(self._access.load_access(entry, folder) for entry in batch))
+            access_by_path |= {entry.path: access for entry, access in zip(batch, loaded, strict=True)}
+        return access_by_path
+
+    def _item_for(self, entry: StoreEntry, access: PathAccess) -> SourceItem | None:
         item_id = self._item_id_of(entry.path)
         if entry.is_folder or entry.size is None or not item_id or item_id.endswith(".schema.yaml"):
             return None
-        return SourceItem(id=item_id, version=self._version_of(entry), location=f"{self._url}/{item_id}")
+        version = self._version_of(entry)
+        if access.problem is not None:
+            version = ""
+        elif version and access.readers:
+            version = f"{version}|{_digest_of_readers(access.readers)}"
+        return SourceItem(id=item_id, version=version, location=f"{self._url}/{item_id}")
 
     def _item_id_of(self, path: str) -> str:
         """Returns the path below the root; empty if it lies elsewhere, if it is the root, or if it is hidden."""
@@ -132,20 +169,52 @@ class StoreSource:
     # -- fetching the content
 
     async def fetch_item(self, item: SourceItem, cursor: str, folder: Path) -> FetchResult:
-        entry = self._entries[item.id]
-        name = PurePosixPath(item.id).name
-        path = folder / hashlib.sha256(item.id.encode()).hexdigest()[:32] / _file_name_for(name)
-        if not has_known_format(SourceFile(path=path, name=item.id)):
+        if not _has_known_format(item.id):
             return UnsupportedItem(reason="its format is not known", version=item.version, cursor="")
+        access = self._access_by_item[item.id]
+        match access.problem:
+            case None:
+                pass
+            case StoreProblem(kind=StoreProblemKind.MISSING):
+                return VanishedItem()
+            case StoreProblem(kind=StoreProblemKind.TRANSIENT, reason=reason):
+                return FetchFailure(reason=f"who may read it cannot be asked now: {reason}")
+            case StoreProblem(reason=reason):
+                return ClosedItem(reason=f"who may read it cannot be found out, so nobody reads it: {reason}")
+        digest, _, readers_digest = cursor.partition(" ")
+        if readers_digest == _digest_of_readers(access.readers):
+            return await self._fetch_file(item, digest, folder, access)
+        match await self._fetch_file(item, "", folder, access):
+            case FetchFailure(reason=reason):
+                return ClosedItem(reason=reason)
+            case FetchedItem() as fetched:
+                return replace(fetched, has_other_readers=True)
+            case other:
+                return other
+
+    async def _fetch_file(self, item: SourceItem, known_digest: str, folder: Path, access: PathAccess) -> FetchResult:
+        entry = self._entries[item.id]
+        path = folder / hashlib.sha256(item.id.encode()).hexdigest()[:32] / _file_name_for(item.id)
         if entry.size is not None and entry.size > _MAX_FILE_BYTES:
             return FetchFailure(reason=too_large_problem(_MAX_FILE_BYTES).reason)
         try:
             digest = await self._call_with_retries(lambda: self._download_file(entry.path, path))
         except StoreProblem as exc:
             return VanishedItem() if exc.kind is StoreProblemKind.MISSING else FetchFailure(reason=exc.reason)
-        if digest == cursor:
+        cursor = f"{digest} {_digest_of_readers(access.readers)}".strip()
+        if digest == known_digest:
             return UnchangedItem(version=item.version, cursor=cursor)
-        return FetchedItem(path=path, link=item.location, version=item.version, cursor=digest)
+        return FetchedItem(
+            path=path,
+            link=item.location,
+            version=item.version,
+            cursor=cursor,
+            readers=access.readers,
+            remarks=tuple(
+                f"{principal} may read files there and is nobody here; --principal {principal}=SUBJECT says who it is"
+                for principal in access.unknown_principals
+            ),
+        )
 
     def _download_file(self, source_path: str, path: Path) -> str:
         path.parent.mkdir(exist_ok=True)
@@ -177,8 +246,25 @@ class StoreSource:
         raise AssertionError("the last try returns or raises")
 
 
-def _file_name_for(name: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WaitingFolder:
+    path: str
+    depth: int
+    access: PathAccess
+
+
+def _digest_of_readers(readers: frozenset[Subject]) -> str:
+    """Returns an empty text where the store's access lists are not read."""
+    return hashlib.sha256(json.dumps(sorted(readers)).encode()).hexdigest()[:32] if readers else ""
+
+
+def _has_known_format(item_id: str) -> bool:
+    return has_known_format(SourceFile(path=Path(_file_name_for(item_id)), name=item_id))
+
+
+def _file_name_for(item_id: str) -> str:
     """Returns a file name with the same suffixes, from which a document without a title gets its title."""
+    name = PurePosixPath(item_id).name
     path = PurePosixPath(name)
     suffix = "".join(path.suffixes[-2:]) if path.suffix.lower() == ".gz" else path.suffix
     return f"{name[: len(name) - len(suffix)][:40].strip() or 'file'}{suffix[:20]}"
