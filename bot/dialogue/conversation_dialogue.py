@@ -33,7 +33,7 @@ from bot.errors import BotError
 from bot.ids import TurnId
 from bot.progress import PartialAnswerCallback, ProgressCallback, ignore_partial_answer
 from bot.saved_searches.saved_searches import SavedSearches
-from bot.saved_searches.search_requests import recognise_request
+from bot.saved_searches.search_requests import find_request_language, recognise_request
 from bot.surface.attachments import (
     ATTACHMENTS_BUCKET,
     UnreadFile,
@@ -232,7 +232,7 @@ class ConversationDialogue:
 def _language_of(inbound: Inbound, state: ConversationState) -> str:
     """Returns the language for what is said before the agent has understood the message."""
     text = inbound.body.text if isinstance(inbound.body, TextMessage) else ""
-    return choose_reply_language(text, PlanHistory.from_json(state.last_plan).last_plan)
+    return find_request_language(text) or choose_reply_language(text, PlanHistory.from_json(state.last_plan).last_plan)
 
 
 def _file_lines(unread_files: Sequence[UnreadFile], remarks: Sequence[tuple[str, str]]) -> list[str]:

@@ -15,8 +15,8 @@ from bot.dialogue.turn_context import TurnContext
 from bot.dialogue.visible_plan import visible_plan
 from bot.errors import AnswerNotFound, NotYourAnswer
 from bot.ids import TurnId
+from bot.saved_searches.request_kinds import SavedSearchRequest, SaveLastRequest
 from bot.saved_searches.saved_searches import SavedSearches, StandaloneQuestions
-from bot.saved_searches.search_requests import SavedSearchRequest, SaveLastRequest
 from bot.saved_searches.search_wording import NO_SET_NOTICE, SCHEDULE_CHOICES, ask_for_schedule
 from bot.saved_searches.watched_documents import find_plan_searches
 from bot.surface.inbound import SavedSearchRun, have_same_readers

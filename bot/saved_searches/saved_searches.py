@@ -13,6 +13,7 @@ from bot.errors import NotAdmin
 from bot.ids import BucketId, TurnId
 from bot.saved_searches import search_wording
 from bot.saved_searches.report_requests import ReportRequest
+from bot.saved_searches.request_kinds import ListRequest, SaveRequest, StopRequest
 from bot.saved_searches.run_outcomes import SearchRunOutcome
 from bot.saved_searches.schedule import (
     ChangeSchedule,
@@ -21,7 +22,6 @@ from bot.saved_searches.schedule import (
     next_due_time,
     parse_schedule,
 )
-from bot.saved_searches.search_requests import ListRequest, SaveRequest, StopRequest
 from bot.saved_searches.usage_posts import (
     LOST_ADMIN_REASON,
     NO_ADMIN_NOTICE,

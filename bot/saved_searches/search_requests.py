@@ -1,40 +1,16 @@
-"""What people say to Parley about saved searches, in English and German: keep one, list them, stop one."""
+"""What people say to Parley about saved searches, in all languages it reads: keep one, list them, stop one.
+
+English and German are here, French and Spanish in modules of their own.
+"""
 
 import re
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
-from bot.saved_searches.report_requests import ReportRequest, recognise_report_request
-from bot.saved_searches.schedule import ChangeSchedule, SearchSchedule, parse_schedule
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaveRequest:
-    """Ask this question again by this schedule."""
-
-    question: str
-    schedule: SearchSchedule
-
-
-@dataclass(frozen=True, slots=True)
-class SaveLastRequest:
-    """Save what the last answer has searched; the reply offers when to ask again."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListRequest:
-    """Which saved searches are there?"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StopRequest:
-    """Stop the saved search of this number; without a number, the only one, or all."""
-
-    number: int | None = None
-    stops_all: bool = False
-
-
-SavedSearchRequest: TypeAlias = SaveRequest | SaveLastRequest | ListRequest | StopRequest | ReportRequest
+from bot.saved_searches.french_requests import FRENCH_REQUESTS
+from bot.saved_searches.report_requests import recognise_report_request
+from bot.saved_searches.request_kinds import ListRequest, SavedSearchRequest, SaveLastRequest, SaveRequest, StopRequest
+from bot.saved_searches.schedule import ChangeSchedule, parse_schedule
+from bot.saved_searches.spanish_requests import SPANISH_REQUESTS
 
 
 def recognise_request(text: str) -> SavedSearchRequest | None:
@@ -51,7 +27,24 @@ def recognise_request(text: str) -> SavedSearchRequest | None:
         return StopRequest(number=None if number is None else int(number), stops_all=match["all"] is not None)
     if (report := recognise_report_request(words)) is not None:
         return report
-    return _recognise_arrival(words) or _recognise_schedule(words) or _recognise_german_request(words)
+    return _recognise_arrival(words) or _recognise_schedule(words) or _recognise_other_request(words)
+
+
+def find_request_language(text: str) -> str | None:
+    """The language, other than English, of a message that asks for something about saved searches. ISO 639-1."""
+    words = " ".join(text.split())
+    if len(words) > _MAX_MESSAGE_CHARS:
+        return None
+    if _recognise_german_request(words) is not None:
+        return "de"
+    return next((patterns.language for patterns in _OTHER_PATTERNS if patterns.recognise_request(words)), None)
+
+
+def _recognise_other_request(words: str) -> SavedSearchRequest | None:
+    if (request := _recognise_german_request(words)) is not None:
+        return request
+    requests = (patterns.recognise_request(words) for patterns in _OTHER_PATTERNS)
+    return next((request for request in requests if request is not None), None)
 
 
 def _recognise_arrival(words: str) -> SaveRequest | None:
@@ -78,6 +71,7 @@ def _recognise_schedule(words: str) -> SaveRequest | None:
     return None
 
 
+_OTHER_PATTERNS: Final = (FRENCH_REQUESTS, SPANISH_REQUESTS)
 _MAX_MESSAGE_CHARS: Final = 1_000
 _POLITE: Final = r"(?:(?:please|can you|could you|would you),? )?"
 _TELL: Final = (

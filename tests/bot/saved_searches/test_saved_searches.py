@@ -603,3 +603,52 @@ async def test_a_search_in_german_is_confirmed_and_reported_in_german(
     assert "Neu:\n\n- Receipt n1" in report
     stopped = text_of((await talk.ask_question("Beobachte 1 nicht mehr")).reply)
     assert "Ich habe die gespeicherte Suche 1" in stopped
+
+
+# -- French and Spanish
+
+
+@pytest.mark.parametrize(
+    ("every_monday", "saved", "due", "news", "stop", "stopped"),
+    [
+        (
+            "Tous les lundis à 9 h : tous les reçus de Acme avec montant",
+            "J'ai enregistré ceci comme recherche **1**",
+            "Chaque lundi à 09:00",
+            "**1 nouveaux**",
+            "arrête de surveiller 1",
+            "J'ai arrêté la recherche enregistrée 1",
+        ),
+        (
+            "Cada lunes a las 9: todos los recibos de Acme con importe",
+            "He guardado esto como búsqueda **1**",
+            "Cada lunes a las 09:00",
+            "**1 nuevos**",
+            "deja de vigilar 1",
+            "He detenido la búsqueda guardada 1",
+        ),
+    ],
+)
+async def test_a_search_is_confirmed_reported_and_stopped_in_its_language(
+    bot: Application,
+    index: EmbeddedIndex,
+    clock: Clock,
+    chat: FakeChat,
+    every_monday: str,
+    saved: str,
+    due: str,
+    news: str,
+    stop: str,
+    stopped: str,
+) -> None:
+    talk = ConversationDriver(bot)
+    confirmation = text_of((await talk.ask_question(every_monday)).reply)
+    chat.messages.clear()
+    await put_receipts(index, "n1")
+    clock.advance(datetime(2031, 5, 12, 9, 0, 30, tzinfo=clock().tzinfo) - clock())
+    await tick(bot, clock)
+
+    (report,) = posted_texts(chat)
+    assert (saved in confirmation, due in confirmation, stop in confirmation) == (True, True, True)
+    assert (news in report, "Receipt n1" in report, stop in report) == (True, True, True)
+    assert stopped in text_of((await talk.ask_question(stop)).reply)
