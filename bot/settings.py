@@ -25,6 +25,7 @@ from bot.ids import PersonId
 from bot.model_settings import LanguageModelSettings
 from bot.settings_section import CommaSeparated, SectionT, SettingsSection, validate_web_url
 from bot.web_search.settings import WebSearchSettings
+from storage.ingest.limits import DEFAULT_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS, MIN_PASSAGE_CHARACTERS
 
 SETTINGS_FILE = "parley.toml"
 EMBEDDED_INDEX_URL = "embedded:"
@@ -113,6 +114,9 @@ class Settings(SettingsSection):
     embedder_dimensions: Annotated[int, Field(ge=1, le=16_000)] | None = None
     embedder_api_base: Annotated[str, AfterValidator(validate_web_url)] | None = None
     embedder_api_key: SecretStr | None = None
+    passage_characters: Annotated[int, Field(ge=MIN_PASSAGE_CHARACTERS, le=MAX_PASSAGE_CHARACTERS)] = (
+        DEFAULT_PASSAGE_CHARACTERS
+    )
     reranker: Annotated[str, AfterValidator(_validate_reranker)] = ""
     reranker_api_base: Annotated[str, AfterValidator(validate_web_url)] | None = None
     reranker_api_key: SecretStr | None = None

@@ -18,6 +18,7 @@ from bot.surface.secret_sealing import SecretSeal
 from bot.task_groups import lone_error
 from storage.ingest.errors import IngestError, SourceUnavailable, SyncLost
 from storage.ingest.extract.candidates import Extractor
+from storage.ingest.limits import DEFAULT_PASSAGE_CHARACTERS
 from storage.search.bucket_parts import whole_bucket_of
 from storage.search.errors import SearchError
 from storage.search.ids import BucketId
@@ -40,7 +41,7 @@ _MAX_INTERVAL: Final = timedelta(days=366)
 class SourceOperations:
     """`seal` keeps the secrets of sources. `schemas` is the folder for the schemas that syncs infer.
 
-    With `situator`, passages get a context to be ranked with.
+    With `situator`, passages get a context to be ranked with. `passage_characters` is their size.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class SourceOperations:
         seal: SecretSeal,
         extractor: Extractor,
         situator: "PassageSituator | None" = None,
+        passage_characters: int = DEFAULT_PASSAGE_CHARACTERS,
         schemas: Path,
         worker: str,
         log: FilteringBoundLogger,
@@ -61,7 +63,7 @@ class SourceOperations:
         self._observer = observer
         self._store, self._index, self._seal = SourceStore(database), index, seal
         self._kinds = {kind.name: kind for kind in kinds}
-        self._extractor, self._situator = extractor, situator
+        self._extractor, self._situator, self._passage_characters = extractor, situator, passage_characters
         self._schemas, self._worker, self._log, self._lease = schemas, worker, log, lease
 
     async def add_source(self, request: SourceRequest) -> StoredSource:
@@ -236,6 +238,7 @@ class SourceOperations:
                     self._index,
                     extractor=self._extractor,
                     situator=self._situator,
+                    passage_characters=self._passage_characters,
                     name=source.id,
                     bucket=source.bucket,
                     force_sweep=sweep_anyway,

@@ -54,9 +54,11 @@ class IndexRebuild:
         sources: SourceOperations,
         extractor: Extractor,
         schemas: Path,
+        passage_characters: int,
     ) -> None:
         self._index, self._store, self._record = index, store, record
         self._sources, self._extractor, self._schemas = sources, extractor, schemas
+        self._passage_characters = passage_characters
 
     async def plan_buckets(self) -> list[BucketRebuild]:
         """The buckets that have lost documents now. Raises what the index and the database raise."""
@@ -109,6 +111,7 @@ class IndexRebuild:
                 bucket=BucketId(request["bucket"]) if request["bucket"] else None,
                 ignore_metadata=bool(request["ignore_metadata"]),
                 schema_folder=self._schemas,
+                passage_characters=self._passage_characters,
             )
         except (IngestError, OSError) as exc:
             return [f"{command_for_load(request)}: {exc}"]

@@ -10,6 +10,8 @@ MAX_VALUES = 100_000  # of a record, the members of its lists included
 MAX_TEXT_CHARACTERS = 20_000_000  # of a document, or of a cell; indexing that many takes some 700 MB of memory
 MAX_PAGES = 20_000  # of a document
 MAX_ROWS = 1_000_000  # of all sheets of a file, or records
+DEFAULT_PASSAGE_CHARACTERS = 1_200
+MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 300, 6_000  # that may be asked for
 MAX_CELLS = 20_000_000  # of a file that hold a value; each takes some 10 µs
 
 

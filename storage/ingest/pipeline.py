@@ -28,7 +28,7 @@ from storage.ingest.extract.kinds.record_origins import OriginTally
 from storage.ingest.extract.labels.label_fields import LabelledFields
 from storage.ingest.files import SourceFile, find_source_files, single_document_id
 from storage.ingest.label_survey import LabelSurvey, spread_sample
-from storage.ingest.limits import MAX_COLUMNS, ParserLimits
+from storage.ingest.limits import DEFAULT_PASSAGE_CHARACTERS, MAX_COLUMNS, ParserLimits
 from storage.ingest.load import load_records
 from storage.ingest.parallel_reading import read_files_ahead
 from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, RejectedInput, SourceRecord, size_of_values
@@ -118,6 +118,7 @@ async def ingest_files(
     limits: ParserLimits | None = None,
     hooks: IngestHooks | None = None,
     allow_any_bucket_name: bool = False,
+    passage_characters: int = DEFAULT_PASSAGE_CHARACTERS,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> IngestReport:
     """Loads files, folders and globs into the index. Failures are listed in the report; the run continues after them.
@@ -131,7 +132,7 @@ async def ingest_files(
     Schemas that were made or extended are written into `schema_folder` as `BUCKET.schema.yaml`, unless that file
     exists. The folder is created if it is missing.
     A `DryRunIndex` stays unchanged. `allow_any_bucket_name` is for internal buckets, whose names may break the rules
-    for the names that people choose.
+    for the names that people choose. `passage_characters` is the size of passages, as `passages_of` takes it.
     The documents keep the day on which the run began, unless the index has the same content of an earlier day.
     At the end, fields of any bucket whose values name documents of a bucket get a reference to it.
     Raises what the index raises.
@@ -147,6 +148,7 @@ async def ingest_files(
         hooks=hooks,
         allow_any_bucket_name=allow_any_bucket_name,
         limits=limits or ParserLimits(),
+        passage_characters=passage_characters,
     )
     worker = ParserWorker(limits)
     slow_file_watch = asyncio.create_task(_watch_slow_files(run, progress))
@@ -408,8 +410,10 @@ class _IngestRun:
         hooks: IngestHooks | None,
         allow_any_bucket_name: bool,
         limits: ParserLimits,
+        passage_characters: int,
     ) -> None:
         self._allow_any_bucket_name = allow_any_bucket_name
+        self._passage_characters = passage_characters
         self._limits = limits
         self._budget = ("", WorkBudget(limits))  # of the file that is read, with its name
         self._documents_of_cut_files = dict[str, int]()  # file -> how many documents the first pass had time for
@@ -721,6 +725,7 @@ class _IngestRun:
             styles=styles_of(self.profiles[bucket]),
             ignore_metadata=self._ignore_metadata,
             report_builder=self.report_builder,
+            passage_characters=self._passage_characters,
         )
 
     def _record_to_put(self, loaded: LoadedItem | None) -> SourceRecord | None:

@@ -40,6 +40,28 @@ def test_a_dry_run_shows_counts_and_schema_and_creates_nothing(tmp_path: Path) -
     assert second_report["by_bucket"] == {"parts": {"added": 1, "replaced": 1, "skipped": 1, "failed": 0}}
 
 
+def test_documents_get_passages_of_another_size_when_they_are_loaded_the_next_time(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "notes" / "long.txt"
+    file.parent.mkdir()
+    file.write_text("The pump was checked, and nothing was found. " * 100, encoding="utf-8")
+    small = {"PARLEY_PASSAGE_CHARACTERS": "400"}
+
+    def load_counts(**settings: str) -> tuple[int, ...]:
+        report = run_parley(home, "ingest", str(file), "--bucket", "notes", "--json", **settings).json
+        return tuple(report["by_bucket"]["notes"][name] for name in ("added", "replaced", "skipped"))
+
+    def sync_counts(*words: str, **settings: str) -> tuple[int, ...]:
+        [result] = run_parley(home, "source", "sync", "--json", *words, **settings).json
+        return tuple(result[name] for name in ("added", "replaced", "unchanged"))
+
+    run_parley(home, "source", "add", "folder", str(file.parent), "--bucket", "synced")
+
+    assert [load_counts(), load_counts(**small), load_counts(**small)] == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    assert [sync_counts(), sync_counts(**small), sync_counts("--reload", **small)] == [(1, 0, 0), (0, 0, 1), (0, 1, 0)]
+    refused = run_parley(home, "source", "list", PARLEY_PASSAGE_CHARACTERS="50")
+    assert (refused.status, "PARLEY_PASSAGE_CHARACTERS" in refused.stderr) == (1, True)
+
+
 def test_office_files_are_loaded_and_broken_ones_are_reported(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()

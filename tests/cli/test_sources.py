@@ -196,6 +196,28 @@ async def test_a_store_is_added_by_its_url_with_a_secret_that_is_not_shown(
     assert SECRET not in added.stdout + added.stderr + synced.stdout + synced.stderr + listed.stdout
 
 
+async def test_a_store_with_readers_names_who_is_not_mapped(tmp_path: Path, object_store: ObjectStoreServer) -> None:
+    object_store.create_bucket("guarded")
+    object_store.request("PUT", "/guarded/in/a.txt", b"About tires.")
+    object_store.set_access("/guarded/in/a.txt", {"fed2": "READ", "abc1": "FULL_CONTROL"})
+    options = ("--bucket", "b", "--user", USER, "--endpoint", object_store.url, "--allow-private")
+    mapping = ("--readers", "--principal", "user:fed2=group:staff")
+    added = ("source", "add", "s3://guarded/in", *options, *mapping, "--secret-env", "STORE_KEY")
+    await asyncio.to_thread(run_parley, tmp_path, *added, STORE_KEY=SECRET)
+
+    synced = await asyncio.to_thread(run_parley, tmp_path, "source", "sync")
+    listed = await asyncio.to_thread(run_parley, tmp_path, "source", "list", "--json")
+
+    shown = synced.stdout + synced.stderr
+    assert "--principal user:abc1=SUBJECT" in shown
+    assert "user:fed2" not in shown
+    [source] = listed.json
+    assert (source["options"]["readers"], source["options"]["principals"]) == (
+        "access lists",
+        {"user:fed2": "group:staff"},
+    )
+
+
 async def test_a_sync_that_is_killed_goes_on_where_it_was(tmp_path: Path, object_store: ObjectStoreServer) -> None:
     object_store.create_bucket("killed")
     for number in range(540):

@@ -78,6 +78,7 @@ def ingest(
                 schema=read_schema_file(schema) if schema else None,
                 ignore_metadata=ignore_metadata,
                 schema_folder=None if changes_nothing else bot.settings.home / "schemas",
+                passage_characters=bot.settings.passage_characters,
                 progress=progress,
             )
 

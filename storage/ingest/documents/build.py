@@ -10,12 +10,13 @@ from storage.ingest.documents.chunk import passages_of
 from storage.ingest.documents.code_contexts import with_code_words
 from storage.ingest.documents.summary import summary_of
 from storage.ingest.extract.kinds.record_origins import OriginReader
+from storage.ingest.limits import DEFAULT_PASSAGE_CHARACTERS
 from storage.ingest.records import SourceRecord
 from storage.ingest.report import ReportBuilder
 from storage.ingest.schemas.units import label_of_name
 from storage.ingest.schemas.values import RawValue, StyleByField, flatten_metadata, render_raw_value, type_values
 from storage.search.codec import annotations_to_json
-from storage.search.documents import Document, FieldValues
+from storage.search.documents import Document, FieldValues, Passage
 from storage.search.ids import DocId, FieldName
 from storage.search.schema import Schema
 
@@ -28,6 +29,7 @@ class DocumentBuilder:
     styles: StyleByField  # the notation of the strings of each field
     ignore_metadata: bool
     report_builder: ReportBuilder
+    passage_characters: int = DEFAULT_PASSAGE_CHARACTERS
 
     @cached_property
     def _origin_reader(self) -> OriginReader:
@@ -48,7 +50,9 @@ class DocumentBuilder:
             if (value := render_raw_value(misfit.raw)) not in text:
                 misfit_lines.append(f"{misfit.label}: {value}")
         values = {**self._origin_reader.values_of(record.origin), **result.values}
-        return _make_document(record, "\n\n".join(filter(None, [text, "\n".join(misfit_lines)])), values)
+        whole_text = "\n\n".join(filter(None, [text, "\n".join(misfit_lines)]))
+        passages = passages_of(whole_text, record.page_starts, characters=self.passage_characters)
+        return _make_document(record, whole_text, values, passages)
 
 
 def _describe_metadata(values: Mapping[FieldName, RawValue], schema: Schema) -> str:
@@ -59,7 +63,7 @@ def _describe_metadata(values: Mapping[FieldName, RawValue], schema: Schema) -> 
     )
 
 
-def _make_document(record: SourceRecord, text: str, values: FieldValues) -> Document:
+def _make_document(record: SourceRecord, text: str, values: FieldValues, passages: tuple[Passage, ...]) -> Document:
     document = Document(
         doc_id=DocId(record.doc_id),
         title=record.title,
@@ -67,7 +71,7 @@ def _make_document(record: SourceRecord, text: str, values: FieldValues) -> Docu
         source=record.source,
         values=values,
         readers=record.readers,
-        passages=with_code_words(text, passages_of(text, record.page_starts)),
+        passages=with_code_words(text, passages),
         summary=summary_of(text),
     )
     return replace(document, digest=digest_of(document))

@@ -15,6 +15,7 @@ from typing import Final, Protocol, TypeAlias, assert_never
 
 from storage.ingest.errors import ListingFailed, SyncLost
 from storage.ingest.extract.candidates import Extractor
+from storage.ingest.limits import DEFAULT_PASSAGE_CHARACTERS
 from storage.ingest.load import SourceFile
 from storage.ingest.pipeline import PassageSituator, ingest_files
 from storage.ingest.records import RejectedInput, SourceRecord
@@ -153,6 +154,7 @@ async def sync_source(
     *,
     extractor: Extractor,
     situator: PassageSituator | None = None,
+    passage_characters: int = DEFAULT_PASSAGE_CHARACTERS,
     name: str,
     bucket: BucketId,
     force_sweep: bool = False,
@@ -171,6 +173,7 @@ async def sync_source(
         index,
         extractor=extractor,
         situator=situator,
+        passage_characters=passage_characters,
         name=name,
         bucket=bucket,
         schema_folder=schema_folder,
@@ -188,13 +191,14 @@ class _SourceSync:
         *,
         extractor: Extractor,
         situator: PassageSituator | None,
+        passage_characters: int,
         name: str,
         bucket: BucketId,
         schema_folder: Path | None,
         progress: Callable[[SyncProgress], None],
     ) -> None:
         self._source, self._ledger, self._index = source, ledger, index
-        self._extractor, self._situator = extractor, situator
+        self._extractor, self._situator, self._passage_characters = extractor, situator, passage_characters
         self._name, self._bucket, self._schema_folder, self._report_progress = name, bucket, schema_folder, progress
         self._known_items: Mapping[str, tuple[str, str]] = {}
         self._vanished_items: set[str] = set()
@@ -325,6 +329,7 @@ class _SourceSync:
             situator=self._situator,
             bucket=self._bucket,
             schema_folder=self._schema_folder,
+            passage_characters=self._passage_characters,
             hooks=hooks,
         )
         self._totals = _sum_reports(self._totals, report)

@@ -1,13 +1,24 @@
 """Splitting text into passages: offsets, coverage and pages."""
 
+import hashlib
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.ingest.documents.chunk import passages_of
+from storage.ingest.limits import MAX_PASSAGE_CHARACTERS, MIN_PASSAGE_CHARACTERS
 
 _WORDS = st.text(st.sampled_from("abcé 日#\n\t\r\x1c\u3000😀́.,-"), max_size=40)
+
+
+SENTENCES = (
+    "The pump was checked.",
+    "Nobody had closed the valve behind it, so the tank ran over",
+    "42 litres — lost;",
+)
+BREAKS = (" ", "\n", ". ", "\n\n", " ", "\n- ", "\n\n# Heading\n\n")
 
 
 def _repeat_parts(parts: list[str], times: int) -> str:
@@ -31,6 +42,59 @@ def test_passages_cover_each_nonblank_character_once_and_in_order(paged: tuple[s
     assert all(text[passage.start : passage.end].strip() for passage in passages)
     assert all(passage.end <= next_passage.start for passage, next_passage in pairwise(passages))
     assert all(passage.end - passage.start <= 1400 for passage in passages)
+
+
+@settings(deadline=None)
+@given(paged_texts(), st.integers(MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS))
+def test_passages_of_any_size_cover_the_text_within_their_bound(
+    paged: tuple[str, list[int | None]], characters: int
+) -> None:
+    text, starts = paged
+    passages = passages_of(text, starts, characters=characters)
+    covered = "".join(text[passage.start : passage.end] for passage in passages)
+    assert "".join(covered.split()) == "".join(text.split())
+    assert all(passage.end <= next_passage.start for passage, next_passage in pairwise(passages))
+    assert all(passage.end - passage.start <= characters * 7 // 6 for passage in passages)
+
+
+def test_the_usual_passages_are_those_that_earlier_versions_made() -> None:
+    """The index of a bucket has these; others would make every document a changed one."""
+    text = "".join(f"{SENTENCES[number % 3]}{BREAKS[number % 7]}" for number in range(400))
+    bounds = [(passage.start, passage.end) for passage in passages_of(text)]
+
+    assert (len(bounds), hashlib.sha256(repr(bounds).encode()).hexdigest()[:16]) == (29, "e89c153fd03d49c7")
+
+
+@pytest.mark.parametrize(("characters", "most"), [(300, 350), (600, 700), (3000, 3500)])
+def test_another_size_divides_at_the_same_kinds_of_boundaries(characters: int, most: int) -> None:
+    text = "A sentence of some words. " * 400
+
+    parts = [text[passage.start : passage.end] for passage in passages_of(text, characters=characters)]
+
+    assert all(part.startswith("A sentence") and part.endswith(".") for part in parts)
+    assert max(map(len, parts)) <= most
+    assert min(map(len, parts[:-1])) >= characters * 5 // 6 - len("A sentence of some words. ")
+
+
+@pytest.mark.parametrize("before", range(0, 1200, 150))
+def test_a_block_of_code_that_fits_is_not_divided(before: int) -> None:
+    lines = "\n\n".join(f"value_{number} = compute({number})" for number in range(30))
+    block = f"```python\n{lines}\n```"
+    text = f"{'word ' * (before // 5)}\n\n{block}\n\n{'Some more words. ' * 100}"
+
+    parts = [text[passage.start : passage.end] for passage in passages_of(text)]
+
+    assert len(block) < 1200
+    assert sum(block in part for part in parts) == 1
+    assert max(map(len, parts)) <= 1400
+
+
+def test_a_block_of_code_that_does_not_fit_is_divided_and_fits_a_larger_passage() -> None:
+    block = "```\n" + "\n\n".join(f"value_{number} = compute({number})" for number in range(60)) + "\n```"
+    text = f"{'word ' * 100}\n\n{block}"
+
+    assert not any(block in text[passage.start : passage.end] for passage in passages_of(text))
+    assert any(block in text[passage.start : passage.end] for passage in passages_of(text, characters=2400))
 
 
 @settings(deadline=None)
