@@ -38,7 +38,7 @@ from bot.conversation.json_result import (
 from bot.errors import InvalidCall
 from bot.programs.callers import ProgramCaller
 from bot.programs.failures import plain_failures
-from bot.programs.tool_reports import OFFERED_TOOLS, CodeReport, ToolReport
+from bot.programs.tool_reports import OFFERED_TOOLS, SEMANTIC_TOOL, CodeReport, ToolReport
 from storage.search.bucket_parts import with_parts
 from storage.search.ids import BucketId
 from storage.search.index import DocumentRecord, SearchIndex
@@ -47,6 +47,7 @@ from storage.search.plan import unfiltered_search_of
 _CODE_CHARACTERS: Final = 1_500  # of a block of code that is shown
 _DOCUMENT_TEXTS: Final = {  # a program's calls are each on their own, so no earlier evidence has an id
     "search_text": "Only this document, by its doc_id. Empty: all documents.",
+    "search_semantic": "Only this document, by its doc_id. Empty: all documents.",
     "annotations_search": "Only this document, by its doc_id. Empty: all documents.",
     "get_document_metadata": "The doc_id of a document of the bucket.",
 }
@@ -68,17 +69,19 @@ class DocumentTools:
     ) -> None:
         self._index, self._access, self._load_rules, self._now = index, access, load_rules, now
         self._reranker, self._embedder, self._uses_index_cosines = reranker, embedder, uses_index_cosines
+        self._offered = tuple(name for name in OFFERED_TOOLS if embedder is not None or name != SEMANTIC_TOOL)
 
     def describe_tools(self) -> tuple[ToolDefinition, ...]:
-        return tuple(map(_for_program, (tool for tool in open_tool_definitions() if tool.name in OFFERED_TOOLS)))
+        """The tools that are offered; without an embedder, not the search by meaning."""
+        return tuple(map(_for_program, (tool for tool in open_tool_definitions() if tool.name in self._offered)))
 
     async def run_tool(self, name: str, arguments: Mapping[str, Json], caller: ProgramCaller) -> ToolReport:
         """Runs a tool for what the caller may see now.
 
         Raises `InvalidCall` for arguments that are wrong, or that name what is not visible; `ProgramCallFailed`.
         """
-        if name not in OFFERED_TOOLS:
-            raise InvalidCall(f"There is no such tool. The tools are: {', '.join(OFFERED_TOOLS)}.")
+        if name not in self._offered:
+            raise InvalidCall(f"There is no such tool. The tools are: {', '.join(self._offered)}.")
         with plain_failures():
             executor = await self._open_executor(caller)
             try:

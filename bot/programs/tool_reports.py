@@ -9,7 +9,14 @@ from agent.outcome import FoundPassage
 from bot.conversation.json_result import JsonObject, hit_to_json
 from storage.ingest.pages.markdown import format_code_block, to_single_line
 
-OFFERED_TOOLS: Final = ("search_text", "annotations_search", "annotations_aggregate", "get_document_metadata")
+OFFERED_TOOLS: Final = (
+    "search_text",
+    "search_semantic",
+    "annotations_search",
+    "annotations_aggregate",
+    "get_document_metadata",
+)
+SEMANTIC_TOOL: Final = "search_semantic"  # offered only where there are vectors to search by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

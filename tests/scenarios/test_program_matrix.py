@@ -140,6 +140,10 @@ ASKING_WAYS: Final[Mapping[str, Way]] = {
     "export": lambda seat, leak: call(seat, "export", question=LEAKS[leak]),
     "saving": save_search,
     "search_text": lambda seat, leak: call(seat, "search_text", bucket=SECRET, query=LEAKS[leak]),
+    "search_semantic": lambda seat, leak: call(seat, "search_semantic", bucket=SECRET, query=LEAKS[leak]),
+    "search_semantic of another bucket": lambda seat, leak: call(
+        seat, "search_semantic", bucket=OPEN, query=LEAKS[leak], doc_id=DOCUMENT
+    ),
 }
 SINGLE_WAYS: Final[Mapping[str, Way]] = {
     "choice": lambda seat, leak: call(
@@ -160,7 +164,10 @@ SINGLE_WAYS: Final[Mapping[str, Way]] = {
     "read schema": lambda seat, leak: read(seat, f"parley://buckets/{SECRET}/schema"),
 }
 CELLS: Final = [(way, leak) for way in ASKING_WAYS for leak in LEAKS] + [(way, "all") for way in SINGLE_WAYS]
-SHOWS_NOTHING: Final = {"metadata of another bucket"}  # also to a person with the right: the document is not in it
+SHOWS_NOTHING: Final = {
+    "metadata of another bucket",
+    "search_semantic of another bucket",
+}  # also to a person with the right: the document is not in it
 
 
 @cache
@@ -168,7 +175,7 @@ def collect_told_texts() -> Mapping[str, Mapping[tuple[str, str], str]]:
     """By person, what each cell was told."""
 
     async def collect(folder: Path) -> Mapping[str, Mapping[tuple[str, str], str]]:
-        async with open_matrix_home(folder) as bot:
+        async with open_matrix_home(folder, embedder="wordllama") as bot:
             await grant(bot, OPEN, EVERYONE)
             for person in (ADA, REMOVED, CONTROL):
                 await grant(bot, SECRET, Subject(f"user:{person}"))

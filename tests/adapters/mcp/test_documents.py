@@ -66,6 +66,61 @@ async def test_search_text_finds_passages_with_their_documents(bot: Application)
     assert "Harbor" in text_of(found)
 
 
+async def test_search_semantic_finds_passages_in_other_words(meaning_bot: Application) -> None:
+    wanted = {"bucket": "receipts", "query": "light at the port"}
+    async with server_client_of(meaning_bot, "local:ann") as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        found = await client.call_tool("search_semantic", wanted | {"top_k": 1})
+        filtered = await client.call_tool("search_semantic", wanted | {"filters": [KESTREL], "top_k": 1})
+
+    assert tools["search_semantic"].input_schema["required"] == ["bucket", "query"]
+    result = found.structured_content
+    assert (result["bucket"], result["count"], [hit["doc_id"] for hit in result["hits"]]) == ("receipts", 3, ["lamp"])
+    assert result["hits"][0]["found_by"] == ["semantic"]
+    assert "harbour gate" in text_of(found)
+    assert [hit["doc_id"] for hit in filtered.structured_content["hits"]] == ["sails"]
+    assert filtered.structured_content["count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"bucket": "receipts"}, "query: Field required"),
+        ({"bucket": "receipts", "query": " "}, "The query is empty"),
+        ({"bucket": "permits", "query": "birds"}, "There is no bucket 'permits'. The buckets are: receipts."),
+        ({"bucket": "receipts", "query": "birds", "code": True}, "code: Extra inputs"),
+    ],
+)
+async def test_wrong_arguments_of_search_semantic_are_one_sentence(
+    meaning_bot: Application, arguments: dict[str, Json], sentence: str
+) -> None:
+    async with server_client_of(meaning_bot, "local:ann") as client:
+        result = await client.call_tool("search_semantic", arguments)
+
+    assert (result.is_error, sentence in text_of(result)) == (True, True)
+
+
+async def test_search_semantic_finds_no_document_of_other_readers_and_no_closed_bucket(
+    meaning_bot: Application,
+) -> None:
+    told = list[str]()
+    for person, bucket in (("local:ann", "receipts"), ("local:ann", "permits"), ("local:bob", "receipts")):
+        async with server_client_of(meaning_bot, person) as client:
+            found = await client.call_tool("search_semantic", {"bucket": bucket, "query": "hunting with birds"})
+            told.append(found.model_dump_json().lower())
+
+    assert [mark for mark in ("falcon", "merlin") if mark in "\n".join(told)] == []
+    assert [mark for mark in ("winch", "sail", "kestrel") if mark in told[2]] == []
+
+
+async def test_search_semantic_is_not_offered_without_vectors(bot: Application) -> None:
+    async with server_client_of(bot, "local:ann") as client:
+        refused = await client.call_tool("search_semantic", {"bucket": "receipts", "query": "tires"})
+
+    assert refused.is_error
+    assert "There is no such tool. The tools are: search_text, annotations_search" in text_of(refused)
+
+
 async def test_code_is_searched_in_what_the_caller_may_see(bot: Application, tmp_path: Path) -> None:
     for bucket in ("code", "secret-code"):
         file = tmp_path / f"{bucket}.md"

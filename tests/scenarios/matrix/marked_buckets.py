@@ -110,9 +110,9 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def open_matrix_home(home: Path) -> AsyncGenerator[Application]:
+async def open_matrix_home(home: Path, *, embedder: str = "none") -> AsyncGenerator[Application]:
     """A bot with both buckets in its index."""
-    async with open_application(load_settings(home, {"PARLEY_EMBEDDER": "none"}).settings) as bot:
+    async with open_application(load_settings(home, {"PARLEY_EMBEDDER": embedder}).settings) as bot:
         await bot.index.set_schema(secret_schema())
         await bot.index.put(SECRET, [secret_document(n) for n in range(DOCUMENTS)])
         topic = SchemaField(name=FieldName("topic"), type=FieldType.CATEGORY, facet=True)
