@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from agent.errors import AgentError, CallsUsedUp, ModelUnavailable
 from agent.evidence.evidence_score import AssessedSentence
 from agent.outcome import ModelUsage, TraceStage
+from agent.web_search.web_usage import WebUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ class ReasoningLog:
     plan_difference: PlanDifference | None = None
     evidence: list[AssessedSentence] = field(default_factory=list[AssessedSentence])  # one a leg that reads texts
     unavailability: ModelUnavailable | None = None  # the first failure to get any answer of a model
+    web_usage: WebUsage = field(default_factory=WebUsage)
 
     def record_fallback(self, stage: str, reason: str) -> None:
         """Notes that the rules took over a stage. The first reason of a stage stays."""

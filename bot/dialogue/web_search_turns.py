@@ -117,6 +117,7 @@ class WebSearchTurns:
             time_limit=self._agent.timeout,
             report_progress=turn_context.report_progress,
             report_attempt=turn_context.report_attempt,
+            usage=turn_context.reasoning_log.web_usage,
         )
 
     async def _build_web_turn_result(

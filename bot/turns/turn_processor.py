@@ -436,14 +436,23 @@ class TurnProcessor:
         except BotError as exc:
             turn_result = failed_turn_result(run.inbound, run.turn_id, str(exc))
         finally:
-            await asyncio.shield(self._save_model_calls(run))
+            await asyncio.shield(self._save_costs(run))
         turn_result = with_reasoning(turn_result, run.reasoning_log)
         return with_skipped_files(
             replace(turn_result, result=turn_result.result | {"ms": run.elapsed_ms}), run.inbound.skipped_files
         )
 
-    async def _save_model_calls(self, run: "_TurnRun") -> None:
+    async def _save_costs(self, run: "_TurnRun") -> None:
+        """Stores what this attempt cost, whatever becomes of the turn. A failure is only logged."""
         await self._model_calls.save_calls(run.turn_id, run.inbound.conversation, run.reasoning_log.calls)
+        usage = run.reasoning_log.web_usage
+        if usage.is_empty:
+            return
+        cost = StoredWebSearch(requests=usage.requests, pages=usage.pages, bytes_read=usage.bytes_read)
+        try:
+            await self._inbox.add_web_search(run.turn_id, cost)
+        except SqlError as exc:
+            self._log.warning("web search not stored", turn=run.turn_id, error=type(exc).__name__)
 
     async def _run_dialogue(self, run: "_TurnRun") -> TurnResult:
         attempts: list[SearchAttempt] = []
@@ -520,7 +529,6 @@ class TurnProcessor:
             state=turn_result.state,
             route=route,
             attempts=attempts,
-            web_search=_web_search_of(turn_result.result),
             ending=ending or turn_result.ending or turn_result.result["outcome"],
             is_delivered=is_delivered,
             is_outcome_noted=is_recorded,
@@ -708,14 +716,6 @@ def _stack_frames(exc: Exception) -> list[str]:
         frames.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{traceback.tb_lineno} {code.co_name}")
         traceback = traceback.tb_next
     return frames[-6:]
-
-
-def _web_search_of(result: Mapping[str, Json]) -> StoredWebSearch | None:
-    """What the turn's web searches cost; None without one."""
-    web = result.get("web")
-    if web is None:
-        return None
-    return StoredWebSearch(requests=web["requests"], pages=web["urls_crawled"], bytes_read=web["bytes"])
 
 
 def _finished_turn_of(turn: Turn) -> FinishedTurn:

@@ -11,6 +11,7 @@ from agent.outcome import SearchAttempt
 from agent.web_search.asked_words import WebQuestion
 from agent.web_search.url_ranking import MIN_URL_SCORE, choose_promising, rank_urls, score_of_url
 from agent.web_search.web_results import RankedUrl, WebResult
+from agent.web_search.web_usage import WebUsage
 from bot.progress import ProgressCallback
 from bot.translation import translate_message
 from bot.web_search.errors import WebSearchUnavailable
@@ -38,6 +39,7 @@ class WebPageCollection:
     time_limit: timedelta  # for the whole question
     report_progress: ProgressCallback
     report_attempt: Callable[[SearchAttempt], None]
+    usage: WebUsage = field(default_factory=WebUsage)
     asked_queries: list[str] = field(default_factory=list[str])
     seen_urls: set[str] = field(default_factory=set[str])
     waiting: list[RankedUrl] = field(default_factory=list[RankedUrl])  # promising, not read yet
@@ -75,6 +77,7 @@ class WebPageCollection:
         for query in queries:
             started = time.monotonic()
             self.asked_queries.append(query)
+            self.usage.requests += 1
             try:
                 found = await self.client.find_pages(query, self.language)
             except WebSearchUnavailable as exc:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from agent.web_search.web_usage import WebUsage
 from bot.ids import BucketId
 from bot.web_search.page_outline import PageOutline, read_outline
 from storage.ingest.sources.urls import normalize_url
@@ -89,6 +90,7 @@ class WebPageIndex:
     extractor: "Extractor"
     lifetime: timedelta
     language: str
+    usage: WebUsage = field(default_factory=WebUsage)
     pages: dict[DocId, WebPage] = field(default_factory=dict[DocId, WebPage])
 
     def scoped_index(self) -> ScopedIndex:
@@ -131,11 +133,13 @@ class WebPageIndex:
         from storage.ingest.sources.web_page import UnreadablePage
 
         failures, sizes = dict[str, str](), dict[str, int]()
+        self.usage.pages += len(urls)
         for url, result in zip(urls, await self.fetcher.fetch_pages(urls, time_limit), strict=True):
             if isinstance(result, UnreadablePage):
                 failures[url] = result.reason
                 continue
             sizes[url] = len(result.body)
+            self.usage.bytes_read += len(result.body)
             outline = await asyncio.to_thread(read_outline, result.body, result.suffix)
             page = StoredWebPage(
                 page=web_doc_id_of(url),
@@ -199,6 +203,7 @@ async def open_web_page_index(
     extractor: "Extractor",
     lifetime: timedelta,
     language: str,
+    usage: WebUsage,
 ) -> AsyncGenerator[WebPageIndex]:
     """Opens an empty index in `folder`, which exists and belongs to this search."""
     (folder / "index").mkdir()
@@ -212,6 +217,7 @@ async def open_web_page_index(
             extractor=extractor,
             lifetime=lifetime,
             language=language,
+            usage=usage,
         )
     finally:
         await index.close()

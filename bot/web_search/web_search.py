@@ -19,6 +19,7 @@ from agent.outcome import Answer, Citation, Clarify, FoundPassage, Outcome, Outc
 from agent.web_search.asked_words import WebQuestion, read_web_question
 from agent.web_search.completeness import EvidenceCompleteness, measure_completeness
 from agent.web_search.query_refinement import first_queries, refine_queries
+from agent.web_search.web_usage import WebUsage
 from bot.metrics.operation_measurements import OperationObserver, WebSearchMeasurement
 from bot.progress import ProgressCallback
 from bot.web_search.page_collection import WebPageCollection
@@ -47,7 +48,7 @@ ScratchFolderOpener: TypeAlias = Callable[[], AbstractAsyncContextManager[Path]]
 class WebRequest:
     """What to search for. `subject`: of the pages that answered the question before; empty: there are none.
 
-    `gap_words`: the words of the question that no document mentions.
+    `gap_words`: the words of the question that no document mentions. `usage`: what the search costs is added to it.
     """
 
     question: str
@@ -57,6 +58,7 @@ class WebRequest:
     time_limit: timedelta
     report_progress: ProgressCallback
     report_attempt: Callable[[SearchAttempt], None]
+    usage: WebUsage = field(default_factory=WebUsage)
 
 
 class WebSearch:
@@ -136,6 +138,7 @@ class WebSearch:
                 time_limit=request.time_limit,
                 report_progress=request.report_progress,
                 report_attempt=report_attempt,
+                usage=request.usage,
             )
 
     @asynccontextmanager
@@ -153,6 +156,7 @@ class WebSearch:
                 extractor=self._extractor,
                 lifetime=self.settings.page_lifetime,
                 language=request.language,
+                usage=request.usage,
             ) as pages,
         ):
             yield pages

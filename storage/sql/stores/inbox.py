@@ -190,7 +190,6 @@ class TurnInbox:
         state: ConversationState | None = None,
         route: JsonMapping | None = None,
         attempts: Sequence[StoredAttempt] = (),
-        web_search: StoredWebSearch | None = None,
         ending: str | None = None,
         is_delivered: bool = False,
         is_outcome_noted: bool = False,
@@ -213,9 +212,6 @@ class TurnInbox:
             if connection.execute(_FINISH_TURN, values).rowcount == 0:
                 return False
             _insert_turn_attempts(connection, claimed.turn.id, attempts)
-            if web_search is not None:
-                values_of_search = {"turn": claimed.turn.id, **tables.column_values_of(web_search)}
-                connection.execute(insert(web_searches), values_of_search)
             if state is not None:
                 self._save_state(connection, state)
             return True
@@ -223,8 +219,16 @@ class TurnInbox:
         return await self._database.run_write(
             finish_with_records,
             durable=not is_outcome_noted,
-            is_single_statement=not attempts and web_search is None and state is None,
+            is_single_statement=not attempts and state is None,
         )
+
+    async def add_web_search(self, turn: str, cost: StoredWebSearch) -> None:
+        """Add to what the web searches of the turn cost. Raises `ConstraintBroken` if the turn is gone."""
+        statement = self._database.insert_into(web_searches)
+        sums = {name: web_searches.c[name] + statement.excluded[name] for name in tables.column_values_of(cost)}
+        statement = statement.on_conflict_do_update(index_elements=["turn"], set_=sums)
+        values = {"turn": turn, **tables.column_values_of(cost)}
+        await self._database.run_write(lambda connection: connection.execute(statement, values))
 
     async def fail_attempt(self, claimed: ClaimedTurn, reason: str, retry_in: timedelta) -> FailureOutcome:
         """Record a failed attempt; the turn and its conversation pause for `retry_in`, unless it was the last attempt.

@@ -196,7 +196,8 @@ async def test_web_searches_are_summed_by_group(fleet: Application) -> None:
         )
         [claimed] = await inbox.claim_due_turns("w", timedelta(minutes=1), up_to_turn=turn)
         cost = StoredWebSearch(requests=requests, pages=1, bytes_read=3_000_000_000)
-        assert await inbox.finish_turn(claimed, {}, ending="answer", web_search=cost)
+        await inbox.add_web_search(claimed.turn.id, cost)
+        assert await inbox.finish_turn(claimed, {}, ending="answer")
 
     costs = (await load_report(fleet)).web_costs
 

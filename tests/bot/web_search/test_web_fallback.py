@@ -1,5 +1,6 @@
 """The web where the documents do not know: offered or at once, marked, and harmless whatever comes from outside."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
@@ -10,6 +11,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
+from agent.decomposition import Decomposition, QuestionContext
+from agent.rules.reasoner import RuleReasoner
 from bot.admin.report_wording import describe_web_cost
 from bot.admin.usage_report import NO_GROUP, UsageReports
 from bot.ids import OPERATOR
@@ -287,6 +290,38 @@ async def test_a_click_that_searches_the_web_costs_as_well(open_bot: BotOpener, 
         report = await reports.load_report(days=30, limit=10)
 
     assert [(cost.searches, cost.requests, cost.pages) for cost in report.web_costs] == [(1, 1, 1)]
+
+
+class PageFailingReasoner(RuleReasoner):
+    """Takes the documents well, and fails or never ends as soon as it is asked over pages of the web."""
+
+    def __init__(self, failure: Exception | None) -> None:
+        super().__init__()
+        self._failure = failure
+
+    async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        if WEB_BUCKET not in question_context.schemas:
+            return await super().decompose_question(question, question_context)
+        if self._failure is not None:
+            raise self._failure
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets this event")
+
+
+@pytest.mark.parametrize(
+    ("failure", "outcome"), [(ValueError("broken"), "failed"), (None, "no_results")], ids=["failed", "took too long"]
+)
+async def test_a_search_of_a_turn_without_an_answer_costs_as_well(
+    open_bot: BotOpener, site: WebSite, failure: Exception | None, outcome: str
+) -> None:
+    async with open_bot("auto", PageFailingReasoner(failure), PARLEY_ANSWER_TIMEOUT="4") as bot:
+        result = await ask_once(bot, BOILING)
+        reports = UsageReports(database=bot.database, index=bot.index, access=bot.access)
+        report = await reports.load_report(days=30, limit=10)
+
+    assert result["outcome"] == outcome
+    assert [(cost.searches, cost.requests, cost.pages) for cost in report.web_costs] == [(1, 1, 1)]
+    assert report.web_costs[0].bytes_read == len(ACETONE_PAGE.encode())
 
 
 async def test_pages_are_seen_in_no_other_question(open_bot: BotOpener, site: WebSite) -> None:
