@@ -5,7 +5,7 @@ The readers are looked up each time as well, because a stored audience may be ou
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from bot.access.subjects import is_channel_subject
@@ -121,4 +121,16 @@ def person_ids_of(audience: PrivateAudience) -> list[PersonId]:
 def scope_key_of(scope: Scope) -> str:
     """Equal for equal rights, else different. The state of a conversation is stored under this key."""
     parts = [scope.tenant, sorted(scope.buckets), sorted(scope.subjects), scope.ignores_readers]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+    return _digest_of(parts)[:32]
+
+
+def rights_of(scope: Scope) -> list[str]:
+    """A digest of each right, in order. Who has all rights of a scope, and perhaps more, sees all that it shows."""
+    rights = [["bucket", scope.tenant, bucket] for bucket in scope.buckets]
+    rights += [["subject", scope.tenant, subject] for subject in scope.subjects]
+    rights += [["all readers", scope.tenant]] if scope.ignores_readers else []
+    return sorted(_digest_of(right)[:16] for right in rights)
+
+
+def _digest_of(parts: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

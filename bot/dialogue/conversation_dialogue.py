@@ -14,7 +14,7 @@ from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
 from agent.rules.words.language_detection import choose_reply_language
 from agent.translation.languages import use_asker_locale, use_language
-from bot.access.audience_scope import AccessResolver, scope_key_of
+from bot.access.audience_scope import AccessResolver, rights_of, scope_key_of
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.exports import ExportFiles
@@ -153,7 +153,7 @@ class ConversationDialogue:
         """
         inbound = await self._directories.refresh_inbound(inbound)
         scope = await self._access.scope_for_audience(inbound.audience)
-        stored_state = await self._conversations.load_state(inbound.conversation, scope_key_of(scope))
+        stored_state = await self._conversations.load_state(inbound.conversation, scope_key_of(scope), rights_of(scope))
         state = without_large_plan(stored_state)
         with use_asker_locale(inbound.locale), use_language(_language_of(inbound, stored_state)):
             unfetched_files = await self._attachments.fetch_files(inbound, report_progress)

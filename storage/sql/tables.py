@@ -53,6 +53,7 @@ OptionalUtcColumn: TypeAlias = Annotated[datetime | None, Field(sa_type=UtcTime)
 JsonColumn: TypeAlias = Annotated[JsonMapping, Field(sa_type=_JSON_TEXT)]
 OptionalJsonColumn: TypeAlias = Annotated[JsonMapping | None, Field(sa_type=_JSON_TEXT)]
 JsonListColumn: TypeAlias = Annotated[Sequence[str], Field(sa_type=_JSON_TEXT)]
+OptionalJsonListColumn: TypeAlias = Annotated[Sequence[str] | None, Field(sa_type=_JSON_TEXT)]
 PeopleText: TypeAlias = Annotated[str, Field(sa_type=_JSON_TEXT)]
 OptionalPeopleText: TypeAlias = Annotated[str | None, Field(sa_type=_JSON_TEXT)]
 

@@ -2,8 +2,8 @@
 messages there that belong to one reply.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
@@ -11,16 +11,22 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, upd
 from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
 
+_MAX_STATES: Final = 20  # of a conversation that are looked through, the newest first
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationState:
-    """`scope_key` identifies what the readers may see, so that a private turn never affects a channel's summary."""
+    """`scope_key` identifies what the readers may see, so that a private turn never affects a channel's summary.
+
+    `rights`: the digest of each right of that scope; None: stored by an earlier version.
+    """
 
     conversation: tables.KeyText
     scope_key: tables.KeyText
     summary: tables.JsonColumn = field(default_factory=dict[str, object])
     last_plan: tables.OptionalJsonColumn = None
     clarifications_in_a_row: int = 0
+    rights: tables.OptionalJsonListColumn = None
 
 
 class ConversationRow(tables.TableRow, ConversationState, frozen=True, table=True):
@@ -54,15 +60,17 @@ class ConversationStore:
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
-    async def load_state(self, conversation: str, scope_key: str) -> ConversationState:
-        """Returns the saved state, or an empty one."""
-        values = {"conversation_id": conversation, "sought_scope_key": scope_key}
-        row = await self._database.run_read(
-            lambda connection: connection.execute(_STATE_OF_SCOPE, values).one_or_none()
-        )
-        if row is None:
-            return ConversationState(conversation=conversation, scope_key=scope_key)
-        return tables.value_from_row(ConversationState, row)
+    async def load_state(self, conversation: str, scope_key: str, rights: Sequence[str] = ()) -> ConversationState:
+        """Returns the newest saved state that tells nothing beyond the scope, or an empty one.
+
+        That is a state under `scope_key`, or one under some of these rights: since it was saved, others were added.
+        """
+        values, held = {"conversation_id": conversation}, frozenset(rights)
+        rows = await self._database.run_read(lambda connection: connection.execute(_NEWEST_STATES, values).all())
+        states = (tables.value_from_row(ConversationState, row) for row in rows)
+        visible = (state for state in states if state.scope_key == scope_key or _is_within(state, held))
+        state = next(visible, ConversationState(conversation=conversation, scope_key=scope_key))
+        return replace(state, scope_key=scope_key, rights=list(rights)) if rights else state
 
     async def list_states(self, conversation: str) -> list[ConversationState]:
         """Returns the states of a conversation, one per scope."""
@@ -152,7 +160,11 @@ def state_saver(database: SqlDatabase) -> Callable[[Connection, ConversationStat
     return save_in_transaction
 
 
-_UPDATED_COLUMNS = ("summary", "last_plan", "clarifications_in_a_row", "changed_at")
+def _is_within(state: ConversationState, held: frozenset[str]) -> bool:
+    return state.rights is not None and held.issuperset(state.rights)
+
+
+_UPDATED_COLUMNS = ("summary", "last_plan", "clarifications_in_a_row", "rights", "changed_at")
 _REPLACE_SUMMARY = (
     update(conversations)
     .where(
@@ -163,6 +175,12 @@ _REPLACE_SUMMARY = (
 )
 _SERVICE_URL = select(service_urls.c.url).where(service_urls.c.conversation == bindparam("conversation_id"))
 _STATES_OF_CONVERSATION = select(conversations).where(conversations.c.conversation == bindparam("conversation_id"))
+_NEWEST_STATES = (
+    select(conversations)
+    .where(conversations.c.conversation == bindparam("conversation_id"))
+    .order_by(conversations.c.changed_at.desc(), conversations.c.scope_key)
+    .limit(_MAX_STATES)
+)
 _STATE_OF_SCOPE = select(conversations).where(
     conversations.c.conversation == bindparam("conversation_id"),
     conversations.c.scope_key == bindparam("sought_scope_key"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.access.audience_scope import scope_key_of
+from bot.access.audience_scope import rights_of, scope_key_of
 from bot.access.subjects import check_grant_subject, parse_person, parse_subject
 from bot.application import Application
 from bot.errors import InvalidSubject, MissingBucket
@@ -205,6 +205,15 @@ def test_equal_rights_have_equal_keys_and_other_rights_have_other_keys() -> None
     others = [a_scope("a", subjects=["everyone"]), a_scope("a", "b"), a_scope("a", "b", all_readers=True)]
     assert len({key, *map(scope_key_of, others)}) == 4
     assert scope_key_of(a_scope("a,b")) != scope_key_of(a_scope("a", "b"))
+
+
+def test_the_rights_of_a_scope_are_within_those_of_every_wider_scope_and_no_other() -> None:
+    rights = set(rights_of(a_scope("a", subjects=["everyone"])))
+
+    assert rights < set(rights_of(a_scope("a", "b", subjects=["everyone", "user:x"])))
+    assert not rights <= set(rights_of(a_scope("b", subjects=["everyone", "a"])))
+    assert not set(rights_of(a_scope("everyone", subjects=["a"]))) & rights
+    assert rights < set(rights_of(a_scope("a", subjects=["everyone"], all_readers=True)))
 
 
 @pytest.mark.parametrize(

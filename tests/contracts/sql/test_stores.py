@@ -107,6 +107,38 @@ async def test_each_scope_of_a_conversation_has_its_own_state(database: SqlDatab
     assert (await conversations.load_state("slack:1", "channel")).summary == {}
 
 
+async def test_a_state_is_kept_when_rights_are_added_and_not_when_one_is_lost(database: SqlDatabase) -> None:
+    conversations = ConversationStore(database)
+    state = replace(await conversations.load_state("slack:1", "a", ["r1", "r2"]), summary={"turns": [1]})
+    await conversations.save_state(state)
+
+    more = await conversations.load_state("slack:1", "b", ["r1", "r2", "r3"])
+    other = await conversations.load_state("slack:1", "c", ["r1", "r3"])
+
+    assert more == ConversationState(
+        conversation="slack:1", scope_key="b", summary={"turns": [1]}, rights=["r1", "r2", "r3"]
+    )
+    assert other == ConversationState(conversation="slack:1", scope_key="c", rights=["r1", "r3"])
+
+
+async def test_the_newest_state_that_may_be_seen_is_loaded(database: SqlDatabase, clock: SetClock) -> None:
+    conversations = ConversationStore(database)
+    for turn, (scope_key, rights) in enumerate((("a", ["r1"]), ("b", ["r1", "r2"]), ("a", ["r1"]))):
+        loaded = await conversations.load_state("slack:1", scope_key, rights)
+        await conversations.save_state(replace(loaded, summary={"turns": [turn]}))
+        clock.forward(seconds=1)
+
+    assert (await conversations.load_state("slack:1", "b", ["r1", "r2"])).summary == {"turns": [2]}
+
+
+async def test_a_state_of_an_earlier_version_is_loaded_under_its_own_scope_alone(database: SqlDatabase) -> None:
+    conversations = ConversationStore(database)
+    await conversations.save_state(ConversationState(conversation="slack:1", scope_key="a", summary={"turns": [1]}))
+
+    assert (await conversations.load_state("slack:1", "a", ["r1"])).summary == {"turns": [1]}
+    assert (await conversations.load_state("slack:1", "b", ["r1", "r2"])).summary == {}
+
+
 async def test_a_summary_is_replaced_only_where_nobody_has_changed_it(database: SqlDatabase) -> None:
     conversations = ConversationStore(database)
     state = ConversationState(conversation="slack:1", scope_key="scope", summary={"turns": [1]}, last_plan={"legs": 1})
