@@ -1,7 +1,8 @@
 """Refinements: derives candidates, counts them all in one round trip, drops those without results, ranks the rest.
 
 There are three round trips at most: one asks the index for nearest values and spellings, one counts, and one compares
-the sets of choices with the same count. An overload does not need the first, since its facets came with its count.
+the sets of choices with the same count. An overload does not need the first, since its facets came with its count, nor
+do choices with different values or separate ranges of one field need the last.
 """
 
 from collections.abc import Mapping, Sequence

@@ -11,6 +11,7 @@ import pytest
 
 from agent.context import AgentContext
 from agent.loop import answer, load_question_context
+from agent.outcome import Clarify, Outcome
 from agent.rules.reasoner import RuleReasoner
 from bot.demo.corpus import DEFAULT_SEED, DemoCorpus, generate_corpus, write_corpus
 from bot.demo.naming import ORIGINAL_NAMING, CorpusNaming
@@ -31,6 +32,7 @@ from tests.scenarios.surfaces.rendering import rendering_fault_of
 TENANT = TenantId("default")
 GOLDEN_FORMS = Path(__file__).parents[1] / "golden" / "forms" / "recognised.txt"
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+_MAX_ROUND_TRIPS = 3
 CORPORA: list[tuple[int, CorpusNaming]] = [
     (DEFAULT_SEED, ORIGINAL_NAMING),
     (DEFAULT_SEED, ALTERNATIVE_NAMING),
@@ -92,10 +94,17 @@ async def _faults_of(index: SearchIndex, corpus: DemoCorpus, reasoner: RuleReaso
     for question in questions(corpus):
         context = AgentContext(index=index.within_scope(scope), reasoner=reasoner, now=NOW)
         outcome = await answer(question.text, context)
-        fault = fault_in(outcome, question) or rendering_fault_of(outcome)
+        fault = fault_in(outcome, question) or rendering_fault_of(outcome) or _round_trip_fault_of(outcome)
         if fault is not None:
             faults.append(f"{question.id}: {question.text}\n    {fault}")
     return faults
+
+
+def _round_trip_fault_of(outcome: Outcome) -> str | None:
+    """A clarification takes at most two round trips beyond its first search."""
+    if not isinstance(outcome, Clarify) or outcome.trace.round_trips <= _MAX_ROUND_TRIPS:
+        return None
+    return f"{outcome.trace.round_trips} round trips"
 
 
 async def test_every_question_gets_the_expected_result(loaded: QuestionCorpus) -> None:

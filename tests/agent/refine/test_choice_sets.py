@@ -18,8 +18,17 @@ from agent.refine.equal_sets import intersect_searches
 from agent.refine.relaxations import is_near_spelling
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
-from storage.search.conditions import ComparisonCondition, ComparisonOperator
+from storage.search.conditions import (
+    ORDER_OPERATORS,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    Scalar,
+    conjunction_of,
+)
 from storage.search.documents import Document, FieldValue, Passage
+from storage.search.evaluation.naive_evaluation import evaluate_condition
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import RecordPageRequest, SpellingSuggestion
 from storage.search.plan import Clause, Search
@@ -198,3 +207,70 @@ def test_searches_for_two_values_of_one_field_have_no_intersection() -> None:
     assert intersect_searches(_search_for("colour", "red"), _search_for("colour", "blue")) is None
     assert intersect_searches(_search_for("colour", "red"), _search_for("colour", "Red")) is not None
     assert intersect_searches(_search_for("colour", "red"), _search_for("maker", "Wren")) is not None
+
+
+_numbers = st.integers(0, 4).map(float)
+_days = st.integers(1, 5).map(lambda day: f"2030-01-0{day}")
+
+
+@st.composite
+def _ranges(draw: st.DrawFn) -> ComparisonCondition:
+    field, values = draw(st.sampled_from((("weight", _numbers), ("packed", _days))))
+    op = draw(st.sampled_from((*sorted(ORDER_OPERATORS), ComparisonOperator.BETWEEN, ComparisonOperator.EQ)))
+    value: Scalar | tuple[Scalar, ...] = draw(values)
+    value = (value, draw(values)) if op is ComparisonOperator.BETWEEN else value
+    return ComparisonCondition(field=FieldName(field), op=op, value=value)
+
+
+@given(
+    conditions=st.lists(_ranges(), min_size=1, max_size=3),
+    others=st.lists(_ranges(), min_size=1, max_size=3),
+    weight=_numbers,
+    packed=_days,
+)
+def test_searches_with_a_common_document_have_an_intersection(
+    conditions: list[ComparisonCondition], others: list[ComparisonCondition], weight: float, packed: str
+) -> None:
+    values: dict[FieldName, FieldValue] = {FieldName("weight"): weight, FieldName("packed"): packed}
+    document = Document(doc_id=DocId("d"), title="", text="", values=values, passages=(), digest="")
+    matches = all(
+        evaluate_condition(condition, document, SCHEMA, analyser_for("en")) for condition in (*conditions, *others)
+    )
+
+    intersection = intersect_searches(*(_search_with(*members) for members in (conditions, others)))
+
+    assert intersection is not None or not matches
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_separate"),
+    [
+        (("weight", "between", (1.0, 2.0)), ("weight", "gt", 2.0), True),
+        (("weight", "between", (1.0, 2.0)), ("weight", "gte", 2.0), False),
+        (("weight", "lt", 2.0), ("weight", "eq", 2.0), True),
+        (("weight", "lte", 2.0), ("weight", "eq", 2.0), False),
+        (("packed", "between", ("2029-01-01", "2029-12-31")), ("packed", "eq", "2030-01-01"), True),
+        (("packed", "gte", "2029-01-01"), ("packed", "lt", "2031-01-01"), False),
+        (("items.price", "lt", 2.0), ("items.price", "gt", 3.0), False),
+    ],
+)
+def test_searches_for_separate_ranges_of_one_field_have_no_intersection(
+    first: tuple[str, str, Scalar], second: tuple[str, str, Scalar], *, is_separate: bool
+) -> None:
+    searches = [
+        _search_with(ComparisonCondition(field=FieldName(field), op=ComparisonOperator(op), value=value))
+        for field, op, value in (first, second)
+    ]
+
+    assert (intersect_searches(*searches) is None) is is_separate
+
+
+def test_searches_for_a_range_and_for_documents_without_a_value_have_no_intersection() -> None:
+    packed = ComparisonCondition(field=FieldName("packed"), op=ComparisonOperator.GTE, value="2030-01-01")
+    without = MissingCondition(field=FieldName("packed"))
+
+    assert intersect_searches(_search_with(packed), _search_with(without)) is None
+
+
+def _search_with(*conditions: Condition) -> Search:
+    return Search(clauses=(Clause(bucket=CRATES, condition=conjunction_of(*conditions)),))
