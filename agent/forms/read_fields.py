@@ -31,11 +31,11 @@ from agent.review.leg_review import (
     build_leg_result,
     document_ids_of,
 )
-from storage.search.conditions import TITLE_FIELD, fields_of
+from storage.search.conditions import DOC_ID_FIELD, TITLE_FIELD, ComparisonCondition, conjuncts_of, fields_of
 from storage.search.documents import Document, FieldValue
-from storage.search.ids import FieldName
+from storage.search.ids import DocId, FieldName
 from storage.search.index import DocumentRecord, DocumentRequest, RecordPageRequest
-from storage.search.plan import ReadFields
+from storage.search.plan import ReadFields, Search
 from storage.search.schema import SchemaField
 
 _MAX_READ_DOCUMENTS = 3  # documents whose values are all given; with more, the question is which one is meant
@@ -90,7 +90,20 @@ def _build_requests(_: ReadFields, inquiry: LegInquiry) -> LegRequests:
         inquiry.request_text(inquiry.leg.question),
         record_page=RecordPageRequest(inquiry.leg.search, limit=inquiry.limits.read_documents + 1),
         missing_counts=inquiry.request_set().missing_counts,
+        documents=_request_named_documents(inquiry.leg.search),
     )
+
+
+def _request_named_documents(search: Search) -> DocumentRequest | None:
+    """Returns the request for the few documents whose ids the search gives: one of them will be read."""
+    conditions = [condition for clause in search.clauses for condition in conjuncts_of(clause.condition)]
+    named = [
+        condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        for condition in conditions
+        if isinstance(condition, ComparisonCondition) and condition.field == DOC_ID_FIELD
+    ]
+    ids = tuple(DocId(str(doc_id)) for doc_id in named[0]) if named else ()
+    return DocumentRequest(ids) if 0 < len(ids) <= _MAX_READ_DOCUMENTS else None
 
 
 async def decide_field_values(answer_form: ReadFields, review: LegReview) -> Enough | LegClarification:
@@ -114,6 +127,7 @@ async def _read_several(
     review: LegReview, records: Sequence[DocumentRecord], field_names: Sequence[FieldName]
 ) -> Enough | None:
     """Returns the values of each of a few documents; None if one of them has no value."""
+    review.session.ask_with_next(DocumentRequest((record.doc_id,)) for record in records)
     decisions = [await _read_field_values(review, [record], field_names) for record in records]
     facts = [decision.facts for decision in decisions if isinstance(decision.facts, FieldValuesFacts)]
     first = decisions[0]
@@ -171,11 +185,21 @@ def _records_agree(records: Sequence[DocumentRecord], field_names: Sequence[Fiel
     return len(values) == 1 and count == len(records)
 
 
+async def _load_document(review: LegReview, record: DocumentRecord) -> Document | None:
+    """Returns the document of the record, in a round trip unless it was asked for by its id; None if it is gone."""
+    named = review.requests.documents
+    known = () if named is None else review.answers[named]
+    found = next((document for document in known if document.doc_id == record.doc_id), None)
+    if found is not None:
+        return found
+    fetch = DocumentRequest((record.doc_id,))
+    return next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
+
+
 async def _read_field_values(
     review: LegReview, records: Sequence[DocumentRecord], field_names: Sequence[FieldName]
 ) -> Enough | LegClarification:
-    fetch = DocumentRequest(tuple(record.doc_id for record in records[:1]))
-    document = next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
+    document = await _load_document(review, records[0])
     if document is None:  # deleted since the first round trip
         return report_nothing_found(review)
     known_names = [name for name in field_names if document.values.get(name) is not None]

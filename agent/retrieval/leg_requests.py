@@ -22,6 +22,7 @@ from storage.search.ids import FieldName
 from storage.search.index import (
     AggregateRequest,
     CountRequest,
+    DocumentRequest,
     FacetRequest,
     IndexAnswers,
     IndexRequest,
@@ -47,6 +48,7 @@ class LegRequests:
     record_page: RecordPageRequest | None = None
     facets: tuple[FacetRequest, ...] = ()
     aggregate: AggregateRequest | None = None
+    documents: DocumentRequest | None = None  # those that the search names, of which one is read
     passage_requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest] = field(
         default_factory=dict[str, KeywordPassageRequest | SemanticPassageRequest]
     )
@@ -79,6 +81,7 @@ class LegRequests:
         yield self.count
         yield from (request for request in (self.record_page, self.aggregate, self.outlines) if request is not None)
         yield from (request for request in (self.fallback_outlines, self.whole_count) if request is not None)
+        yield from (self.documents,) if self.documents is not None else ()
         yield from self.facets
         yield from (
             *self.passage_requests.values(),

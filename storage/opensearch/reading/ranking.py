@@ -5,9 +5,9 @@ Ranks documents by BM25 over their outlines. Buckets that are ranked by the same
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import MAX_HITS, MIN_GRAPH_CANDIDATES, PASSAGE, IndexLayout, VectorStorage
@@ -22,7 +22,7 @@ from storage.opensearch.reading.query_steps import (
     run_pair_side_by_side,
     run_side_by_side,
 )
-from storage.opensearch.responses import Aggregations, OpenSearchHit
+from storage.opensearch.responses import Aggregations, OpenSearchHit, OpenSearchResponse
 from storage.opensearch.terms import indexed_tokens_of
 from storage.opensearch.vector_bytes import round_to_bytes
 from storage.search.ids import ChunkId, DocId
@@ -32,6 +32,9 @@ from storage.text.term_weights import inverse_document_frequency, term_weights_b
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+LargeIndexes: TypeAlias = dict[str, set[str]]
+"""The indexes that rankings have found to be large, each with the terms that many of its passages hold."""
 
 _MAX_RANKING_TERMS = 64  # of a ranking text; the rarest terms are kept
 _MAX_TERM_REPEATS = 8  # how often a repeated term of a text counts at most
@@ -47,6 +50,9 @@ _MAX_NEAREST = 10_000  # passages of a shard that a search in a graph finds; the
 _UNCOUNTED: JsonObject = {"track_total_hits": False}
 _MAX_INNER_HITS = 100  # of an index within a search of several; the server's limit
 _MAX_SMALL_INDEX = 30_000  # passages that a search may visit; more searches of a larger index take less time
+_MAX_VISITED_PASSAGES = 10_000  # with a term, up to which counting them costs less than a search for the term alone
+_MAX_TERMS_AT_ONCE = 12  # of unknown frequency, that are counted in one search of a large index
+_MAX_FREQUENT_TERMS = 10_000  # that are known of an index
 _PASSAGES: JsonObject = {"term": {"kind": PASSAGE}}
 
 
@@ -55,14 +61,15 @@ def rank_by_terms(
     text: str,
     limit: int,
     *,
-    large_indexes: set[str],
+    large_indexes: LargeIndexes,
     asks_each_index: bool = False,
 ) -> QuerySteps[tuple[PassageHit, ...]]:
     """Returns passages by BM25, best first.
 
     The server weighs each term by its rarity in the bucket alone. Of several buckets, each score is corrected for the
     weights that the terms found in the passage have in all of them; the counts for this are made in the same round
-    trip. The indexes that turn out to be large are added to `large_indexes`; those that it has are asked otherwise.
+    trip. The indexes that turn out to be large are added to `large_indexes`; those that it has are asked otherwise, and
+    the terms that turn out to be frequent in them are added.
     """
     occurrences = [Counter(indexed_tokens_of(text, bucket_query.layout.analyser)) for bucket_query in bucket_queries]
     terms = list(dict.fromkeys(term for counts in occurrences for term in counts))[:_MAX_TEXT_TERMS]
@@ -71,7 +78,7 @@ def rank_by_terms(
         return ()
     layouts, large = [query.layout for query in bucket_queries], frozenset(large_indexes)
     if len(terms) > _MAX_RANKING_TERMS:
-        counted = yield from _count_passages_with(terms, layouts, large)
+        counted = yield from _count_passages_with(terms, layouts, large_indexes)
         terms = _rarest_terms(terms, [counts.by_term for counts in counted])
     rankings = [
         (query.layout, _term_ranking_query(query, [(term, counts[term]) for term in terms]))
@@ -80,12 +87,11 @@ def rank_by_terms(
     joins = not asks_each_index and limit <= _MAX_INNER_HITS and len(layouts) <= MAX_JOINED_INDEXES
     weighed_terms = terms if len(layouts) > 1 else []
     counted, hits_by_index = yield from run_pair_side_by_side(
-        _count_passages_with(weighed_terms, layouts, large),
+        _count_passages_with(weighed_terms, layouts, large_indexes),
         _find_best_hits(_join_weighed_queries(rankings, joins=joins, alone=large), limit),
     )
-    large_indexes.update(
-        layout.index for layout, counts in zip(layouts, counted, strict=True) if counts.total > _MAX_SMALL_INDEX
-    )
+    for layout, counts in zip(layouts, counted, strict=True):
+        _note_frequencies(large_indexes, layout.index, counts)
     weights = _term_weights_of(
         weighed_terms, [counts.by_term for counts in counted], [counts.total for counts in counted]
     )
@@ -265,12 +271,21 @@ class _PassageCounts:
     by_term: Mapping[str, int]
 
 
+def _note_frequencies(large_indexes: LargeIndexes, index: str, counts: _PassageCounts) -> None:
+    """Adds what the counts tell of an index that is large."""
+    if counts.total <= _MAX_SMALL_INDEX and index not in large_indexes:
+        return
+    frequent = large_indexes.setdefault(index, set[str]())
+    if len(frequent) < _MAX_FREQUENT_TERMS:
+        frequent.update(term for term, count in counts.by_term.items() if count > _MAX_VISITED_PASSAGES)
+
+
 def _count_passages_with(
-    terms: Sequence[str], layouts: Sequence[IndexLayout], large_indexes: frozenset[str]
+    terms: Sequence[str], layouts: Sequence[IndexLayout], large_indexes: LargeIndexes
 ) -> QuerySteps[list[_PassageCounts]]:
     return run_side_by_side(
         [
-            _count_passages_apart(layout.index, terms)
+            _count_passages_apart(layout.index, terms, large_indexes[layout.index])
             if layout.index in large_indexes
             else _count_passages_at_once(layout.index, terms)
             for layout in layouts
@@ -283,26 +298,41 @@ def _count_passages_at_once(index: str, terms: Sequence[str]) -> QuerySteps[_Pas
     if not terms:
         (response,) = yield [build_search_request(index, _PASSAGES)]
         return _PassageCounts(total=response.total, by_term={})
-    term_filters = {f"{position}": _query_for_term(term) for position, term in enumerate(terms)}
-    aggregations: JsonObject = {"held": {"filters": {"filters": term_filters}}}
-    (response,) = yield [build_search_request(index, _PASSAGES, aggregations)]
+    (response,) = yield [build_search_request(index, _PASSAGES, _aggregation_of_terms(terms))]
+    return _PassageCounts(total=response.total, by_term=_counts_of_terms(terms, response))
+
+
+def _aggregation_of_terms(terms: Sequence[str]) -> Aggregations:
+    filters = {f"{position}": _query_for_term(term) for position, term in enumerate(terms)}
+    return {"held": {"filters": {"filters": filters}}}
+
+
+def _counts_of_terms(terms: Sequence[str], response: OpenSearchResponse) -> dict[str, int]:
     bins: JsonObject = response.aggregations["held"]["buckets"]
-    by_term = {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
-    return _PassageCounts(total=response.total, by_term=by_term)
+    return {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
 
 
-def _count_passages_apart(index: str, terms: Sequence[str]) -> QuerySteps[_PassageCounts]:
-    """Counts in a search for each term, which the server answers from the statistics of the index.
-
-    Without terms, nothing is counted: that the index is large is known.
+def _count_passages_apart(index: str, terms: Sequence[str], frequent: Set[str]) -> QuerySteps[_PassageCounts]:
+    """Counts the terms that are known to be frequent in a search each, which the server answers from the statistics of
+    the index; all others in one, which visits the few passages with them. Without terms, nothing is counted: that the
+    index is large is known.
     """
     if not terms:
         yield []
         return _PassageCounts(total=0, by_term={})
-    queries = [_PASSAGES, *map(_query_for_term, terms)]
-    total, *counts = yield [replace(build_search_request(index, query), is_counted_apart=True) for query in queries]
-    by_term = {term: response.total for term, response in zip(terms, counts, strict=True)}
-    return _PassageCounts(total=total.total, by_term=by_term)
+    rare = [term for term in terms if term not in frequent]
+    rare = rare if len(rare) <= _MAX_TERMS_AT_ONCE else []
+    apart = [term for term in terms if term not in rare]
+    searches = [
+        replace(build_search_request(index, query), is_counted_apart=True)
+        for query in (_PASSAGES, *map(_query_for_term, apart))
+    ]
+    if rare:
+        holds_any: JsonObject = {"terms": {"passage_terms": rare}}
+        searches.append(build_search_request(index, all_of(holds_any), _aggregation_of_terms(rare)))
+    total, *responses = yield searches
+    by_term = {term: response.total for term, response in zip(apart, responses, strict=False)}
+    return _PassageCounts(total=total.total, by_term=by_term | (_counts_of_terms(rare, responses[-1]) if rare else {}))
 
 
 def _query_for_term(term: str) -> JsonObject:

@@ -21,7 +21,7 @@ from storage.opensearch.reading.query_steps import (
     count_matching_documents,
     run_side_by_side,
 )
-from storage.opensearch.reading.ranking import rank_by_outline, rank_by_terms, rank_by_vector
+from storage.opensearch.reading.ranking import LargeIndexes, rank_by_outline, rank_by_terms, rank_by_vector
 from storage.opensearch.reading.records import fetch_documents_by_id, load_record_page
 from storage.opensearch.reading.spelling import suggest_similar_words
 from storage.opensearch.reading.vocabulary import BucketVocabulary, load_bucket_vocabulary
@@ -71,7 +71,7 @@ class RequestCompiler:
     embedder_name: str
     vectors: "Mapping[str, NDArray[np.float32]]"
     asks_each_index: bool = False  # no search names several indexes
-    large_indexes: set[str] = field(default_factory=set[str])  # known so far
+    large_indexes: LargeIndexes = field(default_factory=dict[str, set[str]])  # known so far
 
     def compile_request(self, request: IndexRequest[object]) -> QuerySteps[Any]:
         """Returns the steps of a request.
@@ -150,7 +150,7 @@ class IndexReader:
     )
     asks_each_index: bool = False  # no search names several indexes
     merger: SearchMerger = field(default_factory=SearchMerger)
-    large_indexes: set[str] = field(default_factory=set[str])  # that rankings have found so far
+    large_indexes: LargeIndexes = field(default_factory=dict[str, set[str]])  # that rankings have found so far
 
     @property
     def known_layouts(self) -> Mapping[BucketId, IndexLayout]:

@@ -6,6 +6,7 @@ import pytest
 
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.mapping import IndexNames
+from storage.opensearch.reading import ranking
 from storage.opensearch.reading.requests import IndexReader
 from storage.search.documents import Document
 from storage.search.index import CountRequest, IndexRequest, KeywordPassageRequest, OutlineRequest
@@ -31,8 +32,9 @@ def build_documents(bucket: str, count: int) -> list[Document]:
 
 
 async def test_rankings_of_large_indexes_find_what_those_of_small_ones_find(
-    open_index: IndexOpener, opensearch_url: str, installation: str
+    open_index: IndexOpener, opensearch_url: str, installation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ranking, "_MAX_VISITED_PASSAGES", 20)
     index = await open_index()
     for bucket in _BUCKETS:
         await index.set_schema(a_receipt_schema(bucket))
@@ -42,9 +44,9 @@ async def test_rankings_of_large_indexes_find_what_those_of_small_ones_find(
     connection, scope = RecordedConnection([opensearch_url]), a_scope(*_BUCKETS, all_readers=True)
     catalogue = BucketCatalogue(connection=connection, names=IndexNames(TENANT, installation), analysers=analyser_for)
     await catalogue.open()
-    every_index = {layout.index for layout in catalogue.layouts.values()}
+    every_index = [layout.index for layout in catalogue.layouts.values()]
     small = IndexReader(catalogue=catalogue, embedder=None)
-    large = IndexReader(catalogue=catalogue, embedder=None, large_indexes=every_index)
+    large = IndexReader(catalogue=catalogue, embedder=None, large_indexes={index: set[str]() for index in every_index})
     searches = [
         a_search(),
         a_search(where("weight", "gt", 2), required=("tire",)),
@@ -65,8 +67,13 @@ async def test_rankings_of_large_indexes_find_what_those_of_small_ones_find(
     small_cost = sum(request.searches for request in connection.take_requests())
     answers = await large.answer_requests(scope, requests)
     large_cost = sum(request.searches for request in connection.take_requests())
+    later_answers = await large.answer_requests(scope, requests)
+    later_cost = sum(request.searches for request in connection.take_requests())
     await connection.close()
 
     assert [answers[request] for request in requests] == [expected[request] for request in requests]
+    assert [later_answers[request] for request in requests] == [expected[request] for request in requests]
+    assert all("tire" in frequent and "word7" not in frequent for frequent in large.large_indexes.values())
+    assert large_cost < later_cost  # what is known to be frequent is counted apart
     assert all(expected[request] for request in requests if isinstance(request, CountRequest))
     assert small_cost < large_cost  # else the large indexes were asked in the same way

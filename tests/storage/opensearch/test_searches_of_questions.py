@@ -36,7 +36,7 @@ _MAX_COSTS = {
     "look-up in text": QuestionCost(2, 10),
     "text of all buckets": QuestionCost(3, 9),  # 2 and 6 with an answer; else the nearest documents are loaded, too
     "steps": QuestionCost(3, 12),
-    "searched again": QuestionCost(4, 20),
+    "searched again": QuestionCost(4, 21),
     "list": QuestionCost(3, 7),
     "list, too long": QuestionCost(3, 7),
     "nothing found": QuestionCost(4, 12),
