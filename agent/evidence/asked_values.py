@@ -13,7 +13,7 @@ from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.evidence.english_glosses import WordGlosses
 from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
 from storage.quantities.durations import find_durations
-from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, ORDINALS_BY_WORD, alternatives_of
 from storage.search.analyser import fold_text
 
 
@@ -78,7 +78,12 @@ _PRICE_QUESTION = re.compile(
     _FLAGS,
 )
 _SUM_QUESTION = re.compile(
-    r"\b (?:what|which) [ ] (?:amount|sum) (?! [ ] of) \b | \b up [ ] to [ ] how [ ] much \b", _FLAGS
+    r"""\b (?:what|which) [ ] (?:amount|sum) (?! [ ] of) \b | \b up [ ] to [ ] how [ ] much \b
+        | \b what (?: \W?s | [ ] is ) [ ] the [ ] (?:most|maximum|least|minimum|highest|lowest) [ ]
+            (?:that[ ])? (?: (?:an?|the|each|any) [ ] \w+ (?: [ ] \w+ )? | i | we | you | they | one | people ) [ ]
+            (?: can | could | may | must | will | would | have [ ] to | has [ ] to ) [ ]
+            (?: get | receive | claim | spend | pay | charge | ask [ ] for | apply [ ] for | borrow | earn ) \b""",
+    _FLAGS,
 )
 # "How much *bar*": a number of what the noun measures.
 _MEASURED_NOUN = re.compile(
@@ -86,10 +91,22 @@ _MEASURED_NOUN = re.compile(
         for|more|it|he|she|they|we|you|i|the|a|an|my|our|per|to|in) \b) (?P<noun>[^\W\d_]{3,})""",
     _FLAGS,
 )
+# What is paid: no span of time is taken off a *bill*.
+_MONEY_NOUN = re.compile(
+    r"""\b (?: bills? | invoices? | rent | deposit | fines? | penalty | refunds? | salary | wages? | budget | discount
+        | rebate | compensation | grants? | loan | money | cash ) \b""",
+    _FLAGS,
+)
 # "The people *who* came late" asks for no name.
 _NAME_QUESTION = re.compile(
-    r"""(?: ^ \W* | [,;:?.–-] \s* | \b (?:and|or|to|from|with|for|by|of|know|wonder|me|so|then) [ ] )
+    r"""(?: ^ \W* | [,;:?!.–-] \s* | \b (?:and|or|to|from|with|for|by|of|know|wonder|me|so|then) [ ] )
         who (?:m|se|s)? \b""",
+    _FLAGS,
+)
+# Somebody's number tells whom to call as well as a name does.
+_CALL_QUESTION = re.compile(
+    r"""\b who (?:m|se|s)? \b [^?.!]* \b (?: call | ring | phone | telephone | dial | contact )
+        (?: [ ] first )? \W* $""",
     _FLAGS,
 )
 _NAMED_QUESTION = re.compile(
@@ -103,6 +120,13 @@ _TIME_OF_DAY = re.compile(
         | \b (?:{_HOUR_PATTERN}|\d{{1,2}}) [ ] (?: in [ ] the [ ] (?:morning|afternoon|evening) | at [ ] night ) \b
         | \b (?:before|after|until|till|by|from|at) [ ] (?:{_HOUR_PATTERN}) (?= [,;.)] | \s* $ )
         | \b (?:once|twice|(?:{_HOUR_PATTERN}|\d+) [ ] times) [ ] (?:a|an|per|every|each) [ ] \w+""",
+    _FLAGS,
+)
+# "From the *eighth calendar day* on": a day that is counted, not named.
+_COUNTED_DAY = re.compile(
+    rf"""\b (?: {alternatives_of(ORDINALS_BY_WORD)} | \d{{1,3}}(?:st|nd|rd|th) ) [ ]
+        (?: (?:calendar|working|business|school|full|consecutive) [ ] )? (?:day|week|month|year) \b
+        | \b day [ ] \d{{1,3}} \b""",
     _FLAGS,
 )
 _PHONE_NUMBER = re.compile(r"(?<![\w.]) \+? \d [\d ()/-]{5,} \d (?![\w.]) | \b extension \b \W* \d+", _FLAGS)
@@ -145,12 +169,15 @@ def kinds_asked_for(question: str) -> frozenset[AskedKind]:
     if _NAMED_QUESTION.search(question):
         return frozenset({AnswerType.NAME})
     kind = answer_type_of(question)
+    if kind is AnswerType.NAME and _CALL_QUESTION.search(question):
+        return frozenset({AnswerType.NAME, TextValue.PHONE_NUMBER})
     if kind is AnswerType.NAME and not _NAME_QUESTION.search(question):
         return frozenset()
     if _SUM_QUESTION.search(question):
         return frozenset({AnswerType.MONEY})
     if kind is AnswerType.NUMBER and re.search(r"\bhow much\b", question, re.IGNORECASE):
-        return _AMOUNTS | {AnswerType.NUMBER} if _MEASURED_NOUN.search(question) else _AMOUNTS
+        amounts = _AMOUNTS - {AnswerType.SPAN} if _MONEY_NOUN.search(question) else _AMOUNTS
+        return amounts | {AnswerType.NUMBER} if _MEASURED_NOUN.search(question) else amounts
     if kind is AnswerType.DAY:
         return _TIMES
     if kind is not None:
@@ -241,6 +268,8 @@ def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[in
     else:
         yield from find_values_in(text, AnswerType(kind))
         folded = fold_text(text)
+        if kind is AnswerType.DAY:
+            yield from (match.span() for match in _COUNTED_DAY.finditer(text))
         if kind is AnswerType.SPAN and len(folded) == len(text):  # so that the positions are those of the text
             yield from ((span.start, span.end) for span in find_durations(folded))
 

@@ -20,6 +20,12 @@ _WRITTEN_DAY = re.compile(
     r"(?<!\d)(?:(?P<year>(?:19|20)\d\d)[-./]?(?P<month>[01]\d)(?!\d{3})"
     r"|(?:[0-3]?\d[./-])?(?P<later_month>[01]?\d)[./-](?P<later_year>(?:19|20)\d\d))"
 )
+_MONTH_RANGE = re.compile(
+    r"\b(?P<first>[^\W\d_]{3,})\.? (?:-|–|to|until|till|through) (?:the end of )?(?P<last>[^\W\d_]{3,})\b",
+    re.IGNORECASE,
+)
+_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
+_AMBIGUOUS_MONTHS = re.compile(r"\b(?:may|march)\b")  # they are verbs, too, without a capital letter
 _PREFIX_LENGTH = 3  # letters that tell the weekdays apart
 
 
@@ -33,6 +39,17 @@ def weekdays_in(text: str) -> frozenset[str]:
     for match in _GROUP.finditer(text):
         days |= {*_GROUPS[match[1].casefold()]}
     return frozenset(days)
+
+
+def months_in(text: str) -> frozenset[str]:
+    """Returns the months that the text names in full, also within a range: "from April to September"."""
+    folded = fold_text(_AMBIGUOUS_MONTHS.sub("", text))
+    months = set(_MONTH.findall(folded))
+    for match in _MONTH_RANGE.finditer(folded):
+        if match["first"] in MONTHS and match["last"] in MONTHS:
+            first, last = MONTHS.index(match["first"]), MONTHS.index(match["last"])
+            months |= {*(MONTHS[first : last + 1] if first <= last else MONTHS[first:] + MONTHS[: last + 1])}
+    return frozenset(months)
 
 
 def holds_months_of(question: str, title: str, text: str) -> bool:

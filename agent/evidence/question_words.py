@@ -36,7 +36,7 @@ _ACCOUNT_WORDS = frozenset[str](
 _ACCOUNT_STARTS = frozenset({"what", "whats"})
 _MIN_PREFIX, _MIN_PREFIX_SHARE = 4, 0.7  # letters that two words share at their start, and their share of the longer
 # Who a rule is for, and when something was: a text may say it by "you", by "nobody" or by its date.
-_LIGHT_WORDS = frozenset[str](
+LIGHT_WORDS = frozenset[str](
     """people guest guests customer customers client clients visitor visitors member members user users person persons
     last next year month week today""".split()
 )
@@ -196,7 +196,7 @@ async def read_question(
             stem=word_stems.stem_of(word),
             weight=math.sqrt(term.weight * min(effects[word] / most, 1.0))
             * (_KIND_WEIGHT if word in kind_words else 1.0)
-            * (_LIGHT_WEIGHT if word in _LIGHT_WORDS else 1.0),
+            * (_LIGHT_WEIGHT if word in LIGHT_WORDS else 1.0),
             is_name=word in names,
             is_kind=word in kind_words,
         )

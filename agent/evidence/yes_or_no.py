@@ -3,6 +3,9 @@
 import re
 
 from agent.english.function_words import STOP_WORDS, YES_NO_VERBS
+from agent.english.light_words import is_light_word
+from agent.evidence.calendar_words import months_in, weekdays_in
+from agent.evidence.question_words import share_start
 from storage.search.analyser import Analyser, fold_text
 
 _WORD = re.compile(r"[^\W_]+(?:['’]\w+)?")
@@ -18,6 +21,11 @@ _NEGATIONS = _FORBIDDING | frozenset("no not never nobody none nothing nowhere n
 _PERMISSIONS = frozenset(
     """may can allowed allow allows permitted permit permits welcome free fine ok okay yes possible always""".split()
 )
+# They negate what stands before them: "Saturday delivery is *not offered*".
+_OFFERS = frozenset(
+    """offered available provided accepted given granted done possible served held sold taken paid covered included
+    needed required necessary""".split()
+)
 # A sentence with one of them holds under a condition, or in a part of the cases.
 _RESTRICTIONS = frozenset("only unless except if but until provided otherwise however although before after".split())
 _PERMISSION_QUESTION = re.compile(
@@ -25,13 +33,40 @@ _PERMISSION_QUESTION = re.compile(
     | \b(?:allowed|permitted|possible|forbidden|ok|okay|alright|fine) [ ]? (?:to\b|for\b|if\b|in\b|on\b|at\b|\W*$)""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Blanked words may come before it, such as a reason to ask.
+_TAG = re.compile(
+    r"""(?: \s* [,;–—-] \s* | \s{2,} )
+        (?: can | may | could | must | should | do | does | did | is | are | was | were | has | have | had
+            | will | would ) [ ] (?: i | we | you | he | she | it | they ) [ ]? \?+ \s* $""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REASON = re.compile(r"[,;–—-]?\s*\b(?:because|cos|coz)\s[^,;?.!]*", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"""(?<=\w) [,;–—-]? \s* \b (?: (?:as|so)[ ]long[ ]as | provided(?:[ ]that)? | even[ ](?:if|when) | if | when )
+        \s (?P<case>[^,;?.!]*)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPPOSITE_PREFIXES = ("un", "non", "in", "im", "ir", "dis")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w])")
 
 
 def is_yes_no_question(question: str) -> bool:
-    """Whether the message, or its last sentence, begins with a verb: "I have a dog. May I bring it?"."""
+    """Whether the message, or its last sentence, begins with a verb, or ends so: "They want it back, *can they?*"."""
     sentences = [sentence for sentence in _SENTENCE_END.split(question.strip()) if sentence.strip()]
     starts = {next(iter(fold_text(part).split()), "") for part in (question, *sentences[-1:])}
-    return not starts.isdisjoint(_QUESTION_VERBS)
+    return not starts.isdisjoint(_QUESTION_VERBS) or _TAG.search(question) is not None
+
+
+def claim_of(question: str) -> str:
+    """Returns the question without its reason and its tag: neither changes what a rule says about the thing itself."""
+    return _TAG.sub("?", _REASON.sub("", question))
+
+
+def split_case(question: str) -> tuple[str, str]:
+    """ "May a dog come in *as long as it is on a lead*?": returns the claim, and the case in which it is asked."""
+    claim = claim_of(question)
+    condition = _CONDITION.search(claim)
+    return (claim, "") if condition is None else (claim.replace(condition[0], " "), condition["case"])
 
 
 def verdict_of(sentence: str, question: str, analyser: Analyser) -> bool | None:
@@ -40,18 +75,23 @@ def verdict_of(sentence: str, question: str, analyser: Analyser) -> bool | None:
     It says no only if it negates a word of the question, or a permission. A sentence without a negation says yes only
     if it permits what the question asks leave for.
     """
-    words, asked = _words_of(sentence), _words_of(question)
-    if any(_is_negation(word) for word in asked - words):
+    claim = claim_of(question)
+    words, asked = _words_of(sentence), _words_of(claim)
+    if any(_is_negation(word) for word in asked - words) or _holds_opposite(words, asked):
         return None
-    told = _clause_that_tells(sentence, question, analyser)
+    if _is_of_other_days(sentence, claim) or _is_of_other_number(sentence, claim):
+        return False if _names_only_days(sentence, claim, analyser) else None
+    told = _clause_that_tells(sentence, claim, analyser)
     own = set(told)
+    asks_leave = _PERMISSION_QUESTION.search(claim) is not None or bool(asked & {"allowed", "permitted"})
     if own & _RESTRICTIONS - asked:
-        return None
+        is_permitted = asks_leave and _permits_asked_case(sentence, claim, analyser)
+        return True if is_permitted or _limits_to_asked_days(sentence, claim, analyser) else None
     if any(_is_negation(word) for word in own - asked):
-        return False if _negates_asked_word(told, asked, analyser) else None
+        is_negated = _negates_asked_word(told, asked, analyser) or _negates_offer(told, asked, analyser)
+        return False if is_negated else None
     if any(_is_negation(word) for word in words - asked) or words & _RESTRICTIONS - asked:
         return None
-    asks_leave = _PERMISSION_QUESTION.search(question) is not None or bool(asked & {"allowed", "permitted"})
     return True if asks_leave and words & _PERMISSIONS else None
 
 
@@ -74,6 +114,85 @@ def _negates_asked_word(words: list[str], asked: set[str], analyser: Analyser) -
         if _is_negation(word) and (is_asked or word in _FORBIDDING):
             return True
     return False
+
+
+def _negates_offer(words: list[str], asked: set[str], analyser: Analyser) -> bool:
+    """ "Saturday delivery is not offered": whether what the question names, and nothing narrower, does not exist."""
+    stems = _content_stems_of(" ".join(asked), analyser)
+    for index, word in enumerate(words):
+        if not _is_negation(word) or not set(words[index + 1 : index + 3]) & _OFFERS:
+            continue
+        subject = _content_stems_of(" ".join(words[:index]), analyser)
+        if subject and all(_is_among(stem, stems) for stem in subject):
+            return True
+    return False
+
+
+def _permits_asked_case(sentence: str, claim: str, analyser: Analyser) -> bool:
+    """ "Fires only in the *yard*, from May to July": whether the case that a rule permits is the one that is asked.
+
+    All that the question names must be in the sentence, and a part of it after "only": there the rule says what it
+    permits. A question about the rule itself is not settled: whether it applies is not known.
+    """
+    words = _WORD.findall(fold_text(sentence))
+    if words.count("only") != 1 or any(_is_negation(word) or word in _RESTRICTIONS - {"only"} for word in words):
+        return False
+    asked, told = _telling_stems_of(claim, analyser), _telling_stems_of(sentence, analyser)
+    permitted = _telling_stems_of(" ".join(words[words.index("only") + 1 :]), analyser)
+    return bool(asked & permitted) and all(_is_among(stem, told) for stem in asked)
+
+
+def _limits_to_asked_days(sentence: str, claim: str, analyser: Analyser) -> bool:
+    """ "We deliver Monday to Friday only": whether the days that are asked are among those of such a rule."""
+    names_days = bool(weekdays_in(claim) & weekdays_in(sentence) or months_in(claim) & months_in(sentence))
+    return names_days and _names_only_days(sentence, claim, analyser)
+
+
+def _names_only_days(sentence: str, claim: str, analyser: Analyser) -> bool:
+    """Whether a sentence limits what is asked, and nothing narrower, to some days: "Monday to Friday only"."""
+    words = _words_of(sentence)
+    if "only" not in words or any(map(_is_negation, words)) or words & _RESTRICTIONS - {"only"}:
+        return False
+    if _is_of_other_number(sentence, claim):
+        return False
+    asked, told = _telling_stems_of(claim, analyser), _telling_stems_of(sentence, analyser)
+    return bool(asked) and all(_is_among(stem, told) for stem in asked) and all(_is_among(stem, asked) for stem in told)
+
+
+def _is_of_other_days(sentence: str, claim: str) -> bool:
+    """Whether both name weekdays, or months, and the sentence lacks some that are asked: it is about other days."""
+    return any(
+        bool(asked) and bool(told) and not asked <= told
+        for asked, told in (
+            (weekdays_in(claim), weekdays_in(sentence)),
+            (months_in(claim), months_in(sentence)),
+        )
+    )
+
+
+def _is_of_other_number(sentence: str, claim: str) -> bool:
+    asked, told = set(_NUMBER.findall(claim)), set(_NUMBER.findall(sentence))
+    return bool(asked) and bool(told) and not asked & told
+
+
+def _holds_opposite(words: set[str], asked: set[str]) -> bool:
+    """ "Opened" and "unopened": whether one has the opposite of a word of the other."""
+    pairs = ((words - asked, asked - words), (asked - words, words - asked))
+    return any(f"{prefix}{word}" in others for own, others in pairs for word in own for prefix in _OPPOSITE_PREFIXES)
+
+
+def _is_among(stem: str, stems: set[str]) -> bool:
+    return stem in stems or any(share_start(stem, other) for other in stems)
+
+
+def _telling_stems_of(text: str, analyser: Analyser) -> set[str]:
+    """Returns the stems of the words that name a thing: without light verbs, restrictions, days and months."""
+    named = [
+        word
+        for word in _WORD.findall(fold_text(text))
+        if not (is_light_word(word) or word in _RESTRICTIONS | _PERMISSIONS or weekdays_in(word) or months_in(word))
+    ]
+    return _content_stems_of(" ".join(named), analyser)
 
 
 def _content_stems_of(text: str, analyser: Analyser) -> set[str]:

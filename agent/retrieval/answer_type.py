@@ -52,7 +52,8 @@ _VALUE_PATTERNS = {
             \.? [ ]? \d[\d.,]*
             (?: [ ]? (?:million|billion|thousand|lakh|crore|k|m) \b )?
         | {_NUMBER_PATTERN} [ ]?
-            (?: {BARE_SIGN_PATTERN} | (?: {CURRENCY_WORD_PATTERN} | lakh | crore | cents? | pence | ct ) \b )""",
+            (?: {BARE_SIGN_PATTERN} | (?: {CURRENCY_WORD_PATTERN} | lakh | crore | cents? | pence | ct ) \b )
+        | (?<![\w.]) \d{{1,2}}p \b""",
     AnswerType.DAY: rf"""\b (?: \d{{1,2}} (?:st|nd|rd|th)? [ ] (?:day[ ])? (?:of[ ])? {_MONTH_PATTERN} ,?
             (?: [ ] \d{{4}} )?
         | {_MONTH_PATTERN} [ ] \d{{1,2}} (?:st|nd|rd|th)? (?: ,? [ ] \d{{4}} )? | {_MONTH_PATTERN} [ ] \d{{4}}

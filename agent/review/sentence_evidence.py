@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
+from agent.english.light_words import is_light_word
 from agent.evidence.asked_values import AskedKind, kinds_asked_for, words_for_kinds
-from agent.evidence.calendar_words import holds_months_of
+from agent.evidence.calendar_words import CALENDAR_WORDS, holds_months_of
 from agent.evidence.english_glosses import WordGlosses, glosses_for
 from agent.evidence.evidence_score import EvidenceFeatures
 from agent.evidence.question_parts import split_question_parts
-from agent.evidence.question_words import WeighedQuestion, WeighedWord, read_question
+from agent.evidence.question_words import LIGHT_WORDS, WeighedQuestion, WeighedWord, read_question, share_start
 from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning, text_in_context
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
-from agent.evidence.yes_or_no import verdict_of
+from agent.evidence.yes_or_no import split_case, verdict_of
 from agent.forms.find_passages import is_rendered_record, rank_leg_passages
 from agent.outcome import FoundPassage
 from agent.retrieval.full_text_fallback import search_all_text
@@ -36,6 +37,7 @@ _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
 _MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
 _MIN_OWN_PART_SHARE = 0.5  # of what a part of a message asks, for a sentence that is found by an earlier part too
 _CODE = re.compile(r"\b([a-z]{1,8})(\d{1,3})\b")  # "p2", "sev1"
+_MIN_OWN_CLAIM_SHARE = 0.5  # of a yes-or-no question, that the sentence which settles it must hold itself
 _MIN_OWN_WORDS = 2  # content words of a part of a message, from which it says itself what it is about
 _POINTING_WORDS = PRONOUNS_OF_PERSONS | frozenset("it its this that they them their there those these same".split())
 
@@ -60,6 +62,30 @@ class RankedEvidence:
         return verdict_of(
             self.glosses.gloss_sentence(text), self.glosses.gloss_question(question.text), analyser_for("en")
         )
+
+    def holds_claim(self, sentence: ScoredSentence) -> bool:
+        """Whether the sentence, its heading and its title name all that a yes-or-no question does, in its own words.
+
+        Words that mean nearly the same do not count: cats are no dogs. Days are compared by `verdict_of`. The case in
+        which the question asks may be in the lines beside it: "… This holds for dogs on a lead as well."
+        """
+        question, line = self.question, sentence.line
+        claim, case = map(words_of, split_case(question.text))
+        told = self._stems_of(line.words)
+        around = told | self._stems_of(words_of(f"{line.heading} {line.passage.hit.title}"))
+        lines = next(lines for lines in self.lines_by_passage if line in lines)
+        beside = around.union(*(self._stems_of(other.words) for other in lines if other.block == line.block))
+        telling = [word for word in (*question.names, *question.asked) if _tells_thing(word.word)]
+        own = [word for word in telling if word.word in claim - case]
+        share = sum(word.weight for word in own if _is_held(word, told)) / (sum(word.weight for word in own) or 1.0)
+        return (
+            share >= _MIN_OWN_CLAIM_SHARE
+            and all(_is_held(word, around) for word in own)
+            and all(_is_held(word, beside) for word in telling if word.word in case)
+        )
+
+    def _stems_of(self, words: frozenset[str]) -> frozenset[str]:
+        return frozenset(map(self.question.word_stems.stem_of, words))
 
     async def assess_sentence(self, sentence: ScoredSentence, meanings: WordMeanings) -> EvidenceFeatures:
         """Returns what the score of the sentence as an answer rests on."""
@@ -88,6 +114,15 @@ class RankedEvidence:
         doc_id = sentence.line.passage.hit.doc_id
         others = (other.score for other in self.sentences if other.line.passage.hit.doc_id != doc_id)
         return min(max(sentence.score - max(others, default=0.0), 0.0), 1.0)
+
+
+def _tells_thing(word: str) -> bool:
+    """Whether a word of a question names a thing: not a day, nor whom a rule is for, nor what anybody does."""
+    return not (word in LIGHT_WORDS or is_light_word(word) or word.removesuffix("s") in CALENDAR_WORDS)
+
+
+def _is_held(word: WeighedWord, stems: frozenset[str]) -> bool:
+    return word.stem in stems or any(share_start(word.stem, stem) for stem in stems)
 
 
 async def find_sentence_evidence(

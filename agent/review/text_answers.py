@@ -184,11 +184,14 @@ async def _answer_part(
 ) -> _PartAnswer:
     """Returns the sentence that answers the part of a question, or else comes closest. `is_elsewhere`: none answers."""
     possible = list[ScoredSentence]() if is_elsewhere else _possible_sentences(evidence, decision)
+    settling = () if is_elsewhere else _settling_sentences(evidence)
+    possible = [*settling, *(sentence for sentence in possible if sentence not in settling)]
     assessed = [
         (sentence, await evidence.assess_sentence(sentence, meanings))
         for sentence in (possible or evidence.sentences)[:_ASSESSED_SENTENCES]
     ]
     chosen = max(assessed, key=lambda pair: score_evidence(pair[1])) if possible and evidence.kinds else assessed[0]
+    chosen = assessed[0] if settling else chosen
     others = sorted((pair for pair in assessed if pair is not chosen), key=lambda pair: -score_evidence(pair[1]))
 
     def build_answer(
@@ -196,7 +199,7 @@ async def _answer_part(
     ) -> _PartAnswer:
         score = score_evidence(features)
         may_answer = bool(possible) and _may_answer(sentence, evidence)
-        is_enough = may_answer and score >= _floor_for(sentence, evidence, decision)
+        is_enough = may_answer and (sentence in settling or score >= _floor_for(sentence, evidence, decision))
         doc_id = sentence.line.passage.hit.doc_id
         return _PartAnswer(
             evidence=evidence,
@@ -208,6 +211,18 @@ async def _answer_part(
         )
 
     return build_answer(*chosen, tuple(build_answer(*pair) for pair in others[: _MAX_QUOTED_SENTENCES - 1]))
+
+
+def _settling_sentences(evidence: RankedEvidence) -> Sequence[ScoredSentence]:
+    """Returns the sentences that settle a yes-or-no question by what they name, best first; none if they disagree."""
+    if not is_yes_no_question(evidence.part):
+        return ()
+    verdicts = {
+        sentence: verdict
+        for sentence in evidence.sentences[:_ASSESSED_SENTENCES]
+        if (verdict := evidence.verdict_of(sentence)) is not None and evidence.holds_claim(sentence)
+    }
+    return tuple(verdicts) if len(set(verdicts.values())) == 1 else ()
 
 
 def _floor_for(sentence: ScoredSentence, evidence: RankedEvidence, decision: Enough | LegClarification) -> float:
@@ -432,7 +447,11 @@ def _quote_evidence(
 ) -> Enough | LegClarification:
     first, is_single = answers[0], len(answers) == 1
     is_yes_no = is_single and is_yes_no_question(review.leg.question)
-    may_settle = _may_settle(first.sentence) or first.score >= MIN_SETTLING_SCORE
+    may_settle = (
+        _may_settle(first.sentence)
+        or first.score >= MIN_SETTLING_SCORE
+        or (is_yes_no and first.evidence.holds_claim(first.sentence))
+    )
     verdict = first.evidence.verdict_of(first.sentence) if is_yes_no and may_settle else None
     if is_single and verdict is None:
         quoted = list(_sentences_to_quote(first.sentence, first.evidence))

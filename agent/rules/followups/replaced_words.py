@@ -51,14 +51,30 @@ def complete_with_question(message: str, question: str, reader: QuestionReader, 
     """
     if (swapped := _SWAP.match(message)) is not None:
         return _swap_words(swapped["old"], swapped["new"], question, reader, bucket)
+    fragment = _fragment_of(message)
+    return replace_counterpart(fragment, question, reader, bucket) if fragment else None
+
+
+def complete_with_name(message: str, question: str, reader: QuestionReader) -> str | None:
+    """Returns the question with the name in the message in place of its own only name, whatever fields hold them.
+
+    For a question that texts answer: "the notice period in the Moor contract?", then "and with Orr?".
+    """
+    fragment = _fragment_of(message)
+    if not fragment or [*reader.literals_in(fragment)] or not _is_name(fragment, reader):
+        return None
+    spans = _capitalised_spans(question, reader)
+    return _write_in_place(fragment, len(fragment), question, *spans[0]) if len(spans) == 1 else None
+
+
+def _fragment_of(message: str) -> str:
+    """Returns what an elliptic message names: "and *in 2024*?"; empty for another message."""
     lead = _LEAD.match(message)
     if lead is None or not any(character.isalpha() for character in lead[0]):
-        return None
+        return ""
     fragment = _TAIL.sub("", message[lead.end() :])
     words = fragment.lower().split()
-    if not words or len(words) > _MAX_WORDS or set(words) & (WIDENING_WORDS | _NEGATIONS):
-        return None
-    return replace_counterpart(fragment, question, reader, bucket)
+    return "" if len(words) > _MAX_WORDS or set(words) & (WIDENING_WORDS | _NEGATIONS) else fragment
 
 
 def complete_part(part: str, question: str, reader: QuestionReader, bucket: BucketId | None) -> str | None:
@@ -176,12 +192,26 @@ def _mentions_in(reading: BucketReading) -> Iterator[tuple[SpanLink, FieldMentio
 
 def _name_spans(fragment: str, question: str, reader: QuestionReader) -> set[tuple[int, int]]:
     """Returns where the question has a name, if the fragment is a name that no value holds."""
-    readings = reader.readings_of(fragment)
-    tokens = readings[0].tokens
-    named = [token for token in tokens if token.word not in _LOOSE_WORDS]
-    is_name = bool(named) and all(fragment[token.start].isupper() for token in named)
-    if not is_name or any(reading.conditions for reading in readings):
+    if not _is_capitalised(fragment, reader) or any(reading.conditions for reading in reader.readings_of(fragment)):
         return set()
+    return {*_capitalised_spans(question, reader)}
+
+
+def _is_name(fragment: str, reader: QuestionReader) -> bool:
+    """Whether the fragment is written as a name, or is a value of a field and nothing else."""
+    return _is_capitalised(fragment, reader) or any(
+        _explains_all([link for link in reading.links if isinstance(link.meaning, (ValueMatch, PartialMatch))], reading)
+        for reading in reader.readings_of(fragment)
+    )
+
+
+def _is_capitalised(fragment: str, reader: QuestionReader) -> bool:
+    named = [token for token in reader.readings_of(fragment)[0].tokens if token.word not in _LOOSE_WORDS]
+    return bool(named) and all(fragment[token.start].isupper() for token in named)
+
+
+def _capitalised_spans(question: str, reader: QuestionReader) -> list[tuple[int, int]]:
+    """Returns where the question has words with a capital letter inside its sentences, side by side."""
     runs: list[tuple[int, int]] = []
     for token in reader.readings_of(question)[0].tokens:
         if token.begins_sentence or not question[token.start].isupper():
@@ -190,7 +220,7 @@ def _name_spans(fragment: str, question: str, reader: QuestionReader) -> set[tup
             runs[-1] = (runs[-1][0], token.end)
         else:
             runs.append((token.start, token.end))
-    return set(runs)
+    return runs
 
 
 def _explains_all(links: Sequence[SpanLink], reading: BucketReading) -> bool:

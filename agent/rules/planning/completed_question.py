@@ -1,9 +1,11 @@
 """Plans an elliptic message as the last question with the message's words in place of its own."""
 
+from dataclasses import replace
+
 from agent.decomposition import PlannedQuestion
 from agent.rules.followups.followup_context import find_kept_conditions
 from agent.rules.followups.followup_filters import add_implied_year
-from agent.rules.followups.replaced_words import complete_with_question
+from agent.rules.followups.replaced_words import complete_with_name, complete_with_question
 from agent.rules.planning.question_plan import plan_single_question
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.plan import Leg, Plan
@@ -19,8 +21,11 @@ def plan_completed_question(message: str, last_plan: Plan, reader: QuestionReade
     leg = last_plan.legs[0]
     buckets = leg.search.buckets
     bucket = buckets[0] if len(buckets) == 1 else None
-    completed = complete_with_question(add_implied_year(message, leg), leg.question, reader, bucket)
-    if completed is None or completed == leg.question or not _is_plan_of_question(leg, reader):
+    message = add_implied_year(message, leg)
+    completed = complete_with_question(message, leg.question, reader, bucket)
+    if completed is None:
+        return _plan_question_to_texts(message, leg, reader)
+    if completed == leg.question or _replan_question(leg, reader) is None:
         return None
     planned = plan_single_question(completed, reader)
     if not isinstance(planned, PlannedQuestion) or len(planned.plan.legs) != 1:
@@ -29,19 +34,28 @@ def plan_completed_question(message: str, last_plan: Plan, reader: QuestionReade
     if type(new_leg.answer_form) is not type(leg.answer_form) or not set(new_leg.search.buckets) & set(buckets):
         return None
     kept_conditions = find_kept_conditions(leg.search.clauses, new_leg.search.clauses)
-    return PlannedQuestion(
-        plan=planned.plan,
-        alternatives=planned.alternatives,
-        assumptions=planned.assumptions,
-        kept_conditions=kept_conditions,
-        is_followup=True,
-    )
+    return replace(planned, kept_conditions=kept_conditions, is_followup=True)
 
 
-def _is_plan_of_question(leg: Leg, reader: QuestionReader) -> bool:
-    """Whether the leg is as its question alone gives it."""
+def _plan_question_to_texts(message: str, leg: Leg, reader: QuestionReader) -> PlannedQuestion | None:
+    """ "And with Orr?", after a question that no fields explain: the question with this name in place of its own."""
+    last = _replan_question(leg, reader)
+    if last is None or not (leg.answer_form.reads_text or leg.answer_form.reads_values):
+        return None
+    if all(part.is_understood for part in last.alternatives):
+        return None
+    completed = complete_with_name(message, leg.question, reader)
+    if completed is None or completed == leg.question:
+        return None
+    planned = plan_single_question(completed, reader)
+    return replace(planned, is_followup=True) if isinstance(planned, PlannedQuestion) else None
+
+
+def _replan_question(leg: Leg, reader: QuestionReader) -> PlannedQuestion | None:
+    """Returns the plan of the leg's question; None if the leg is not as its question alone gives it."""
     planned = plan_single_question(leg.question, reader)
     if not isinstance(planned, PlannedQuestion) or len(planned.plan.legs) != 1:
-        return False
+        return None
     again = planned.plan.legs[0]
-    return again.search.clauses == leg.search.clauses and again.answer_form == leg.answer_form
+    is_same = again.search.clauses == leg.search.clauses and again.answer_form == leg.answer_form
+    return planned if is_same else None

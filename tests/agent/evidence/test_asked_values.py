@@ -49,12 +49,22 @@ def test_the_wording_says_which_kind_of_value_is_asked_for(question: str, kind: 
         ("until what time is the reading room open", TextValue.TIME_OF_DAY),
         ("how much is it per night", AnswerType.MONEY),
         ("what's the rate per mile?", AnswerType.MONEY),
+        ("what's the most a choir can get from the bell fund?", AnswerType.MONEY),
     ],
 )
 def test_a_time_of_day_and_a_price_for_each_are_answered_by_nothing_else(
     question: str, kind: AnswerType | TextValue
 ) -> None:
     assert kinds_asked_for(question) == {kind}
+
+
+def test_no_span_of_time_is_taken_off_a_bill() -> None:
+    assert kinds_asked_for("how much can we take off the organ builder's bill?") == {AnswerType.MONEY, AnswerType.SHARE}
+
+
+@pytest.mark.parametrize("question", ["I lost the tower key!! who do I have to call?", "who should we ring first?"])
+def test_a_name_and_a_number_tell_whom_to_call(question: str) -> None:
+    assert kinds_asked_for(question) == {AnswerType.NAME, TextValue.PHONE_NUMBER}
 
 
 @pytest.mark.parametrize(
@@ -137,6 +147,8 @@ def test_a_question_for_a_reason_asks_for_no_kind_of_value() -> None:
         ("Return it within ten days.", ["ten days"]),
         ("Return it within three market days.", ["three market days"]),
         ("It costs 90 euros per week.", []),
+        ("From the fourth market day on a permit is needed.", []),
+        ("From the fourth calendar day on a permit is needed.", ["fourth calendar day"]),
         ("Der Antrag liegt vier Wochen vorher vor.", ["vier Wochen"]),
     ],
 )
@@ -185,6 +197,7 @@ def test_a_date_is_no_phone_number() -> None:
         ("Ein Sitzkissen kostet 8.450 € im Jahr.", "8.450 €"),
         ("The bell rope cost 40£ at the time.", "40£"),
         ("A pew cushion costs €12 a piece.", "€12"),
+        ("A candle costs 45p.", "45p"),
     ],
 )
 def test_an_amount_has_its_sign_before_or_after_it(text: str, value: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.evidence.calendar_words import holds_months_of, weekdays_in
+from agent.evidence.calendar_words import holds_months_of, months_in, weekdays_in
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,19 @@ from agent.evidence.calendar_words import holds_months_of, weekdays_in
 )
 def test_weekdays_in(text: str, days: set[str]) -> None:
     assert weekdays_in(text) == days
+
+
+@pytest.mark.parametrize(
+    ("text", "months"),
+    [
+        ("from April to June", {"april", "may", "june"}),
+        ("November - January", {"november", "december", "january"}),
+        ("goats may march in May", {"may"}),
+        ("from door to door", set[str]()),
+    ],
+)
+def test_months_in(text: str, months: set[str]) -> None:
+    assert months_in(text) == months
 
 
 @pytest.mark.parametrize(

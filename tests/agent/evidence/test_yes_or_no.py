@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.evidence.yes_or_no import is_yes_no_question, verdict_of
+from agent.evidence.yes_or_no import claim_of, is_yes_no_question, split_case, verdict_of
 from storage.text.snowball_analyser import analyser_for
 
 ENGLISH = analyser_for("en")
@@ -17,6 +17,11 @@ ENGLISH = analyser_for("en")
         ("Borrowed atlases carry no stamp.", "do borrowed atlases have a stamp?"),
         ("Bells hung outside are not insured.", "a bell fell down in the gale. does the policy insure that?"),
         ("Goats may graze in the yard, not in the rose garden.", "may my goat graze in the rose garden?"),
+        ("Sunday ringing is not offered, not even for weddings.", "do you ring on Sundays?"),
+        ("We ring Monday to Friday only.", "do we ring on Sundays?"),
+        ("Fires only in the stone yard, from May to July.", "may I make a fire in the stone yard in November?"),
+        ("Goats are excluded from the nave, the crypt and the tower.", "may a goat come into the nave?"),
+        ("Rung bells cannot be handed back.", "he rang a bell and wants to hand it back because it is dull, can he?"),
     ],
 )
 def test_a_negated_sentence_says_no(sentence: str, question: str) -> None:
@@ -42,6 +47,51 @@ def test_a_restricted_or_plain_sentence_settles_nothing(sentence: str, question:
     assert verdict_of(sentence, question, ENGLISH) is None
 
 
-@pytest.mark.parametrize("question", ["is it open", "I have a goat. May it graze here?", "am I allowed in"])
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Fires only in the stone yard, from May to July.", "may I make a fire in the stone yard in June?"),
+        ("Fires only in the stone yard.", "are fires allowed in the stone yard?"),
+        ("We ring Monday to Friday only.", "do we ring on Tuesdays?"),
+    ],
+)
+def test_the_only_case_that_a_rule_permits_is_a_yes(sentence: str, question: str) -> None:
+    assert verdict_of(sentence, question, ENGLISH) is True
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        (
+            "Fires only in the stone yard of the tower, from May to July.",
+            "may I make a fire in the stone yard in November?",
+        ),
+        ("Fires only in the stone yard.", "are fires allowed in the orchard?"),
+        ("Fires only in the stone yard.", "are fires allowed?"),
+        ("Small bells we ring Monday to Friday only.", "do we ring on Sundays?"),
+        ("Bells are not rung on Fridays.", "do we ring bells on Sundays?"),
+        ("Bells above 300 kg are not rung.", "are bells above 900 kg rung?"),
+        ("Opened boxes cannot be handed back.", "can I hand back an unopened box?"),
+        ("Borrowed spades are not offered.", "are there spades on Sundays?"),
+    ],
+)
+def test_a_rule_for_another_day_number_place_or_thing_settles_nothing(sentence: str, question: str) -> None:
+    assert verdict_of(sentence, question, ENGLISH) is None
+
+
+def test_the_case_in_which_somebody_asks_is_not_the_claim() -> None:
+    claim, case = split_case("may a goat come in as long as it is on a lead?")
+
+    assert claim.split() == "may a goat come in ?".split()
+    assert case == "it is on a lead"
+
+
+def test_a_reason_and_a_tag_are_not_the_claim() -> None:
+    assert claim_of("he wants to hand it back because it is dull, can he?") == "he wants to hand it back?"
+
+
+@pytest.mark.parametrize(
+    "question", ["is it open", "they want it back, can they?", "I have a goat. May it graze here?", "am I allowed in"]
+)
 def test_a_message_whose_last_sentence_begins_with_a_verb_asks_for_yes_or_no(question: str) -> None:
     assert is_yes_no_question(question)

@@ -17,6 +17,13 @@ _SCHEMA = Schema(bucket=BucketId("rules"), synonyms=("rule", "rules"), fields=()
 _RULES = (
     ("Support", "A P1 fault is answered by the help desk within 30 minutes. A P3 fault waits for the next morning."),
     ("Clock", "Ursula Thorne winds the tower clock every Friday."),
+    (
+        "Goats",
+        "Goats must be on a lead no longer than two metres in the yard and on the path to the weir. Goats are excluded "
+        "from every fenced herb garden, from the crypt and from the weir. This holds for goats on a lead as well. "
+        "Nobody may walk more than four goats at a time.",
+    ),
+    ("Kites", "Kites are not allowed in the orchard. Kites may be flown in the yard."),
 )
 
 
@@ -40,3 +47,19 @@ async def test_no_other_class_is_quoted(context: AgentContext) -> None:
 
     assert isinstance(outcome, Clarify), outcome
     assert "30 minutes" not in outcome.text
+
+
+@pytest.mark.asyncio
+async def test_a_rule_settles_a_question_though_another_sentence_has_more_of_its_words(context: AgentContext) -> None:
+    outcome = await answer("Can people take a goat into the herb garden as long as it's on a lead?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert outcome.text.startswith("**No**: “Goats are excluded")
+
+
+@pytest.mark.asyncio
+async def test_a_rule_for_a_like_thing_settles_nothing(context: AgentContext) -> None:
+    outcome = await answer("are drones allowed in the orchard?", context)
+
+    assert isinstance(outcome, (Answer, Clarify)), outcome
+    assert "**No**" not in outcome.text

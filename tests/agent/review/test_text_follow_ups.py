@@ -23,6 +23,8 @@ _RULES = (
     ),
     ("Lost property", "A lost basket is collected within three weeks."),
     ("Tower keys", "A lost tower key is reported to the verger the same day. The verger changes the tower lock."),
+    ("Agreement with Moor", "The notice period of the agreement with Moor is three months."),
+    ("Agreement with Orr", "The notice period of the agreement with Orr is six weeks."),
     ("Clock", "Ursula Thorne winds the tower clock every Friday."),
 )
 _FIRST_QUESTION = "How much does it cost if a dog stays overnight in the crypt?"
@@ -34,9 +36,11 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
         yield opened
 
 
-async def _follow_up(context: AgentContext, message: str, *, cites: bool = True) -> Answer | Clarify:
-    """Returns the reply to a message after `_FIRST_QUESTION`. `cites`: the reply before it cited its documents."""
-    first = await answer(_FIRST_QUESTION, context)
+async def _follow_up(
+    context: AgentContext, message: str, *, question: str = _FIRST_QUESTION, cites: bool = True
+) -> Answer | Clarify:
+    """Returns the reply to a message after `question`. `cites`: the reply before it cited its documents."""
+    first = await answer(question, context)
     assert isinstance(first, Answer), first
     found = tuple(dict.fromkeys(citation.doc_id for citation in first.citations)) if cites else ()
     outcome = await answer(message, replace(context, last_plan=first.plan, found_documents=found))
@@ -68,3 +72,12 @@ async def test_what_a_follow_up_points_to_is_not_sought_in_documents_that_no_rep
     outcome = await _follow_up(context, "and when is its basket collected?", cites=False)
 
     assert isinstance(outcome, Clarify), outcome
+
+
+@pytest.mark.asyncio
+async def test_a_name_takes_the_place_of_the_name_in_a_question_that_texts_answer(context: AgentContext) -> None:
+    outcome = await _follow_up(context, "and with Orr?", question="What is the notice period in the Moor agreement?")
+
+    assert isinstance(outcome, Answer), outcome
+    assert "six weeks" in outcome.text
+    assert "three months" not in outcome.text
