@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
 
-from storage.ingest.errors import ListingFailed
 from storage.ingest.files import OUTSIDE_LINK_REASON, leads_out_of_folder, walk_files
 from storage.ingest.load import SourceFile, has_known_format
+from storage.ingest.sources.listing import SourceListing
 from storage.ingest.sources.source import (
     FetchedItem,
     FetchFailure,
@@ -36,15 +36,14 @@ class FolderSource:
 
     async def list_items(self) -> AsyncIterator[SourceItem]:
         """Yields the files by path. Raises `ListingFailed` if the folder or a folder within it cannot be read."""
-        problems: list[str] = []
-        for item in await asyncio.to_thread(lambda: list(self._walk_files(problems))):
+        listing = SourceListing("files")
+        for item in await asyncio.to_thread(lambda: list(self._walk_files(listing))):
             yield item
-        if problems:
-            raise ListingFailed("; ".join(problems[:3]))
+        listing.end_listing()
 
-    def _walk_files(self, problems: list[str]) -> Iterator[SourceItem]:
+    def _walk_files(self, listing: SourceListing) -> Iterator[SourceItem]:
         def record_problem(exc: OSError) -> None:
-            problems.append(f"{exc.filename} cannot be listed: {exc.strerror or exc}")
+            listing.add_problem(f"{exc.filename} cannot be listed: {exc.strerror or exc}")
 
         yield from map(self._item_for, walk_files(self._path, record_problem))
 

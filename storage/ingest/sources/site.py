@@ -3,30 +3,28 @@
 import asyncio
 import hashlib
 import io
-import json
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from storage.ingest.errors import ListingFailed, UnparsableFile
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.load import SourceFile, has_known_format
 from storage.ingest.sources.addresses import is_any_address, is_public_address
+from storage.ingest.sources.content_cursor import ContentCursor, result_of_unreachable
+from storage.ingest.sources.listing import SourceListing
 from storage.ingest.sources.robots import RobotsRules, rewind_body
 from storage.ingest.sources.site_client import ROBOT_NAME, SiteClient, UnreachableUrl, WebResponse, open_site_client
 from storage.ingest.sources.sitemap import SitemapContent, SitemapPage, parse_sitemap
 from storage.ingest.sources.source import (
     FetchedItem,
-    FetchFailure,
     FetchResult,
     SourceItem,
     UnchangedItem,
     UnsupportedItem,
-    VanishedItem,
 )
 from storage.ingest.sources.urls import host_of, normalize_url, origin_of
 
@@ -34,9 +32,7 @@ _MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024
 _MAX_PAGE_BYTES: Final = 200 * 1024 * 1024
 _MAX_SITEMAP_DEPTH: Final = 3  # levels of sitemaps that list sitemaps
 _MAX_SITEMAPS: Final = 1000
-_MAX_PAGES: Final = 200_000
 _SETTLED_AFTER: Final = timedelta(days=2)
-_GONE_STATUSES: Final = frozenset({404, 410})
 _SUFFIX_BY_TYPE: Final = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
@@ -87,48 +83,41 @@ class SiteSource:
 
         Raises `ListingFailed` if a sitemap cannot be read, after the pages of the other sitemaps.
         """
-        problems: list[str] = []
-        listed = set[str]()
-        async for page in self._list_pages(problems):
-            item = await self._item_for(page, problems)
-            if item is None or item.id in listed:
-                continue
-            if len(listed) >= _MAX_PAGES:
-                problems.append(f"it has more than {_MAX_PAGES:,} pages")
-                break
-            listed.add(item.id)
-            yield item
-        if problems:
-            raise ListingFailed("; ".join(dict.fromkeys(problems[:3])))
+        listing = SourceListing("pages")
+        async for page in self._list_pages(listing):
+            item = await self._item_for(page, listing)
+            if item is not None and listing.add_item(item.id):
+                yield item
+        listing.end_listing()
 
-    async def _list_pages(self, problems: list[str]) -> AsyncIterator[SitemapPage]:
-        waiting = deque((url, 1) for url in await self._root_sitemaps(problems))
+    async def _list_pages(self, listing: SourceListing) -> AsyncIterator[SitemapPage]:
+        waiting = deque((url, 1) for url in await self._root_sitemaps(listing))
         queued = {url for url, _ in waiting}
         while waiting:
             url, depth = waiting.popleft()
-            sitemap = await self._fetch_sitemap(url, problems, is_root=depth == 1)
+            sitemap = await self._fetch_sitemap(url, listing, is_root=depth == 1)
             for page in sitemap.pages:
                 yield page
             nested = [nested_url for nested_url in map(normalize_url, sitemap.sitemaps) if nested_url not in queued]
             if nested and (depth > _MAX_SITEMAP_DEPTH or len(queued) + len(nested) > _MAX_SITEMAPS):
-                problems.append(
+                listing.add_problem(
                     f"its sitemaps are more than {_MAX_SITEMAPS:,}, or nested deeper than {_MAX_SITEMAP_DEPTH}"
                 )
                 continue
             queued |= {*nested}
             waiting += [(nested_url, depth + 1) for nested_url in nested]
 
-    async def _root_sitemaps(self, problems: list[str]) -> list[str]:
+    async def _root_sitemaps(self, listing: SourceListing) -> list[str]:
         if _is_sitemap_url(self._url):
             return [self._url]
         robots = await self._robots.load_rules(self._url)
         if isinstance(robots, UnreachableUrl):
-            problems.append(f"its robots.txt cannot be had: {robots.reason}")
+            listing.add_problem(f"its robots.txt cannot be had: {robots.reason}")
             return []
         sitemap_urls = [normalize_url(url) for url in robots.sitemaps]
         return list(dict.fromkeys(sitemap_urls)) or [f"{origin_of(self._url)}/sitemap.xml"]
 
-    async def _fetch_sitemap(self, url: str, problems: list[str], *, is_root: bool) -> SitemapContent:
+    async def _fetch_sitemap(self, url: str, listing: SourceListing, *, is_root: bool) -> SitemapContent:
         async def check_host(target_url: str) -> str | None:
             return None if is_root or host_of(target_url) in self._hosts else "it is on another host"
 
@@ -142,17 +131,17 @@ class SiteSource:
             return parse_sitemap(body.getvalue())
         except (UnreachableUrl, UnparsableFile) as exc:
             advice = "; give the address of its sitemap instead" if url.endswith("/sitemap.xml") and is_root else ""
-            problems.append(f"{url}: {exc.reason}{advice}")
+            listing.add_problem(f"{url}: {exc.reason}{advice}")
             return SitemapContent()
 
-    async def _item_for(self, page: SitemapPage, problems: list[str]) -> SourceItem | None:
+    async def _item_for(self, page: SitemapPage, listing: SourceListing) -> SourceItem | None:
         """Returns the item of a page; None if the page lies outside the site or robots.txt forbids it."""
         url = normalize_url(page.url)
         if host_of(url) not in self._hosts or not self._is_below_root(url):
             return None
         robots = await self._robots.load_rules(url)
         if isinstance(robots, UnreachableUrl):
-            problems.append(f"the robots.txt of {host_of(url)} cannot be had: {robots.reason}")
+            listing.add_problem(f"the robots.txt of {host_of(url)} cannot be had: {robots.reason}")
             return None
         if not robots.can_fetch(url, ROBOT_NAME):
             return None
@@ -189,7 +178,7 @@ class SiteSource:
 
     async def fetch_item(self, item: SourceItem, cursor: str, folder: Path) -> FetchResult:
         """Fetches the page with a conditional request."""
-        known_cursor = _WebPageCursor.from_json(cursor)
+        known_cursor = ContentCursor.from_json(cursor)
         path = folder / hashlib.sha256(item.id.encode()).hexdigest()[:32] / "body"
         path.parent.mkdir()
         try:
@@ -202,44 +191,19 @@ class SiteSource:
                     headers=known_cursor.request_headers,
                 )
         except UnreachableUrl as exc:
-            return VanishedItem() if exc.status in _GONE_STATUSES else FetchFailure(reason=exc.reason)
+            return result_of_unreachable(exc)
         if response.status == 304:
-            if not cursor:
-                return FetchFailure(reason="the site says that it has not changed, and was not asked")
-            return UnchangedItem(version=item.version, cursor=cursor)
+            return known_cursor.confirm_unchanged(item)
         return await asyncio.to_thread(_result_of_response, item, response, path, known_cursor)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WebPageCursor:
-    etag: str = ""
-    modified: str = ""
-    digest: str = ""
-
-    @classmethod
-    def from_json(cls, text: str) -> "_WebPageCursor":
-        """Parses a cursor; returns an empty one, which fetches the page again, if another version wrote it."""
-        try:
-            return cls(**json.loads(text))
-        except (TypeError, ValueError):
-            return cls()
-
-    def to_json(self) -> str:
-        return json.dumps({"etag": self.etag, "modified": self.modified, "digest": self.digest})
-
-    @property
-    def request_headers(self) -> Mapping[str, str]:
-        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
-        return {name: value for name, value in headers.items() if value}
-
-
 def _result_of_response(
-    item: SourceItem, response: WebResponse, path: Path, known_cursor: _WebPageCursor
+    item: SourceItem, response: WebResponse, path: Path, known_cursor: ContentCursor
 ) -> FetchResult:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     etag, modified = response.headers.get("etag", ""), response.headers.get("last-modified", "")
-    cursor = _WebPageCursor(etag=etag, modified=modified, digest=digest).to_json()
+    cursor = ContentCursor(etag=etag, modified=modified, digest=digest).to_json()
     if digest == known_cursor.digest:
         return UnchangedItem(version=item.version, cursor=cursor)
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()

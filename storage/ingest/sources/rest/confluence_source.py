@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ValidationError
 
 from storage.ingest.errors import ListingFailed
+from storage.ingest.sources.listing import SourceListing
 from storage.ingest.sources.principals import PrincipalMapping, intersect_readers
 from storage.ingest.sources.rest.confluence_answers import (
     AnswerLinks,
@@ -41,7 +42,6 @@ from storage.ingest.sources.source import FetchResult, SourceItem
 from storage.search.ids import Subject
 from storage.search.subjects import NOBODY
 
-_MAX_PAGES: Final = 200_000
 _MAX_DEPTH: Final = 200  # of pages below one another
 _LIST_LIMIT: Final = 100  # of 250, since the pages come with their bodies
 _RESTRICTION_LIMIT: Final = 200
@@ -114,11 +114,11 @@ class ConfluenceSource:
     async def list_items(self) -> AsyncIterator[SourceItem]:
         """Yields the pages. Raises `ListingFailed` after those that could be listed."""
         pages: dict[str, _ListedPage] = {}
-        problem: str | None = None
+        listing = SourceListing("pages")
         try:
-            await self._list_spaces(pages)
+            await self._list_spaces(pages, listing)
         except (UnreachableUrl, SpoolFull, ListingFailed) as exc:
-            problem = exc.reason
+            listing.add_problem(exc.reason)
         restriction_by_page, unknown_count = await self._load_restrictions(list(pages)), 0
         for page in pages.values():
             try:
@@ -129,12 +129,11 @@ class ConfluenceSource:
             self._readers_by_page[page.id] = readers
             version = f"{page.version} {' '.join(sorted(readers))}".strip()
             yield SourceItem(id=page.id, version=version, location=page.link)
-        if unknown_count and problem is None:
-            problem = f"who may read {unknown_count:,} of its pages could not be found out"
-        if problem is not None:
-            raise ListingFailed(problem)
+        if unknown_count:
+            listing.add_problem(f"who may read {unknown_count:,} of its pages could not be found out")
+        listing.end_listing()
 
-    async def _list_spaces(self, pages: dict[str, _ListedPage]) -> None:
+    async def _list_spaces(self, pages: dict[str, _ListedPage], listing: SourceListing) -> None:
         """Adds the pages of all spaces. Raises `UnreachableUrl`, `SpoolFull`, `ListingFailed`."""
         for space in [space async for space in self._load_spaces()]:
             url = self._url_of(
@@ -143,9 +142,8 @@ class ConfluenceSource:
             )
             async for answer in self._load_answers(url, WikiPageList):
                 for page in answer.results:
-                    if len(pages) >= _MAX_PAGES:
-                        raise ListingFailed(f"it has more than {_MAX_PAGES:,} pages")
-                    pages[_checked_id(page.id)] = self._keep_page(page, space)
+                    listing.add_item(_checked_id(page.id))
+                    pages[page.id] = self._keep_page(page, space)
 
     async def _load_spaces(self) -> AsyncIterator[WikiSpace]:
         queries = [{"keys": key, "limit": "250"} for key in self._site.spaces] or [{"limit": "250"}]

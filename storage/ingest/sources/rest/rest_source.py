@@ -3,15 +3,16 @@
 import asyncio
 import hashlib
 import io
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from storage.ingest.errors import ListingFailed
+from storage.ingest.sources.content_cursor import ContentCursor, result_of_unreachable
+from storage.ingest.sources.listing import SourceListing
 from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.rest.item_paths import ItemPaths, ListPath, ValuePath
 from storage.ingest.sources.rest.json_client import HeaderCredential, JsonClient, open_json_client, parse_json
@@ -34,13 +35,10 @@ from storage.ingest.sources.source import (
     SourceItem,
     UnchangedItem,
     UnsupportedItem,
-    VanishedItem,
 )
 from storage.search.ids import Subject
 
-_MAX_ITEMS: Final = 200_000
 _MAX_LIST_PAGES: Final = 20_000
-_GONE_STATUSES: Final = frozenset({404, 410})
 _MAX_ID_CHARACTERS: Final = 400
 
 
@@ -92,19 +90,16 @@ class RestSource:
 
     async def list_items(self) -> AsyncIterator[SourceItem]:
         """Yields the items in the order of the list. Raises `ListingFailed` after those that could be listed."""
-        listed = set[str]()
+        listing = SourceListing("items")
         try:
             async for url, items in self._load_pages():
                 for value in items:
                     item = self._item_for(url, value)
-                    if item.id in listed:
-                        continue
-                    if len(listed) >= _MAX_ITEMS:
-                        raise ListingFailed(f"it has more than {_MAX_ITEMS:,} items")
-                    listed.add(item.id)
-                    yield item
+                    if listing.add_item(item.id):
+                        yield item
         except (UnreachableUrl, SpoolFull, MissingCursorParameter) as exc:
-            raise ListingFailed(exc.reason) from exc
+            listing.add_problem(exc.reason)
+        listing.end_listing()
 
     async def _load_pages(self) -> AsyncIterator[tuple[str, list[object]]]:
         """Yields the URL and items of each page. Raises `UnreachableUrl`, `ListingFailed`, `MissingCursorParameter`."""
@@ -174,14 +169,14 @@ class RestSource:
             if not content.text.strip():
                 return UnsupportedItem(reason="it has no text", version=item.version, cursor="")
             return await fetch_listed_content(item, cursor, folder, content)
-        known = _ContentCursor.from_json(cursor)
+        known = ContentCursor.from_json(cursor)
         result = await self._fetch_separate_content(item, known, folder, content)
-        if isinstance(result, FetchFailure) and known.digest and known.readers != sorted(content.readers):
+        if isinstance(result, FetchFailure) and known.digest and list(known.readers) != sorted(content.readers):
             return await close_content(item, folder, content.title)  # the document has its former readers
         return result
 
     async def _fetch_separate_content(
-        self, item: SourceItem, known: "_ContentCursor", folder: Path, content: ListedContent
+        self, item: SourceItem, known: ContentCursor, folder: Path, content: ListedContent
     ) -> FetchResult:
         body = io.BytesIO()
         is_listed_alike = known.listed == content.digest
@@ -191,14 +186,12 @@ class RestSource:
         try:
             response = await self._client.fetch_content(item.location, lambda: rewind_body(body), headers=headers)
             if response.status == 304:
-                if not known.digest:
-                    return FetchFailure(reason="the site says that it has not changed, and was not asked")
-                return UnchangedItem(version=item.version, cursor=known.to_json())
+                return known.confirm_unchanged(item)
             suffix, data = self._read_body(response, item, body.getvalue())
         except UnreachableUrl as exc:
-            return VanishedItem() if exc.status in _GONE_STATUSES else FetchFailure(reason=exc.reason)
+            return result_of_unreachable(exc)
         digest = hashlib.sha256(data).hexdigest()
-        cursor = _ContentCursor(
+        cursor = ContentCursor(
             etag=response.headers.get("etag", ""),
             digest=digest,
             listed=content.digest,
@@ -225,31 +218,6 @@ class RestSource:
             texts = self._paths.text.find_texts(parse_json(data))
             return self._list.suffix, "\n\n".join(texts).encode("utf-8", "replace")
         return suffix_for(media_type, item.location), data
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ContentCursor:
-    """`listed` is the digest of what the list said of the item, its readers included."""
-
-    etag: str = ""
-    digest: str = ""
-    listed: str = ""
-    readers: Sequence[str] = ()
-
-    @classmethod
-    def from_json(cls, text: str) -> "_ContentCursor":
-        """Parses a cursor; returns an empty one, which fetches the content again, if another version wrote it."""
-        try:
-            return cls(**json.loads(text))
-        except (TypeError, ValueError):
-            return cls()
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @property
-    def request_headers(self) -> Mapping[str, str]:
-        return {"If-None-Match": self.etag} if self.etag else {}
 
 
 def _text_at(path: ValuePath | None, value: object) -> str:

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
-from storage.ingest.errors import ListingFailed
 from storage.ingest.load import SourceFile, has_known_format
+from storage.ingest.sources.listing import SourceListing
 from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.source import (
     ClosedItem,
@@ -38,7 +38,6 @@ from storage.ingest.sources.stores.store_access import OPEN_ACCESS, PathAccess, 
 from storage.search.ids import Subject
 
 _MAX_FILE_BYTES: Final = 200 * 1024 * 1024
-_MAX_FILES: Final = 200_000
 _MAX_FOLDERS: Final = 50_000
 _MAX_DEPTH: Final = 64  # folders within one another
 _MAX_TRIES: Final = 4
@@ -80,7 +79,7 @@ class StoreSource:
 
     async def list_items(self) -> AsyncIterator[SourceItem]:
         """Yields the files folder by folder. Raises `ListingFailed` after the files of the folders that were listed."""
-        problems: list[str] = []
+        listing = SourceListing("files")
         root_access = OPEN_ACCESS if self._access is None else await self._access.load_root_access()
         waiting, folder_count = deque([_WaitingFolder(path=self._store.root, depth=0, access=root_access)]), 1
         while waiting:
@@ -88,7 +87,7 @@ class StoreSource:
             try:
                 entries = await self._list_folder(folder.path)
             except StoreProblem as exc:
-                problems.append(f"{self._shown_path(folder.path)}: {exc.reason}")
+                listing.add_problem(f"{self._shown_path(folder.path)}: {exc.reason}")
                 continue
             access_by_path = await self._load_access(entries, folder.access)
             inner = [
@@ -98,18 +97,16 @@ class StoreSource:
             ]
             folder_count += len(inner)
             if inner and (folder.depth >= _MAX_DEPTH or folder_count > _MAX_FOLDERS):
-                problems.append(f"its folders are more than {_MAX_FOLDERS:,}, or nested deeper than {_MAX_DEPTH}")
+                listing.add_problem(f"its folders are more than {_MAX_FOLDERS:,}, or nested deeper than {_MAX_DEPTH}")
                 inner = []
             waiting += inner
             for entry in entries:
-                if (item := self._item_for(entry, access_by_path[entry.path])) is None:
+                item = self._item_for(entry, access_by_path[entry.path])
+                if item is None or not listing.add_item(item.id):
                     continue
-                if len(self._entries) >= _MAX_FILES and item.id not in self._entries:
-                    raise ListingFailed(f"it has more than {_MAX_FILES:,} files")
                 self._entries[item.id], self._access_by_item[item.id] = entry, access_by_path[entry.path]
                 yield item
-        if problems:
-            raise ListingFailed("; ".join(dict.fromkeys(problems[:3])))
+        listing.end_listing()
 
     async def _list_folder(self, path: str) -> list[StoreEntry]:
         """Lists a folder without itself, which object stores may have as an object. Raises `StoreProblem`."""
