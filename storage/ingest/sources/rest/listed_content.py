@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from storage.ingest.sources.source import FetchedItem, FetchResult, SourceItem, UnchangedItem
 from storage.search.ids import Subject
-from storage.search.subjects import NOBODY
 
 _MAX_SPOOL_BYTES: Final = 4 * 1024 * 1024 * 1024
 
@@ -97,16 +96,8 @@ async def fetch_listed_content(item: SourceItem, cursor: str, folder: Path, cont
         title=content.title,
         fields=content.fields,
         readers=content.readers,
+        has_other_readers=bool(content.readers),  # the digest does not tell what has changed
     )
-
-
-async def close_content(item: SourceItem, folder: Path, title: str) -> FetchResult:
-    """Returns the item without its content, for nobody to read, to be fetched again by the next sync.
-
-    It takes the place of a document whose readers may have changed, and which cannot be had now.
-    """
-    path = await asyncio.to_thread(write_content, folder, item.id, ".txt", b"This could not be fetched.")
-    return FetchedItem(path=path, link=item.location, version="", cursor="", title=title, readers=frozenset({NOBODY}))
 
 
 def write_content(folder: Path, item: str, suffix: str, data: bytes) -> Path:

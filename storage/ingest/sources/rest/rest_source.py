@@ -5,7 +5,7 @@ import hashlib
 import io
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,6 @@ from storage.ingest.sources.rest.listed_content import (
     ContentSpool,
     ListedContent,
     SpoolFull,
-    close_content,
     fetch_listed_content,
     write_content,
 )
@@ -29,6 +28,7 @@ from storage.ingest.sources.robots import rewind_body
 from storage.ingest.sources.site import suffix_for
 from storage.ingest.sources.site_client import UnreachableUrl, WebResponse
 from storage.ingest.sources.source import (
+    ClosedItem,
     FetchedItem,
     FetchFailure,
     FetchResult,
@@ -171,9 +171,15 @@ class RestSource:
             return await fetch_listed_content(item, cursor, folder, content)
         known = ContentCursor.from_json(cursor)
         result = await self._fetch_separate_content(item, known, folder, content)
-        if isinstance(result, FetchFailure) and known.digest and list(known.readers) != sorted(content.readers):
-            return await close_content(item, folder, content.title)  # the document has its former readers
-        return result
+        if not content.readers or list(known.readers) == sorted(content.readers):
+            return result
+        match result:
+            case FetchFailure(reason=reason):
+                return ClosedItem(reason=reason)  # its documents have their former readers
+            case FetchedItem() as fetched:
+                return replace(fetched, has_other_readers=True)
+            case other:
+                return other
 
     async def _fetch_separate_content(
         self, item: SourceItem, known: ContentCursor, folder: Path, content: ListedContent
