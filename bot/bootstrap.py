@@ -896,6 +896,7 @@ async def _open_index(settings: Settings, embedder: "Embedder | None") -> Search
         ca_file=str(settings.index_ca) if settings.index_ca else None,
         shard_count=settings.index_shards,
         max_scanned_passages=settings.index_scanned_passages,
+        shared_from=settings.index_shared_from,
     )
 
 

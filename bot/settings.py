@@ -110,6 +110,7 @@ class Settings(SettingsSection):
     index_ca: Path | None = None
     index_scanned_passages: Annotated[int, Field(ge=0)] = 300_000  # a rebuild of more stores vectors in a graph
     index_shards: Annotated[int, Field(ge=1, le=MAX_INDEX_SHARDS)] = 1  # of the index of a new bucket
+    index_shared_from: Annotated[int, Field(ge=0)] = 200  # buckets; beyond, small ones share an index
     embedder: Annotated[str, AfterValidator(_validate_embedder)] = "wordllama"
     embedder_dimensions: Annotated[int, Field(ge=1, le=16_000)] | None = None
     embedder_api_base: Annotated[str, AfterValidator(validate_web_url)] | None = None

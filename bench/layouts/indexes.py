@@ -19,7 +19,7 @@ from bench.layouts.corpus import ShipmentCorpus, WordAnalyser
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.connection import JsonObject, json_lines_of
 from storage.opensearch.mapping import DOCUMENT, PASSAGE, IndexLayout
-from storage.opensearch.writing.encode import document_entry_id, encode_index_entries
+from storage.opensearch.writing.encode import encode_index_entries
 from storage.search.documents import Document
 from storage.search.ids import BucketId
 from storage.text.term_weights import BM25_B, BM25_K1
@@ -186,7 +186,7 @@ class _EntryEncoder:
     vector_pool: "Vectors" = field(default_factory=lambda: _vector_pool())
 
     def joined_lines_of(self, document: Document) -> Iterator[str]:
-        parent_id = document_entry_id(document.doc_id)
+        parent_id = self.layout.entry_id_of(document.doc_id)
         for entry_id, source in self._entries_of(document):
             target = {"_index": self.layout.index, "_id": entry_id, "routing": parent_id}
             yield f"{json_lines_of([{'index': target}])}{source}\n"

@@ -5,8 +5,12 @@ reader also reads the registry, so a changed layout shows by its digest. A gener
 the change, and again when the change is visible. A reader may therefore see an old generation with new documents, but
 never a new generation with old documents. A late write of the registry for an earlier version of a bucket's index is
 refused, because the entries are versioned by the creation of that index.
+
+The layout of a version in a shared index is the name of a query: that of the filter of one of its aliases, which are
+all that the cluster changes in one step. A search through that alias would find nothing.
 """
 
+import json
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +20,7 @@ from storage.opensearch.connection import ClusterConnection, JsonObject, Request
 from storage.opensearch.mapping import (
     FORMAT_VERSION,
     REGISTRY_INDEX_BODY,
+    VERSION_PATH,
     IndexLayout,
     IndexNames,
     VectorStorage,
@@ -30,7 +35,14 @@ from storage.search.ids import BucketId, Generation
 
 BUCKET_KIND, DOCUMENT_ID_KIND = "bucket", "doc"  # kinds of registry entries
 MIN_MAJOR_VERSION = 3
-_DEFINITION_PARTS = {"filter_path": "*.aliases,*.mappings._meta,*.settings.index.creation_date"}
+_TIME: JsonObject = {
+    "scripted_metric": {
+        "map_script": "return;",
+        "combine_script": "return System.currentTimeMillis();",
+        "reduce_script": "long now = 0L; for (def time : states) { if (time > now) { now = time; } } return now;",
+    }
+}
+_OTHER_PARTS = "*.mappings._meta,*.settings.index.creation_date"  # of a definition, beside the aliases
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,55 @@ class BucketVersions:
 
     current: IndexLayout
     build: IndexLayout | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionDefinition:
+    """A version of a bucket's index as the cluster has it."""
+
+    aliases: frozenset[str]
+    meta: JsonObject  # its layout; empty for an index that has none
+    created_ms: int
+    shared_index: str  # empty for an index of its own
+
+
+def layout_alias_options(layout: IndexLayout) -> JsonObject:
+    """Returns the options of the alias that holds the layout of a version in a shared index."""
+    meta = json.dumps(layout.mapping_meta | {"created": layout.created_ms})
+    return {"filter": {"match_none": {"_name": meta}}}
+
+
+def parse_version_definitions(definitions: JsonObject) -> dict[str, VersionDefinition]:
+    """Returns the versions in these indexes by name: each index is one, and a shared index has several."""
+    versions = dict[str, VersionDefinition]()
+    for index, definition in definitions.items():
+        meta = cast(JsonObject, definition.get("mappings", {}).get("_meta") or {})
+        if "shared" in meta:
+            versions |= _parse_shared_versions(index, definition.get("aliases", {}))
+            continue
+        created = definition.get("settings", {}).get("index", {}).get("creation_date", 0)
+        aliases = frozenset[str](definition.get("aliases", {}))
+        versions[index] = VersionDefinition(aliases=aliases, meta=meta, created_ms=int(created), shared_index="")
+    return versions
+
+
+def _parse_shared_versions(index: str, aliases: JsonObject) -> dict[str, VersionDefinition]:
+    names_by_version, meta_by_version = dict[str, set[str]](), dict[str, JsonObject]()
+    for alias, options in aliases.items():
+        query = options.get("filter", {})
+        if "term" in query:
+            names_by_version.setdefault(query["term"][VERSION_PATH], set()).add(alias)
+        else:
+            meta_by_version[alias.removesuffix("-m")] = json.loads(query["match_none"]["_name"])
+    return {
+        version: VersionDefinition(
+            aliases=frozenset(names_by_version.get(version, ())),
+            meta=meta,
+            created_ms=meta["created"],
+            shared_index=index,
+        )
+        for version, meta in meta_by_version.items()
+    }
 
 
 @dataclass(kw_only=True)
@@ -73,8 +134,13 @@ class BucketCatalogue:
         await self.reload_layouts()
 
     async def reload_layouts(self) -> None:
-        definitions = await self._load_definitions(self.names.bucket_alias_pattern)
-        layouts = [self._parse_index_layout(index, definition) for index, definition in definitions.items()]
+        pattern = self.names.bucket_alias_pattern
+        definitions = await self._load_definitions(pattern)
+        layouts = [
+            self._parse_index_layout(name, definition)
+            for name, definition in definitions.items()
+            if any(alias.startswith(pattern.removesuffix("*")) for alias in definition.aliases)
+        ]
         self.layouts = {layout.bucket: layout for layout in sorted(layouts, key=lambda layout: layout.bucket)}
 
     async def load_versions(self, bucket: BucketId) -> BucketVersions | None:
@@ -83,13 +149,14 @@ class BucketCatalogue:
         Both are of one state of the cluster: at a swap of the alias, the version built becomes the version in use.
         """
         aliases = self.names.bucket_alias_for(bucket), self.names.build_alias_for(bucket)
-        definitions = await self._load_definitions(*(f"{alias}*" for alias in aliases))  # a pattern may match nothing
+        patterns = (f"{alias}*" for alias in aliases)  # a pattern may match nothing
+        definitions = await self._load_definitions(*patterns, bucket_digest=digest_of(bucket))
         current, build = (
             next(
                 (
                     self._parse_index_layout(name, found)
                     for name, found in definitions.items()
-                    if alias in found["aliases"]
+                    if alias in found.aliases
                 ),
                 None,
             )
@@ -97,10 +164,10 @@ class BucketCatalogue:
         )
         return None if current is None else BucketVersions(current, build)
 
-    async def load_version_aliases(self, bucket: BucketId) -> dict[str, set[str]]:
-        """Returns the aliases of each version of the bucket's index by its name, also of those no longer in use."""
-        definitions = await self._load_definitions(self.names.version_pattern_for(bucket))
-        return {index: set(definition["aliases"]) for index, definition in definitions.items()}
+    async def find_versions(self, bucket: BucketId) -> dict[str, VersionDefinition]:
+        """Returns the versions of the bucket's index by name, also those no longer in use."""
+        pattern = self.names.version_pattern_for(bucket)
+        return await self._load_definitions(pattern, bucket_digest=digest_of(bucket))
 
     async def has_missed_bucket(self, layouts: Mapping[BucketId, IndexLayout], bucket_digests: Collection[str]) -> bool:
         """Whether one of these buckets is there that `layouts` lack: it was just created, or had lost its alias for a
@@ -110,8 +177,9 @@ class BucketCatalogue:
         """
         is_missed = False
         for bucket_digest in sorted(set(bucket_digests) - set(map(digest_of, layouts))):
-            definitions = await self._load_definitions(self.names.version_pattern_of(bucket_digest))
-            aliases = [set(definition["aliases"]) for definition in definitions.values()]
+            pattern = self.names.version_pattern_of(bucket_digest)
+            definitions = await self._load_definitions(pattern, bucket_digest=bucket_digest)
+            aliases = [definition.aliases for definition in definitions.values()]
             is_used = any(self.names.bucket_alias_of(bucket_digest) in found for found in aliases)
             is_missed |= is_used
             builds = [found for found in aliases if self.names.build_alias_of(bucket_digest) in found]
@@ -120,10 +188,19 @@ class BucketCatalogue:
                 raise IndexUnavailable(self.connection.location, reason)
         return is_missed
 
-    async def _load_definitions(self, *patterns: str) -> JsonObject:
-        """Returns the definitions of the matching indexes by name; each has `aliases`, `mappings`, `settings`."""
-        response = await self.connection.send_request("GET", f"/{','.join(patterns)}", params=_DEFINITION_PARTS)
-        return {index: {"aliases": {}, **definition} for index, definition in response.items()}
+    async def _load_definitions(self, *patterns: str, bucket_digest: str = "") -> dict[str, VersionDefinition]:
+        """Returns the versions in the matching indexes; with a digest, those of the bucket.
+
+        Raises `IndexTooNew`.
+        """
+        aliases = f"*.aliases.*{bucket_digest}*" if bucket_digest else "*.aliases"
+        params = {"filter_path": f"{aliases},{_OTHER_PARTS}"}
+        response = await self.connection.send_request("GET", f"/{','.join(patterns)}", params=params)
+        definitions = cast(list[JsonObject], list(response.values()))
+        metas = [cast(JsonObject, found.get("mappings", {}).get("_meta") or {}) for found in definitions]
+        if any(int(meta.get("format", 0)) > FORMAT_VERSION for meta in metas):
+            raise IndexTooNew(self.connection.location)
+        return parse_version_definitions(response)
 
     async def reload_bucket_layout(self, bucket: BucketId) -> IndexLayout:
         """Reload all layouts and return this bucket's. Raises `UnknownBucket`."""
@@ -132,10 +209,8 @@ class BucketCatalogue:
             raise UnknownBucket(bucket)
         return self.layouts[bucket]
 
-    def _parse_index_layout(self, index: str, definition: JsonObject) -> IndexLayout:
-        meta = cast(JsonObject, definition["mappings"]["_meta"])
-        if int(meta.get("format", 0)) > FORMAT_VERSION:
-            raise IndexTooNew(self.connection.location)
+    def _parse_index_layout(self, index: str, definition: VersionDefinition) -> IndexLayout:
+        meta = definition.meta
         schema = schema_from_json(meta["schema"])
         return IndexLayout(
             index=index,
@@ -149,7 +224,8 @@ class BucketCatalogue:
             has_title_labels=meta.get("titled", False),
             shard_count=meta.get("shards", 1),
             vector_storage=VectorStorage(meta.get("vectors", VectorStorage.FLOATS)),
-            created_ms=int(definition["settings"]["index"]["creation_date"]),
+            created_ms=definition.created_ms,
+            shared_index=definition.shared_index,
         )
 
     async def run_multi_search(self, searches: Sequence[OpenSearchRequest]) -> list[OpenSearchResponse]:
@@ -195,6 +271,13 @@ class BucketCatalogue:
             "version_type": "external_gte",
         }
         return [{"index": target}, {"kind": BUCKET_KIND, "bucket": digest_of(layout.bucket), "stored": entry}]
+
+    async def load_time_ms(self) -> int:
+        """Returns the time of the cluster, by whose clock indexes are created."""
+        names = (self.names.registry_index_name,)
+        body: JsonObject = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": {"now": _TIME}}
+        (response,) = await self.run_multi_search([OpenSearchRequest(indexes=names, body=body)])
+        return int(response.aggregations["now"]["value"])
 
     async def refresh_indexes(self, layouts: Sequence[IndexLayout]) -> None:
         """Make the writes to these indexes visible, then publish new generations."""

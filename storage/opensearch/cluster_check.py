@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
-from storage.opensearch.catalogue import MIN_MAJOR_VERSION
+from storage.opensearch.catalogue import MIN_MAJOR_VERSION, VersionDefinition, parse_version_definitions
 from storage.opensearch.connection import (
     ClusterConnection,
     JsonObject,
@@ -18,7 +18,7 @@ from storage.opensearch.connection import (
     json_lines_of,
     parse_error_detail,
 )
-from storage.opensearch.mapping import IndexNames
+from storage.opensearch.mapping import IndexNames, version_query_for
 from storage.opensearch.writing.disk_space import DiskWatermarks, NodeSpace, load_node_spaces, load_watermarks
 from storage.search.errors import IndexUnavailable
 from storage.search.ids import BucketId
@@ -323,12 +323,11 @@ class ClusterCheck:
         params = {"filter_path": "*.aliases,*.mappings._meta"}
         path = f"/{self.names.name_prefix}-*"
         definitions = await self.connection.send_request("GET", path, params=params)
-        versions = dict[str, dict[str, JsonObject]]()
-        for index, definition in definitions.items():
-            meta = cast(JsonObject, definition.get("mappings", {}).get("_meta") or {})
-            if "schema" in meta:
-                versions.setdefault(meta["schema"]["bucket"], {})[index] = {"aliases": {}, **definition}
-        findings = [self._finding_of_bucket(bucket, indexes) for bucket, indexes in sorted(versions.items())]
+        versions = dict[str, dict[str, VersionDefinition]]()
+        for name, definition in parse_version_definitions(definitions).items():
+            if "schema" in definition.meta:
+                versions.setdefault(definition.meta["schema"]["bucket"], {})[name] = definition
+        findings = [self._finding_of_bucket(bucket, found) for bucket, found in sorted(versions.items())]
         if versions and not await self._has_registry():
             findings.append(
                 ClusterFinding(what="buckets", fault=f"{self.names.registry_index_name} is gone: parley index rebuild")
@@ -341,38 +340,43 @@ class ClusterCheck:
             return True
         return False
 
-    def _finding_of_bucket(self, bucket: str, indexes: Mapping[str, JsonObject]) -> ClusterFinding:
-        """`indexes`: the definitions of the bucket's versions by name."""
+    def _finding_of_bucket(self, bucket: str, versions: Mapping[str, VersionDefinition]) -> ClusterFinding:
+        """`versions`: those of the bucket by name."""
         alias = self.names.bucket_alias_for(BucketId(bucket))
         build_alias = self.names.build_alias_for(BucketId(bucket))
-        in_use = [index for index, definition in indexes.items() if alias in definition["aliases"]]
-        builds = [index for index, definition in indexes.items() if build_alias in definition["aliases"]]
+        in_use = [name for name, definition in versions.items() if alias in definition.aliases]
+        builds = [name for name, definition in versions.items() if build_alias in definition.aliases]
         what = f"bucket {bucket}"
-        complete = {index: version for index, version in indexes.items() if index not in builds}
+        complete = {name: definition for name, definition in versions.items() if name not in builds}
         if not in_use:
-            newest = max(complete or indexes, key=lambda index: int(indexes[index]["mappings"]["_meta"]["number"]))
-            return ClusterFinding(what=what, fault=f"its alias is lost: {self._addition_of(newest, alias)}")
+            newest = max(complete or versions, key=lambda name: int(versions[name].meta["number"]))
+            addition = _addition_of(newest, versions[newest], [alias, self.names.write_alias_for(newest)])
+            return ClusterFinding(what=what, fault=f"its alias is lost: {addition}")
         if len(in_use) > 1:
             return ClusterFinding(
                 what=what, fault=f"its alias has several indexes ({', '.join(in_use)}): delete all but one"
             )
         write_alias = self.names.write_alias_for(in_use[0])
-        if write_alias not in indexes[in_use[0]]["aliases"]:
-            fault = f"its alias for writers is lost: {self._addition_of(in_use[0], write_alias)}"
+        current = versions[in_use[0]]
+        if write_alias not in current.aliases:
+            fault = f"its alias for writers is lost: {_addition_of(in_use[0], current, [write_alias])}"
             return ClusterFinding(what=what, fault=fault)
-        notes = [f"{in_use[0]} is in use"]
+        notes = [f"{in_use[0]} is in use{f', within {current.shared_index}' if current.shared_index else ''}"]
         if builds:
             notes.append(
                 f"{builds[0]} is being built or was left unfinished (parley bucket cleanup {bucket} deletes it)"
             )
-        if earlier := len(indexes) - len(in_use) - len(builds):
+        if earlier := len(versions) - len(in_use) - len(builds):
             notes.append(f"{earlier} from before the last change (parley bucket cleanup {bucket})")
         return ClusterFinding(what=what, found="; ".join(notes))
 
-    def _addition_of(self, index: str, bucket_alias: str) -> str:
-        aliases = dict.fromkeys([bucket_alias, self.names.write_alias_for(index)])
-        actions = [{"add": {"index": index, "alias": alias}} for alias in aliases]
-        return f"POST /_aliases {json.dumps({'actions': actions})}"
+
+def _addition_of(version: str, definition: VersionDefinition, aliases: Sequence[str]) -> str:
+    """Returns the request that gives a version its aliases again."""
+    options = {"filter": version_query_for(version)} if definition.shared_index else {}
+    index = definition.shared_index or version
+    actions = [{"add": {"index": index, "alias": alias, **options}} for alias in aliases]
+    return f"POST /_aliases {json.dumps({'actions': actions})}"
 
 
 def _finding_of_disk(space: NodeSpace, watermarks: DiskWatermarks, node_count: int) -> ClusterFinding:

@@ -59,6 +59,7 @@ class OpenSearchIndex:
         embedder: Embedder | None,
         shard_count: int = 1,
         max_scanned_passages: int = MAX_SCANNED_PASSAGES,
+        shared_from: int | None = None,
     ) -> None:
         self._catalogue, self._tenant = catalogue, tenant
         self._writer = DocumentWriter(catalogue=catalogue, embedder=embedder)
@@ -67,6 +68,7 @@ class OpenSearchIndex:
             writer=self._writer,
             shard_count=shard_count,
             max_scanned_passages=max_scanned_passages,
+            shared_from=shared_from,
         )
         self._reader = IndexReader(catalogue=catalogue, embedder=embedder)
 
@@ -83,14 +85,17 @@ class OpenSearchIndex:
         installation: str = "parley",
         shard_count: int = 1,
         max_scanned_passages: int = MAX_SCANNED_PASSAGES,
+        shared_from: int | None = None,
     ) -> "OpenSearchIndex":
         """Open the tenant's index in the cluster at `urls`. `analysers` returns the analyser of a language.
 
         `installation` is the prefix of all index names: lower-case letters, digits and hyphens, a letter first.
         `shard_count`: of the index of a new bucket. `max_scanned_passages`: a rebuild of a bucket with more passages
-        stores their vectors in a graph. Without an embedder passages are stored without vectors. Buckets with terms of
-        another analyser version, and buckets that an earlier Parley created without outlines, are reindexed. Raises
-        `IndexUnavailable` (no response, not OpenSearch 3, user or certificate refused) and `IndexTooNew`.
+        stores their vectors in a graph. `shared_from`: with so many other buckets, a bucket that is small when it is
+        created or rebuilt shares an index; None: never. Without an embedder passages are stored without vectors.
+        Buckets with terms of another analyser version, and buckets that an earlier Parley created without outlines,
+        are reindexed. Raises `IndexUnavailable` (no response, not OpenSearch 3, user or certificate refused) and
+        `IndexTooNew`.
         """
         connection = ClusterConnection(urls, credentials=credentials, ca_file=ca_file)
         catalogue = BucketCatalogue(connection=connection, names=IndexNames(tenant, installation), analysers=analysers)
@@ -102,6 +107,7 @@ class OpenSearchIndex:
                 embedder=embedder,
                 shard_count=shard_count,
                 max_scanned_passages=max_scanned_passages,
+                shared_from=shared_from,
             )
             await index._reindex_outdated_buckets()
         except BaseException:

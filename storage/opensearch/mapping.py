@@ -9,10 +9,17 @@ Names are hashes of ids, so that the rules for index names never apply to a buck
 and its position in the schema. Whenever types or positions change, a new version of the index is built and the alias is
 swapped. A writer addresses a version by that version's own alias (`require_alias`), so that a write to a version that
 is deleted or no longer in use fails instead of creating an index.
+
+Small buckets beyond a number share indexes. A version in a shared index is a filtered alias of that index, so that the
+cluster confines every search to it. Each of its entries holds the name of the version and has it in its id. Text that
+is weighed or expanded has a field of the version alone, because term statistics and the words near another are those of
+a field: the rankings are the same as in an index of its own, and tell nothing of the other buckets. Codes give a field
+the same type in all buckets of a shared index.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,17 +28,21 @@ from functools import cached_property
 from storage.opensearch.connection import JsonObject
 from storage.search.analyser import Analyser
 from storage.search.codec import schema_to_json
-from storage.search.ids import BucketId, FieldName, TenantId
+from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.term_weights import BM25_B, BM25_K1
 
-FORMAT_VERSION = 2  # of indexes; an index of a later version is refused
-_FIRST_FORMAT = 1  # one shard, vectors of floats: an earlier Parley can read it
+FORMAT_VERSION = 3  # of indexes, and of versions in shared ones; those of a later version are refused
+_FIRST_FORMAT = 1  # one shard, vectors of floats: the first Parley can read it
+_SECOND_FORMAT = 2  # of several shards, or with vectors of bytes
 PASSAGE, DOCUMENT = "passage", "document"  # kinds of entries, and the two sides of the join
 TITLE_LABEL_PATH = "title_label"  # the title as written
 BODY = "body"  # the text of a document, stored separately so that reading its values does not load it
 MIN_GRAPH_CANDIDATES = 100  # a search in a graph of vectors considers at least so many of a shard
 MAX_HITS = 100_000  # of one page
+VERSION_PATH = "version"  # the name of the version, in the entries of a shared index
+SHARED_KEY_LENGTH = 12  # hexadecimal digits
+_SHARED_VERSION_END = re.compile(rf"-v\d+-s([0-9a-f]{{{SHARED_KEY_LENGTH}}})$")
 
 _TYPE_CODES = {
     FieldType.NUMBER: "n",
@@ -49,11 +60,26 @@ GRAPH_METHOD: JsonObject = {
     "space_type": "cosinesimil",
     "parameters": {"m": 32, "ef_construction": 256},
 }
+_WEIGHED_TERMS: JsonObject = {
+    "type": "text",
+    "analyzer": "whitespace",
+    "similarity": "passages",
+    "index_options": "freqs",
+}
 _KEYWORD, _DOUBLE, _LONG, _INTEGER = ({"type": name} for name in ("keyword", "double", "long", "integer"))
 
 
 def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def is_in_shared_index(version_name: str) -> bool:
+    return _SHARED_VERSION_END.search(version_name) is not None
+
+
+def version_query_for(version_name: str) -> JsonObject:
+    """Returns the query for the entries of a version, in a search of several."""
+    return {"term": {VERSION_PATH if is_in_shared_index(version_name) else "_index": version_name}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +129,22 @@ class IndexNames:
 
     def version_index_name(self, bucket: BucketId, version_number: int) -> str:
         return f"{self.name_prefix}-{digest_of(bucket)}-v{version_number}"
+
+    def shared_version_name(self, bucket: BucketId, version_number: int, key: str) -> str:
+        """Returns the name of a version in a shared index. `key`: random, so that no name is used again."""
+        return f"{self.version_index_name(bucket, version_number)}-s{key}"
+
+    @property
+    def shared_index_pattern(self) -> str:
+        return f"{self.name_prefix}-shared-*"
+
+    def shared_index_name(self, dimensions: int, number: int) -> str:
+        """Returns the name of a shared index, whose vectors all have so many dimensions."""
+        return f"{self.name_prefix}-shared-{dimensions}-{number}"
+
+    def layout_alias_for(self, version_name: str) -> str:
+        """Returns the alias that holds the layout of a version in a shared index, and finds nothing."""
+        return f"{version_name}-m"
 
     def write_alias_for(self, index: str) -> str:
         """Returns the alias through which writers address a version that is in use."""
@@ -178,7 +220,7 @@ class VectorStorage(StrEnum):
 class IndexLayout:
     """One version of a bucket's index."""
 
-    index: str  # the name of this version's index
+    index: str  # the name of this version's index; in a shared index, of the version's alias
     version_number: int
     schema: Schema
     analyser: Analyser
@@ -190,6 +232,46 @@ class IndexLayout:
     shard_count: int = 1
     vector_storage: VectorStorage = VectorStorage.FLOATS
     created_ms: int = 0  # when the index was created, in ms since 1970, by the clock of the cluster
+    # The index that holds the versions of several buckets, or the pattern of such indexes before the version is there.
+    shared_index: str = ""  # empty for an index of its own
+
+    @property
+    def is_shared(self) -> bool:
+        return bool(self.shared_index)
+
+    @property
+    def physical_index(self) -> str:
+        return self.shared_index or self.index
+
+    @property
+    def alias_options(self) -> JsonObject:
+        """The options of the aliases through which the version is searched and written."""
+        return {"filter": version_query_for(self.index)} if self.is_shared else {}
+
+    @property
+    def _shared_key(self) -> str:
+        found = _SHARED_VERSION_END.search(self.index)
+        return "" if found is None else found[1]
+
+    def entry_id_of(self, doc_id: DocId) -> str:
+        """Returns the id of a document's main entry. The ids of its other entries begin with it."""
+        return self._shared_key + digest_of(doc_id)
+
+    @property
+    def passage_terms_path(self) -> str:
+        return self._own_path_of("passage_terms")
+
+    @property
+    def outline_terms_path(self) -> str:
+        return self._own_path_of("outline_terms")
+
+    @property
+    def words_path(self) -> str:
+        return self._own_path_of("words")
+
+    def _own_path_of(self, name: str) -> str:
+        """Returns a path whose terms are of this version alone, also in a shared index."""
+        return f"{name}_{self._shared_key}" if self.is_shared else name
 
     @cached_property
     def indexed_fields(self) -> Mapping[FieldName, IndexedField]:
@@ -203,7 +285,7 @@ class IndexLayout:
     def mapping_meta(self) -> JsonObject:
         """The layout as stored in the mapping's `_meta`."""
         return {
-            "format": FORMAT_VERSION if self.shard_count > 1 or self.has_byte_vectors else _FIRST_FORMAT,
+            "format": self._format_version,
             "number": self.version_number,
             "schema": schema_to_json(self.schema),
             "analyser": self.analyser_version,
@@ -213,7 +295,14 @@ class IndexLayout:
             **({"titled": True} if self.has_title_labels else {}),
             **({"shards": self.shard_count} if self.shard_count > 1 else {}),
             **({"vectors": self.vector_storage} if self.has_byte_vectors else {}),
+            **({"shared": True} if self.is_shared else {}),
         }
+
+    @property
+    def _format_version(self) -> int:
+        if self.is_shared:
+            return FORMAT_VERSION
+        return _SECOND_FORMAT if self.shard_count > 1 or self.has_byte_vectors else _FIRST_FORMAT
 
     @property
     def has_byte_vectors(self) -> bool:
@@ -242,6 +331,16 @@ class IndexLayout:
 
     @property
     def index_mapping(self) -> JsonObject:
+        return {
+            "dynamic": "strict",
+            "_meta": self.mapping_meta,
+            "_source": {"includes": ["stored"]},
+            **({"_routing": {"required": True}} if self.shard_count > 1 else {}),
+            "properties": self.mapping_properties,
+        }
+
+    @property
+    def mapping_properties(self) -> JsonObject:
         properties: JsonObject = {
             "kind": _KEYWORD,
             "link": {"type": "join", "relations": {DOCUMENT: PASSAGE}, "eager_global_ordinals": True},
@@ -251,33 +350,18 @@ class IndexLayout:
             "title_terms": {"type": "text", "analyzer": "whitespace", "norms": False},
             **({TITLE_LABEL_PATH: _KEYWORD} if self.has_title_labels else {}),
             "text_terms": {"type": "text", "analyzer": "whitespace", "norms": False},
-            "words": _KEYWORD,
+            self.words_path: _KEYWORD,
             "chunk": _KEYWORD,
-            "passage_terms": {
-                "type": "text",
-                "analyzer": "whitespace",
-                "similarity": "passages",
-                "index_options": "freqs",
-            },
-            "outline_terms": {
-                "type": "text",
-                "analyzer": "whitespace",
-                "similarity": "passages",
-                "index_options": "freqs",
-            },
+            self.passage_terms_path: _WEIGHED_TERMS,
+            self.outline_terms_path: _WEIGHED_TERMS,
             "stored": {"type": "object", "enabled": False},
+            **({VERSION_PATH: _KEYWORD} if self.is_shared else {}),
         }
         if self.embedder_name:
             properties["vector"] = self._vector_mapping
         for field in self.indexed_fields.values():
             properties |= _mapping_properties_of(field)
-        return {
-            "dynamic": "strict",
-            "_meta": self.mapping_meta,
-            "_source": {"includes": ["stored"]},
-            **({"_routing": {"required": True}} if self.shard_count > 1 else {}),
-            "properties": properties,
-        }
+        return properties
 
     @property
     def _vector_mapping(self) -> JsonObject:
@@ -303,6 +387,7 @@ class IndexLayout:
         }
 
 
+SHARED_INDEX_META: JsonObject = {"format": FORMAT_VERSION, "shared": True}  # each version in it has a layout of its own
 REGISTRY_INDEX_BODY: JsonObject = {
     "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "1s"},
     "mappings": {

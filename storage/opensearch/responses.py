@@ -6,6 +6,7 @@ from typing import TypeAlias, cast
 from pydantic import BaseModel, Field, ValidationError
 
 from storage.opensearch.connection import JsonObject, parse_error_detail
+from storage.opensearch.mapping import VERSION_PATH
 from storage.search.errors import IndexUnavailable
 
 Aggregations: TypeAlias = dict[str, Json]
@@ -35,6 +36,11 @@ class OpenSearchHit(BaseModel):
     @property
     def stored_entry(self) -> JsonObject:
         return self.source["stored"]
+
+    @property
+    def version_name(self) -> str:
+        """The version of a bucket's index that has the hit. In a shared index the entry tells, if that is fetched."""
+        return self.source.get("stored", {}).get(VERSION_PATH) or self.index
 
 
 class _HitList(BaseModel):

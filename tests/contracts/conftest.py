@@ -22,9 +22,15 @@ from tests.contracts.split import SplitIndex
 
 IndexOpener: TypeAlias = Callable[[], Awaitable[SearchIndex]]
 _OPENERS = ["embedded", "joined", pytest.param("opensearch", marks=pytest.mark.servers)]
-# On a test: an index in three shards is held to it as well.
+# On a test: an index in three shards is held to it as well, and a bucket in a shared index.
 also_in_three_shards = pytest.mark.parametrize(
-    "opener", [*_OPENERS, pytest.param("opensearch_in_three_shards", marks=pytest.mark.servers)], indirect=True
+    "opener",
+    [
+        *_OPENERS,
+        pytest.param("opensearch_in_three_shards", marks=pytest.mark.servers),
+        pytest.param("opensearch_in_shared_index", marks=pytest.mark.servers),
+    ],
+    indirect=True,
 )
 
 
@@ -50,7 +56,14 @@ async def embedded(tmp_path: Path, embedder: Embedder) -> AsyncIterator[IndexOpe
 @pytest_asyncio.fixture
 async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[IndexOpener]:
     shard_count = int(os.environ.get("PARLEY_TEST_INDEX_SHARDS", "1"))
-    async with _opensearch_opener(opensearch_url, embedder, shard_count) as open_index:
+    shared_from = 0 if os.environ.get("PARLEY_TEST_INDEX_SHARED") == "1" else None
+    async with _opensearch_opener(opensearch_url, embedder, shard_count, shared_from) as open_index:
+        yield open_index
+
+
+@pytest_asyncio.fixture
+async def opensearch_in_shared_index(opensearch_url: str, embedder: Embedder) -> AsyncIterator[IndexOpener]:
+    async with _opensearch_opener(opensearch_url, embedder, 1, 0) as open_index:
         yield open_index
 
 
@@ -61,7 +74,9 @@ async def opensearch_in_three_shards(opensearch_url: str, embedder: Embedder) ->
 
 
 @asynccontextmanager
-async def _opensearch_opener(opensearch_url: str, embedder: Embedder, shard_count: int) -> AsyncGenerator[IndexOpener]:
+async def _opensearch_opener(
+    opensearch_url: str, embedder: Embedder, shard_count: int, shared_from: int | None = None
+) -> AsyncGenerator[IndexOpener]:
     from storage.opensearch.index import OpenSearchIndex
 
     installation = f"contract-{uuid.uuid4().hex[:12]}"  # the server may be shared
@@ -75,6 +90,7 @@ async def _opensearch_opener(opensearch_url: str, embedder: Embedder, shard_coun
                 embedder=embedder,
                 installation=installation,
                 shard_count=shard_count,
+                shared_from=shared_from,
             )
             stack.push_async_callback(index.close)
             return index

@@ -57,6 +57,11 @@ async def export_bytes(index: SearchIndex, search: Search, order: SchemaOrder | 
     return (sheet.header_line() + "".join(lines)).encode()
 
 
+@pytest.fixture(params=["opensearch", "opensearch_in_shared_index"])
+def cluster(request: pytest.FixtureRequest) -> IndexOpener:
+    return request.getfixturevalue(request.param)
+
+
 @pytest.mark.servers
 @pytest.mark.parametrize(
     "order",
@@ -81,20 +86,18 @@ async def export_bytes(index: SearchIndex, search: Search, order: SchemaOrder | 
     ids=["all", "some", "two buckets"],
 )
 async def test_both_engines_export_the_same_bytes(
-    search: Search, order: SchemaOrder | None, embedded: IndexOpener, opensearch: IndexOpener
+    search: Search, order: SchemaOrder | None, embedded: IndexOpener, cluster: IndexOpener
 ) -> None:
-    files: Sequence[bytes] = [await export_bytes(await opener(), search, order) for opener in (embedded, opensearch)]
+    files: Sequence[bytes] = [await export_bytes(await opener(), search, order) for opener in (embedded, cluster)]
 
     assert files[0].count(b"\r\n") > _PAGE_ROWS
     assert files[1] == files[0]
 
 
 @pytest.mark.servers
-async def test_both_engines_count_and_find_alike_in_many_buckets(
-    embedded: IndexOpener, opensearch: IndexOpener
-) -> None:
+async def test_both_engines_count_and_find_alike_in_many_buckets(embedded: IndexOpener, cluster: IndexOpener) -> None:
     buckets, answers = [BucketId(f"b{number:02}") for number in range(20)], list[tuple[list[int], list[str]]]()
-    for opener in (embedded, opensearch):
+    for opener in (embedded, cluster):
         index = await opener()
         for number, bucket in enumerate(buckets):
             await index.set_schema(a_receipt_schema(bucket))

@@ -62,15 +62,19 @@ class RecordedIndex:
 
 @asynccontextmanager
 async def open_recorded_index(
-    url: str, *, tenant: TenantId, installation: str, embedder: Embedder | None
+    url: str, *, tenant: TenantId, installation: str, embedder: Embedder | None, shared_from: int | None = None
 ) -> AsyncGenerator[RecordedIndex]:
-    """An index at `url` with its recorded connection. The indexes of `installation` are deleted at the end."""
+    """An index at `url` with its recorded connection. The indexes of `installation` are deleted at the end.
+
+    `shared_from`: with so many other buckets, a small one shares an index.
+    """
     connection, names = RecordedConnection([url]), IndexNames(tenant, installation)
     try:
         catalogue = BucketCatalogue(connection=connection, names=names, analysers=analyser_for)
         await catalogue.open()
         try:
-            yield RecordedIndex(OpenSearchIndex(catalogue, tenant=tenant, embedder=embedder), connection)
+            index = OpenSearchIndex(catalogue, tenant=tenant, embedder=embedder, shared_from=shared_from)
+            yield RecordedIndex(index, connection)
         finally:
             await connection.send_request("DELETE", f"/{installation}-*")
     finally:

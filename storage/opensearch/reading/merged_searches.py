@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import TypeAlias
 
 from storage.opensearch.connection import JsonObject, RequestRefused
+from storage.opensearch.mapping import VERSION_PATH, is_in_shared_index, version_query_for
 from storage.opensearch.reading.query_steps import OpenSearchRequest
 from storage.opensearch.responses import OpenSearchResponse
 
@@ -20,6 +21,7 @@ ReadResponse: TypeAlias = Callable[[Sequence[OpenSearchResponse]], OpenSearchRes
 _CountedSet: TypeAlias = tuple[str, str]  # an index, and the JSON of what is asked of it
 
 MAX_JOINED_INDEXES = 16  # in one search of counts
+MAX_JOINED_VERSIONS = 64  # of shared indexes
 _COUNTING_KEYS = frozenset({"query", "size", "track_total_hits", "aggs"})
 _TOP_LEVEL_AGGREGATIONS = frozenset({"composite", "global"})  # which the server accepts in no filter aggregation
 # The merged search is too large, where each of its parts may not be.
@@ -128,12 +130,18 @@ def _groups_of(
     """Returns the searches that may be merged into one.
 
     In a search of several indexes each shard prepares the filters of all of them, so its cost grows by the square of
-    their number. Many indexes are therefore searched one by one.
+    their number. Many indexes are therefore searched one by one, while those in a shared index are one shard.
     """
     groups = dict[str, dict[str, OpenSearchRequest]]()
-    across_indexes &= len({search.indexes for search in counting.values()}) <= MAX_JOINED_INDEXES
+    indexes = list(dict.fromkeys(search.indexes[0] for search in counting.values()))
+    shared = [index for index in indexes if is_in_shared_index(index)]
+    names = {index: index for index in indexes}
+    if across_indexes:
+        names |= {index: f"shared {position // MAX_JOINED_VERSIONS}" for position, index in enumerate(shared)}
+        if len(indexes) - len(shared) <= MAX_JOINED_INDEXES:
+            names |= {index: "own" for index in indexes if not is_in_shared_index(index)}
     for key, search in counting.items():
-        groups.setdefault("" if across_indexes else search.indexes[0], {})[key] = search
+        groups.setdefault(names[search.indexes[0]], {})[key] = search
     return list(groups.values())
 
 
@@ -240,7 +248,7 @@ def _build_filter_tree(
             paths |= {(branch.indexes[0], text): path for text, path in family_paths.items()}
             continue
         name = f"i{branch_number}"
-        filters = {f"{number}": {"term": {"_index": index}} for number, index in enumerate(branch.indexes)}
+        filters = {f"{number}": version_query_for(index) for number, index in enumerate(branch.indexes)}
         tree[name] = {"filters": {"filters": filters}, "aggs": families}
         paths |= {
             (index, text): (name, "buckets", f"{number}", *path)
@@ -286,8 +294,9 @@ def _query_for_any(branches: Sequence[_IndexBranch], *, confines: bool) -> JsonO
     unions = [(branch.indexes, _union_of(branch.sets)) for branch in branches]
     if not confines:
         return _any_filter_of([union for _, union in unions])
+    path = VERSION_PATH if is_in_shared_index(branches[0].indexes[0]) else "_index"  # of all of them
     return _any_filter_of(
-        [{"bool": {"filter": [{"terms": {"_index": list(indexes)}}, union]}} for indexes, union in unions]
+        [{"bool": {"filter": [{"terms": {path: list(indexes)}}, union]}} for indexes, union in unions]
     )
 
 

@@ -17,6 +17,7 @@ from storage.search.index import SNAPSHOT_IDLE_LIFETIME
 T = TypeVar("T")
 A = TypeVar("A")
 B = TypeVar("B")
+_MAX_NAMED_INDEXES = 500  # of one search: in a shared index, each is a clause, of which the server accepts 1,024
 _MAX_BINS = 60_000  # of one aggregation; the server's limit is 65,535
 # Of a point in time, since it was opened or last read. What a killed process leaves costs disk and memory until then.
 POINT_KEEP_ALIVE = f"{SNAPSHOT_IDLE_LIFETIME.total_seconds():.0f}s"
@@ -86,6 +87,11 @@ def build_joint_request(
     """Returns one search of several indexes, with the options of `build_search_request`."""
     body: JsonObject = {"query": query, "size": 0, "track_total_hits": True, **options}
     return OpenSearchRequest(indexes=tuple(indexes), body=body | ({"aggs": aggregations} if aggregations else {}))
+
+
+def split_joint_indexes(indexes: Sequence[str]) -> list[Sequence[str]]:
+    """Returns the indexes in parts that one search may name."""
+    return [indexes[start : start + _MAX_NAMED_INDEXES] for start in range(0, len(indexes), _MAX_NAMED_INDEXES)]
 
 
 def documents_by_term(

@@ -10,7 +10,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from storage.opensearch.connection import JsonObject
-from storage.opensearch.mapping import MAX_HITS, MIN_GRAPH_CANDIDATES, PASSAGE, IndexLayout, VectorStorage
+from storage.opensearch.mapping import (
+    MAX_HITS,
+    MIN_GRAPH_CANDIDATES,
+    PASSAGE,
+    VERSION_PATH,
+    IndexLayout,
+    VectorStorage,
+    is_in_shared_index,
+    version_query_for,
+)
 from storage.opensearch.reading.bucket_queries import BucketQuery
 from storage.opensearch.reading.compile import all_of
 from storage.opensearch.reading.merged_searches import MAX_JOINED_INDEXES
@@ -21,6 +30,7 @@ from storage.opensearch.reading.query_steps import (
     build_search_request,
     run_pair_side_by_side,
     run_side_by_side,
+    split_joint_indexes,
 )
 from storage.opensearch.responses import Aggregations, OpenSearchHit, OpenSearchResponse
 from storage.opensearch.terms import indexed_tokens_of
@@ -40,7 +50,7 @@ _MAX_RANKING_TERMS = 64  # of a ranking text; the rarest terms are kept
 _MAX_TERM_REPEATS = 8  # how often a repeated term of a text counts at most
 _MAX_TEXT_TERMS = 1_000  # terms of a text that are read; the server accepts 1,024 clauses
 _OUTLINE_OPTIONS: JsonObject = {
-    "_source": ["stored.doc_id", "stored.title", "stored.source", "stored.summary"],
+    "_source": ["stored.doc_id", "stored.title", "stored.source", "stored.summary", f"stored.{VERSION_PATH}"],
     "sort": [{"_score": "desc"}, {"doc_id": "asc"}],
 }
 # The whole source, which is what is shown of a passage: the server reads it only where a part of it is wanted.
@@ -53,6 +63,7 @@ _MAX_SMALL_INDEX = 30_000  # passages that a search may visit; more searches of 
 _MAX_VISITED_PASSAGES = 10_000  # with a term, up to which counting them costs less than a search for the term alone
 _MAX_TERMS_AT_ONCE = 12  # of unknown frequency, that are counted in one search of a large index
 _MAX_FREQUENT_TERMS = 10_000  # that are known of an index
+MAX_UNITED_CLAUSES = 800  # of a search; the server accepts 1,024
 _PASSAGES: JsonObject = {"term": {"kind": PASSAGE}}
 
 
@@ -162,12 +173,13 @@ def rank_by_vector(
         options = {**_PASSAGE_OPTIONS, "script_fields": {"cosine": _cosine_script_for(vector)}}
         requests += [
             build_joint_request(indexes, query, None, size=min(limit, MAX_HITS), **options)
-            for indexes, query in _join_equal_queries(rankings, joins=not asks_each_index)
+            for all_indexes, query in _join_equal_queries(rankings, joins=not asks_each_index)
+            for indexes in split_joint_indexes(all_indexes)
         ]
     responses = yield requests
     layouts = {bucket_query.index: bucket_query.layout for bucket_query in comparable_queries}
     hits = [
-        _hit_from_response(hit, layouts[hit.index], float(hit.fields["cosine"][0]))
+        _hit_from_response(hit, layouts[hit.version_name], float(hit.fields["cosine"][0]))
         for response in responses
         for hit in response.hits
     ]
@@ -182,18 +194,21 @@ def rank_by_outline(
         yield []
         return ()
     rankings = [(bucket_query.layout, _outline_query(bucket_query, text)) for bucket_query in bucket_queries]
+    joint = _join_weighed_queries(rankings, joins=not asks_each_index)
     responses = yield [
         ranking.build_request(None, size=min(limit, MAX_HITS), **_OUTLINE_OPTIONS, **_UNCOUNTED)
-        for ranking in _join_weighed_queries(rankings, joins=not asks_each_index)
+        for ranking in (joint if asks_each_index else _unite_shared_rankings(joint))
     ]
     layouts = {bucket_query.index: bucket_query.layout for bucket_query in bucket_queries}
-    outlines = [_outline_from_response(hit, layouts[hit.index]) for response in responses for hit in response.hits]
+    outlines = [
+        _outline_from_response(hit, layouts[hit.version_name]) for response in responses for hit in response.hits
+    ]
     return tuple(sorted(outlines, key=lambda hit: (-hit.score, hit.doc_id))[:limit])
 
 
 def _outline_query(bucket_query: BucketQuery, text: str) -> JsonObject:
     terms = list(dict.fromkeys(indexed_tokens_of(text, bucket_query.layout.analyser)))[:_MAX_TEXT_TERMS]
-    matching: JsonObject = {"match": {"outline_terms": {"query": " ".join(terms)}}}
+    matching: JsonObject = {"match": {bucket_query.layout.outline_terms_path: {"query": " ".join(terms)}}}
     return {"bool": {"must": [matching], "filter": [bucket_query.documents_query]}}
 
 
@@ -228,6 +243,36 @@ def _join_weighed_queries(
         for layout, query in queries
         if layout.shard_count > 1 or layout.index in alone
     ]
+
+
+def _unite_shared_rankings(rankings: Sequence[_JointRanking]) -> list[_JointRanking]:
+    """Unites queries of versions in shared indexes, which rank by terms of their own, into one search of them all."""
+    united = [ranking for ranking in rankings if not is_in_shared_index(ranking.indexes[0])]
+    parts, clause_count = list[_JointRanking](), 0
+    for ranking in rankings:
+        if not is_in_shared_index(ranking.indexes[0]):
+            continue
+        text = json.dumps(ranking.query, separators=(",", ":"))
+        added_count = text.count("{") + text.count(" ")  # of conditions and words: at least its clauses
+        if parts and clause_count + added_count > MAX_UNITED_CLAUSES:
+            united.append(_united_ranking_of(parts))
+            parts, clause_count = [], 0
+        parts.append(ranking)
+        clause_count += added_count
+    return [*united, _united_ranking_of(parts)] if parts else united
+
+
+def _united_ranking_of(parts: Sequence[_JointRanking]) -> _JointRanking:
+    if len(parts) == 1:
+        return parts[0]
+    indexes = tuple(index for part in parts for index in part.indexes)
+    alternatives = [
+        {"bool": {"must": [part.query], "filter": [version_query_for(index)]}}
+        for part in parts
+        for index in part.indexes
+    ]
+    query: JsonObject = {"bool": {"should": alternatives, "minimum_should_match": 1}}
+    return _JointRanking(indexes=indexes, query=query, spans_shards=False)
 
 
 def _join_equal_queries(
@@ -285,25 +330,25 @@ def _count_passages_with(
 ) -> QuerySteps[list[_PassageCounts]]:
     return run_side_by_side(
         [
-            _count_passages_apart(layout.index, terms, large_indexes[layout.index])
+            _count_passages_apart(layout, terms, large_indexes[layout.index])
             if layout.index in large_indexes
-            else _count_passages_at_once(layout.index, terms)
+            else _count_passages_at_once(layout, terms)
             for layout in layouts
         ]
     )
 
 
-def _count_passages_at_once(index: str, terms: Sequence[str]) -> QuerySteps[_PassageCounts]:
+def _count_passages_at_once(layout: IndexLayout, terms: Sequence[str]) -> QuerySteps[_PassageCounts]:
     """Counts in one search, which visits each passage. Without terms, only the passages."""
     if not terms:
-        (response,) = yield [build_search_request(index, _PASSAGES)]
+        (response,) = yield [build_search_request(layout.index, _PASSAGES)]
         return _PassageCounts(total=response.total, by_term={})
-    (response,) = yield [build_search_request(index, _PASSAGES, _aggregation_of_terms(terms))]
+    (response,) = yield [build_search_request(layout.index, _PASSAGES, _aggregation_of_terms(layout, terms))]
     return _PassageCounts(total=response.total, by_term=_counts_of_terms(terms, response))
 
 
-def _aggregation_of_terms(terms: Sequence[str]) -> Aggregations:
-    filters = {f"{position}": _query_for_term(term) for position, term in enumerate(terms)}
+def _aggregation_of_terms(layout: IndexLayout, terms: Sequence[str]) -> Aggregations:
+    filters = {f"{position}": _query_for_term(layout, term) for position, term in enumerate(terms)}
     return {"held": {"filters": {"filters": filters}}}
 
 
@@ -312,7 +357,7 @@ def _counts_of_terms(terms: Sequence[str], response: OpenSearchResponse) -> dict
     return {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
 
 
-def _count_passages_apart(index: str, terms: Sequence[str], frequent: Set[str]) -> QuerySteps[_PassageCounts]:
+def _count_passages_apart(layout: IndexLayout, terms: Sequence[str], frequent: Set[str]) -> QuerySteps[_PassageCounts]:
     """Counts the terms that are known to be frequent in a search each, which the server answers from the statistics of
     the index; all others in one, which visits the few passages with them. Without terms, nothing is counted: that the
     index is large is known.
@@ -324,25 +369,26 @@ def _count_passages_apart(index: str, terms: Sequence[str], frequent: Set[str]) 
     rare = rare if len(rare) <= _MAX_TERMS_AT_ONCE else []
     apart = [term for term in terms if term not in rare]
     searches = [
-        replace(build_search_request(index, query), is_counted_apart=True)
-        for query in (_PASSAGES, *map(_query_for_term, apart))
+        replace(build_search_request(layout.index, query), is_counted_apart=True)
+        for query in (_PASSAGES, *(_query_for_term(layout, term) for term in apart))
     ]
     if rare:
-        holds_any: JsonObject = {"terms": {"passage_terms": rare}}
-        searches.append(build_search_request(index, all_of(holds_any), _aggregation_of_terms(rare)))
+        holds_any: JsonObject = {"terms": {layout.passage_terms_path: rare}}
+        searches.append(build_search_request(layout.index, all_of(holds_any), _aggregation_of_terms(layout, rare)))
     total, *responses = yield searches
     by_term = {term: response.total for term, response in zip(apart, responses, strict=False)}
     return _PassageCounts(total=total.total, by_term=by_term | (_counts_of_terms(rare, responses[-1]) if rare else {}))
 
 
-def _query_for_term(term: str) -> JsonObject:
-    return {"term": {"passage_terms": term}}
+def _query_for_term(layout: IndexLayout, term: str) -> JsonObject:
+    return {"term": {layout.passage_terms_path: term}}
 
 
 def _term_ranking_query(bucket_query: BucketQuery, terms_and_counts: Sequence[tuple[str, int]]) -> JsonObject:
     """Rank by terms, each as often as it appears in the text. The name of a term's query is its position."""
+    path = bucket_query.layout.passage_terms_path
     queries: list[JsonObject] = [
-        {"term": {"passage_terms": {"value": term, "boost": min(count, _MAX_TERM_REPEATS), "_name": str(position)}}}
+        {"term": {path: {"value": term, "boost": min(count, _MAX_TERM_REPEATS), "_name": str(position)}}}
         for position, (term, count) in enumerate(terms_and_counts)
         if count
     ]
@@ -365,7 +411,7 @@ def _find_best_hits(rankings: Sequence[_JointRanking], limit: int) -> QuerySteps
     hits = dict[str, list[OpenSearchHit]]()
     for response in responses:
         for hit in [*response.hits, *response.hits_in_bins("indexes", "best")]:
-            hits.setdefault(hit.index, []).append(hit)
+            hits.setdefault(hit.version_name, []).append(hit)
     return hits
 
 

@@ -23,7 +23,12 @@ from storage.opensearch.reading.compile import (
     value_exists_query,
     visibility_query,
 )
-from storage.opensearch.reading.query_steps import OpenSearchRequest, QuerySteps, build_search_request
+from storage.opensearch.reading.query_steps import (
+    OpenSearchRequest,
+    QuerySteps,
+    build_search_request,
+    split_joint_indexes,
+)
 from storage.opensearch.responses import OpenSearchHit
 from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing.encode import decode_stored_document, stored_values_of
@@ -207,9 +212,10 @@ def fetch_documents_by_id(
     """
     valid_ids = [doc_id for doc_id in dict.fromkeys(doc_ids) if is_valid_unicode(doc_id)]
     requests = list[OpenSearchRequest]()
-    for asked_layouts in [[layout] for layout in layouts] if asks_each_index else filter(None, [layouts]):
+    names = [layout.index for layout in layouts]
+    for asked_names in [[name] for name in names] if asks_each_index else split_joint_indexes(names):
         for start in range(0, len(valid_ids), _MAX_IDS):
-            requests += _requests_by_id(asked_layouts, scope, valid_ids[start : start + _MAX_IDS])
+            requests += _requests_by_id(asked_names, scope, valid_ids[start : start + _MAX_IDS])
     responses = yield requests
     layouts_by_index = {layout.index: layout for layout in layouts}
     texts = dict[tuple[str, str], str]()
@@ -219,7 +225,7 @@ def fetch_documents_by_id(
             if "values" in hit.stored_entry:
                 document_hits[hit.stored_entry["doc_id"]] = hit
             else:
-                texts[hit.index, hit.stored_entry["doc_id"]] = hit.stored_entry["text"]
+                texts[hit.version_name, hit.stored_entry["doc_id"]] = hit.stored_entry["text"]
     return tuple(
         _document_from_hit(document_hits[doc_id], texts, layouts_by_index)
         for doc_id in valid_ids
@@ -230,10 +236,11 @@ def fetch_documents_by_id(
 def _document_from_hit(
     hit: OpenSearchHit, texts: Mapping[tuple[str, str], str], layouts: Mapping[str, IndexLayout]
 ) -> Document:
-    return decode_stored_document(hit.stored_entry, texts[hit.index, hit.stored_entry["doc_id"]], layouts[hit.index])
+    text = texts[hit.version_name, hit.stored_entry["doc_id"]]
+    return decode_stored_document(hit.stored_entry, text, layouts[hit.version_name])
 
 
-def _requests_by_id(layouts: Sequence[IndexLayout], scope: Scope, doc_ids: Sequence[DocId]) -> list[OpenSearchRequest]:
+def _requests_by_id(names: Sequence[str], scope: Scope, doc_ids: Sequence[DocId]) -> list[OpenSearchRequest]:
     """Returns one search for the documents and their texts, in all buckets of the scope."""
     query = all_of(
         any_term_query("kind", [DOCUMENT, BODY]),
@@ -241,4 +248,4 @@ def _requests_by_id(layouts: Sequence[IndexLayout], scope: Scope, doc_ids: Seque
         visibility_query(scope),
     )
     body: JsonObject = {"query": query, "size": 2 * len(doc_ids), "track_total_hits": True, "_source": ["stored"]}
-    return [OpenSearchRequest(indexes=tuple(layout.index for layout in layouts), body=body)]
+    return [OpenSearchRequest(indexes=tuple(names), body=body)]

@@ -20,7 +20,7 @@ _SHORT_WORD_LENGTH = 4  # up to this length the server's fuzzy query, which only
 _SIMILAR_WORDS_SCRIPT = """
 List near = new ArrayList();
 String wanted = params.word;
-for (String word : doc['words']) {
+for (String word : doc[params.words]) {
   if (Math.abs(word.length() - wanted.length()) > 4) { continue; }
   Map counts = new HashMap();
   for (int i = 0; i < wanted.length(); i++) {
@@ -50,7 +50,9 @@ def suggest_similar_words(
             layout_words.append((layout, words[0]))
     responses = yield [
         build_search_request(
-            layout.index, _similar_words_query(scope, word), {"words": _similar_words_aggregation(word)}
+            layout.index,
+            _similar_words_query(layout, scope, word),
+            {"words": _similar_words_aggregation(layout, word)},
         )
         for layout, word in layout_words
     ]
@@ -70,13 +72,14 @@ def suggest_similar_words(
     )
 
 
-def _similar_words_query(scope: Scope, word: str) -> JsonObject:
-    fuzzy: JsonObject = {"fuzzy": {"words": {"value": word, "fuzziness": _MAX_EDITS, "max_expansions": 1000}}}
-    candidates: JsonObject = {"exists": {"field": "words"}} if len(word) <= _SHORT_WORD_LENGTH else fuzzy
+def _similar_words_query(layout: IndexLayout, scope: Scope, word: str) -> JsonObject:
+    fuzzy: JsonObject = {"fuzzy": {layout.words_path: {"value": word, "fuzziness": _MAX_EDITS, "max_expansions": 1000}}}
+    candidates: JsonObject = {"exists": {"field": layout.words_path}} if len(word) <= _SHORT_WORD_LENGTH else fuzzy
     return all_of({"term": {"kind": DOCUMENT}}, visibility_query(scope), candidates)
 
 
-def _similar_words_aggregation(word: str) -> JsonObject:
+def _similar_words_aggregation(layout: IndexLayout, word: str) -> JsonObject:
     has_astral_characters = any(ord(character) > 0xFFFF for character in word)
-    params: JsonObject = {"word": word, "most": 2 * _MAX_EDITS if has_astral_characters else _MAX_EDITS}
+    max_difference = 2 * _MAX_EDITS if has_astral_characters else _MAX_EDITS
+    params: JsonObject = {"words": layout.words_path, "word": word, "most": max_difference}
     return {"terms": {"script": {"source": _SIMILAR_WORDS_SCRIPT, "params": params}, "size": _MAX_BINS}}

@@ -6,7 +6,7 @@ from typing import cast
 
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused
-from storage.opensearch.mapping import PASSAGE, IndexLayout
+from storage.opensearch.mapping import PASSAGE, IndexLayout, is_in_shared_index
 from storage.opensearch.reading.query_steps import build_search_request
 from storage.search.errors import DiskSpaceShort
 
@@ -92,15 +92,30 @@ async def load_node_spaces(connection: ClusterConnection) -> list[NodeSpace]:
 
 async def estimate_needed_bytes(catalogue: BucketCatalogue, source: IndexLayout, target: IndexLayout) -> int:
     """Returns the bytes that one copy of `target` takes, with the documents of `source`."""
-    params = {"filter_path": "_all.primaries.store.size_in_bytes"}
-    response = await catalogue.connection.send_request("GET", f"/{source.index}/_stats/store", params=params)
-    size_bytes = int(response["_all"]["primaries"]["store"]["size_in_bytes"])
+    size_bytes = await measure_versions(catalogue, [source.index], copies="primaries")
     if target.dimensions > source.dimensions:
         passages = build_search_request(source.index, {"term": {"kind": PASSAGE}})
         (counted,) = await catalogue.run_multi_search([passages])
         dimension_bytes = 1 if target.has_byte_vectors else 4
         size_bytes += counted.total * (target.dimensions - source.dimensions) * dimension_bytes
     return round(size_bytes * _MERGE_FACTOR)
+
+
+async def measure_versions(catalogue: BucketCatalogue, names: Sequence[str], copies: str = "total") -> int:
+    """Returns the bytes that the versions take, with their replicas or, as `primaries`, without.
+
+    A version in a shared index is given its share of that by the number of its entries.
+    """
+    size_bytes = 0
+    for name in names:
+        params = {"filter_path": f"_all.{copies}.store.size_in_bytes,_all.primaries.docs.count"}
+        response = await catalogue.connection.send_request("GET", f"/{name}/_stats/store,docs", params=params)
+        index_bytes = int(response["_all"][copies]["store"]["size_in_bytes"])
+        if is_in_shared_index(name):
+            (entries,) = await catalogue.run_multi_search([build_search_request(name, {"match_all": {}})])
+            index_bytes = index_bytes * entries.total // max(int(response["_all"]["primaries"]["docs"]["count"]), 1)
+        size_bytes += index_bytes
+    return size_bytes
 
 
 async def estimate_space(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from storage.opensearch.mapping import IndexLayout
 from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
-from storage.opensearch.writing.encode import document_entry_id, encode_index_entries
+from storage.opensearch.writing.encode import encode_index_entries
 from storage.opensearch.writing.indexed_documents import IndexedDocument
 from storage.search.documents import Document
 from storage.search.ids import DocId
@@ -24,7 +24,7 @@ def actions_for_document(
     indexed: IndexedDocument | None,
 ) -> list[BulkAction]:
     """Returns the writes of a document, the main entry first: if that is refused, another writer was faster."""
-    main_entry_id = document_entry_id(document.doc_id)
+    main_entry_id = layout.entry_id_of(document.doc_id)
     if indexed is not None and indexed.loaded_on and document.digest and document.digest == indexed.digest:
         document = replace(document, loaded_on=indexed.loaded_on)
     (entry_id, source), *other_entries = encode_index_entries(document, revision, layout, vectors)
@@ -45,8 +45,8 @@ def actions_for_document(
     return [main_action, *other_actions, *removals]
 
 
-def actions_for_removal(write_alias: str, doc_id: DocId, passage_count: int) -> list[BulkAction]:
-    main_entry_id = document_entry_id(doc_id)
+def actions_for_removal(write_alias: str, layout: IndexLayout, doc_id: DocId, passage_count: int) -> list[BulkAction]:
+    main_entry_id = layout.entry_id_of(doc_id)
     entry_ids = [
         main_entry_id,
         f"{main_entry_id}.text",

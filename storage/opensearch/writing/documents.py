@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from storage.embedder import Embedder
 from storage.opensearch.catalogue import DOCUMENT_ID_KIND, BucketCatalogue
 from storage.opensearch.connection import JsonObject, RequestRefused, json_lines_of
-from storage.opensearch.mapping import DOCUMENT, IndexLayout, digest_of
+from storage.opensearch.mapping import DOCUMENT, VERSION_PATH, IndexLayout, digest_of
 from storage.opensearch.reading.compile import all_of, any_term_query
-from storage.opensearch.reading.query_steps import build_joint_request
+from storage.opensearch.reading.query_steps import build_joint_request, split_joint_indexes
 from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
 from storage.opensearch.writing.document_actions import actions_for_document, actions_for_removal
-from storage.opensearch.writing.encode import document_entry_id
 from storage.opensearch.writing.indexed_documents import (
     IndexedDocument,
     are_documents_visible,
@@ -398,7 +397,7 @@ class DocumentWriter:
             indexed_documents = await load_indexed_documents(self.catalogue.connection, layout, owned_ids[bucket])
             alias = self.catalogue.names.write_alias_for(layout.index)
             for doc_id, indexed in indexed_documents.items():
-                actions += actions_for_removal(alias, doc_id, indexed.passage_count)
+                actions += actions_for_removal(alias, layout, doc_id, indexed.passage_count)
             deleted_ids.update(indexed_documents)
             if deleted_ids.intersection(owned_ids[bucket]):
                 touched_layouts[bucket] = layout
@@ -418,14 +417,17 @@ class DocumentWriter:
         if not layouts or not doc_ids:
             return []
         query = all_of({"term": {"kind": DOCUMENT}}, any_term_query("doc_id", list(map(keyword_term_of, doc_ids))))
-        request = build_joint_request(list(layouts), query, None, size=2 * len(doc_ids), _source=False)
+        requests = [
+            build_joint_request(indexes, query, None, size=2 * len(doc_ids), _source=[f"stored.{VERSION_PATH}"])
+            for indexes in split_joint_indexes(list(layouts))
+        ]
         try:
-            (response,) = await self.catalogue.run_multi_search([request])
+            responses = await self.catalogue.run_multi_search(requests)
         except RequestRefused as exc:
             if exc.error_type == INDEX_GONE:
                 raise VersionSuperseded from exc
             raise
-        return [layouts[index] for index in {hit.index for hit in response.hits}]
+        return [layouts[name] for name in {hit.version_name for response in responses for hit in response.hits}]
 
     async def _release_document_ids(self, doc_ids: Sequence[DocId]) -> None:
         """Let any bucket have documents with these ids."""
@@ -443,7 +445,7 @@ def _parse_owners(doc_ids: Sequence[DocId], entries: Sequence[JsonObject]) -> di
 
 
 def _registry_entry_id(doc_id: DocId) -> str:
-    return f"{DOCUMENT_ID_KIND}:{document_entry_id(doc_id)}"
+    return f"{DOCUMENT_ID_KIND}:{digest_of(doc_id)}"
 
 
 def _split_into_batches(documents: Sequence[Document]) -> Iterator[list[Document]]:

@@ -14,9 +14,9 @@ from storage.opensearch.mapping import (
     DOCUMENT,
     PASSAGE,
     TITLE_LABEL_PATH,
+    VERSION_PATH,
     IndexedField,
     IndexLayout,
-    digest_of,
 )
 from storage.opensearch.terms import (
     indexed_terms_of,
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 _BILLION = 10**9
 
 
-def document_entry_id(doc_id: DocId) -> str:
-    return digest_of(doc_id)
-
-
 def encode_index_entries(
     document: Document, revision: str, layout: IndexLayout, vectors: "NDArray[np.float32] | None"
 ) -> Iterator[tuple[str, str]]:
@@ -52,8 +48,10 @@ def encode_index_entries(
 
     `vectors` has a row for each passage.
     """
-    main_entry_id = document_entry_id(document.doc_id)
+    main_entry_id = layout.entry_id_of(document.doc_id)
+    version: JsonObject = {VERSION_PATH: layout.index} if layout.is_shared else {}
     shared_fields: JsonObject = {
+        **version,
         "doc_id": keyword_term_of(document.doc_id),
         "restricted": bool(document.readers),
         "readers": [keyword_term_of(reader) for reader in sorted(document.readers)],
@@ -64,14 +62,14 @@ def encode_index_entries(
     # The title stands twice, so it has double weight.
     title_terms = f"{indexed_terms_of(analysed.title)} " * 2
     yield main_entry_id, json.dumps(shared_fields | _source_of_document(document, analysed, revision, layout))
-    text_entry = {"doc_id": document.doc_id, "text": document.text}
+    text_entry = {"doc_id": document.doc_id, "text": document.text, **version}
     yield f"{main_entry_id}.text", json.dumps(shared_fields | {"kind": BODY, "stored": text_entry})
     shared_fields |= {"kind": PASSAGE, "link": {"name": PASSAGE, "parent": main_entry_id}}
     for position, (passage, terms) in enumerate(zip(document.passages, analysed.passages, strict=True)):
         source = json.dumps(
             shared_fields
-            | {"passage_terms": title_terms + indexed_terms_of(terms)}
-            | _identity_of_passage(document, position, passage)
+            | {layout.passage_terms_path: title_terms + indexed_terms_of(terms)}
+            | _identity_of_passage(document, position, passage, version)
         )
         vector = None if vectors is None or not vectors[position].any() else vectors[position]
         if vector is not None:
@@ -89,9 +87,9 @@ def _source_of_document(
         "title_terms": indexed_terms_of(analysed.title),
         "text_terms": indexed_terms_of(analysed.text),
         # The title stands twice, so it has double weight.
-        "outline_terms": indexed_terms_of(" ".join((analysed.title, analysed.title, analysed.outline))),
+        layout.outline_terms_path: indexed_terms_of(" ".join((analysed.title, analysed.title, analysed.outline))),
         **({TITLE_LABEL_PATH: label_term_of(document.title)} if layout.has_title_labels else {}),
-        "words": indexed_terms_of(analysed.words).split(),
+        layout.words_path: indexed_terms_of(analysed.words).split(),
         "stored": {
             "doc_id": document.doc_id,
             "title": document.title,
@@ -107,12 +105,13 @@ def _source_of_document(
             ],
             "values": json.dumps(document.values, default=dict),
             "annotations": json.dumps(annotations_to_json(document.annotations)),
+            **({VERSION_PATH: layout.index} if layout.is_shared else {}),
         },
     }
     return source | _encode_field_values(values, layout.indexed_fields)
 
 
-def _identity_of_passage(document: Document, position: int, passage: Passage) -> JsonObject:
+def _identity_of_passage(document: Document, position: int, passage: Passage, version: JsonObject) -> JsonObject:
     chunk_id = document.chunk_id_at(position)
     return {
         "chunk": keyword_term_of(chunk_id),
@@ -125,6 +124,7 @@ def _identity_of_passage(document: Document, position: int, passage: Passage) ->
             "end": passage.end,
             "page": passage.page,
             "text": document.text[passage.start : passage.end],
+            **version,
         },
     }
 

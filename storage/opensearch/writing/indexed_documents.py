@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from storage.opensearch.connection import ClusterConnection, JsonObject
 from storage.opensearch.mapping import IndexLayout
-from storage.opensearch.writing.encode import document_entry_id
 from storage.opensearch.writing.refusals import look_up_entries
 from storage.search.ids import DocId
 
@@ -87,7 +86,7 @@ async def are_documents_visible(
 def _lookup_of(
     layout: IndexLayout, doc_id: DocId, suffix: str = "", *, source: Sequence[str] | bool = False
 ) -> JsonObject:
-    main_entry_id = document_entry_id(doc_id)
+    main_entry_id = layout.entry_id_of(doc_id)
     return {"_index": layout.index, "_id": main_entry_id + suffix, "routing": main_entry_id, "_source": source}
 
 

@@ -12,7 +12,6 @@ from storage.opensearch.mapping import PASSAGE, IndexLayout
 from storage.opensearch.reading.compile import all_of, any_term_query
 from storage.opensearch.reading.query_steps import build_search_request
 from storage.opensearch.terms import keyword_term_of
-from storage.opensearch.writing.encode import document_entry_id
 from storage.search.documents import Document
 from storage.search.errors import EmbedderUnavailable
 
@@ -97,7 +96,7 @@ class LayoutVectors:
         rows = [np.zeros((len(document.passages), target.dimensions), dtype=np.float32) for document in documents]
         incomplete = list[int]()
         for index, document in enumerate(documents):
-            entry_ids = [f"{document_entry_id(document.doc_id)}.{place}" for place in range(len(document.passages))]
+            entry_ids = [f"{source.entry_id_of(document.doc_id)}.{place}" for place in range(len(document.passages))]
             for place, entry_id in enumerate(entry_ids):
                 if entry_id in stored:
                     rows[index][place] = stored[entry_id]

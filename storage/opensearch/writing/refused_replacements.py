@@ -130,7 +130,7 @@ class RefusedReplacements:
         actions = [
             action
             for entry in refused
-            for action in actions_for_removal(alias, entry.document.doc_id, _passage_count_of(entry))
+            for action in actions_for_removal(alias, layout, entry.document.doc_id, _passage_count_of(entry))
         ]
         raise_first_refusal(await bulk.write_bulk_actions(self.catalogue.connection, actions), ignore_missing=True)
 

@@ -19,6 +19,7 @@ from storage.opensearch.reading.query_steps import build_search_request
 from storage.opensearch.responses import OpenSearchHit
 from storage.opensearch.terms import keyword_term_of
 from storage.opensearch.writing.passage_vectors import VectorPolicy
+from storage.opensearch.writing.small_buckets import adds_alias, removes_alias
 from storage.opensearch.writing.version_mirror import (
     MIRRORED_BATCH_SIZE,
     VersionMirror,
@@ -73,8 +74,9 @@ class VersionBuild:
 
     async def publish(self) -> None:
         """Make readers use the version that has the alias of the bucket."""
-        settings = {"index.gc_deletes": None}  # it was long for the build
-        await self.catalogue.connection.send_request("PUT", f"/{self.target.index}/_settings", settings)
+        if not self.target.is_shared:
+            settings = {"index.gc_deletes": None}  # it was long for the build
+            await self.catalogue.connection.send_request("PUT", f"/{self.target.index}/_settings", settings)
         await self.catalogue.refresh_version(self.target)
         layout = await self.catalogue.reload_bucket_layout(self.target.bucket)
         await self.catalogue.publish_generations([layout])
@@ -231,26 +233,21 @@ class VersionBuild:
 
     async def _swap_aliases(self) -> None:
         """Bring the version into use, in one request. Raises `VersionSuperseded` if it is no longer being built."""
-        names, old, new = self.catalogue.names, self.source.index, self.target.index
-        bucket_alias, build_alias = (
-            names.bucket_alias_for(self.target.bucket),
-            names.build_alias_for(self.target.bucket),
-        )
-        removals = [
-            (old, bucket_alias),
-            (old, names.write_alias_for(old)),
-            (new, build_alias),
-            (new, names.copy_alias_for(new)),
-        ]
+        names, old, new = self.catalogue.names, self.source, self.target
+        bucket_alias, build_alias = names.bucket_alias_for(new.bucket), names.build_alias_for(new.bucket)
         actions: list[JsonObject] = [
-            {"remove": {"index": index, "alias": alias, "must_exist": True}} for index, alias in removals
+            removes_alias(old, bucket_alias),
+            removes_alias(old, names.write_alias_for(old.index)),
+            removes_alias(new, build_alias),
+            removes_alias(new, names.copy_alias_for(new.index)),
+            adds_alias(new, bucket_alias),
+            adds_alias(new, names.write_alias_for(new.index)),
         ]
-        actions += [{"add": {"index": new, "alias": alias}} for alias in (bucket_alias, names.write_alias_for(new))]
         try:
             await self.catalogue.connection.send_without_retry(
                 "POST", "/_aliases", {"actions": actions}, timeout_s=WRITE_TIMEOUT_S
             )
         except IndexUnavailable:
             versions = await self.catalogue.load_versions(self.target.bucket)
-            if versions is None or versions.current.index != new:  # otherwise only the answer was lost
+            if versions is None or versions.current.index != new.index:  # otherwise only the answer was lost
                 raise

@@ -17,7 +17,7 @@ from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import IndexLayout, digest_of
 from storage.opensearch.writing import bulk
 from storage.opensearch.writing.bulk import BulkAction
-from storage.opensearch.writing.encode import decode_unvalidated_document, document_entry_id, encode_index_entries
+from storage.opensearch.writing.encode import decode_unvalidated_document, encode_index_entries
 from storage.opensearch.writing.passage_vectors import LayoutVectors, VectorPolicy
 from storage.opensearch.writing.refusals import is_conflict, look_up_entries, raise_first_refusal
 from storage.search.documents import Document
@@ -129,7 +129,7 @@ class VersionMirror:
     async def read_documents_once(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, StoredDocument]:
         """Like `read_documents`, but does not wait for documents that are being written, which may not be whole."""
         entries = await self._get_entries(
-            layout, [entry_id for doc_id in doc_ids for entry_id in _document_entry_ids_of(doc_id)], doc_ids
+            layout, [entry_id for doc_id in doc_ids for entry_id in _document_entry_ids_of(layout, doc_id)], doc_ids
         )
         return {
             doc_id: _parse_stored_document(main, text)
@@ -138,12 +138,12 @@ class VersionMirror:
         }
 
     async def _load_sequence_numbers(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, int]:
-        entry_ids = [document_entry_id(doc_id) for doc_id in doc_ids]
+        entry_ids = [layout.entry_id_of(doc_id) for doc_id in doc_ids]
         entries = await self._get_entries(layout, entry_ids, doc_ids, source_fields=["stored.doc_id"])
         return {doc_id: entry["_seq_no"] for doc_id, entry in zip(doc_ids, entries, strict=True) if entry["found"]}
 
     async def _load_copies(self, target: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, _DocumentCopy]:
-        entry_ids = [document_entry_id(doc_id) for doc_id in doc_ids]
+        entry_ids = [target.entry_id_of(doc_id) for doc_id in doc_ids]
         entries = await self._get_entries(target, entry_ids, doc_ids, source_fields=["stored.passages"])
         return {
             doc_id: _DocumentCopy(
@@ -168,7 +168,7 @@ class VersionMirror:
             {
                 "_index": layout.index,
                 "_id": entry_id,
-                "routing": document_entry_id(doc_ids[place // entries_per_document]),
+                "routing": layout.entry_id_of(doc_ids[place // entries_per_document]),
                 "_source": list(source_fields),
             }
             for place, entry_id in enumerate(entry_ids)
@@ -214,7 +214,7 @@ class VersionMirror:
             [
                 [
                     _deletion_of(target, entry_id, doc_id, document_copy.entry_version + 1)
-                    for entry_id in _all_entry_ids_of(doc_id, document_copy.passage_count)
+                    for entry_id in _all_entry_ids_of(target, doc_id, document_copy.passage_count)
                 ]
                 for doc_id, document_copy in copies.items()
             ]
@@ -238,33 +238,33 @@ def _actions_for_copy(
     earlier_copy: _DocumentCopy | None,
 ) -> Iterator[BulkAction]:
     document, version = entry.document, copied_version_of(entry.sequence_number)
-    routing = document_entry_id(document.doc_id)
+    routing = target.entry_id_of(document.doc_id)
     for entry_id, fields in encode_index_entries(document, entry.revision, target, vectors):
         yield bulk.index_entry_action(
             alias, entry_id, fields, routing=routing, version=version, version_type="external_gte"
         )
     earlier_count = 0 if earlier_copy is None else earlier_copy.passage_count
-    for entry_id in _passage_entry_ids_of(document.doc_id, len(document.passages), earlier_count):
+    for entry_id in _passage_entry_ids_of(target, document.doc_id, len(document.passages), earlier_count):
         yield _deletion_of(target, entry_id, document.doc_id, version)
 
 
 def _deletion_of(target: IndexLayout, entry_id: str, doc_id: DocId, version: int) -> BulkAction:
     return bulk.delete_entry_action(  # by the index's own name: a deletion does not require that an alias exists
-        target.index, entry_id, routing=document_entry_id(doc_id), version=version, version_type="external_gte"
+        target.index, entry_id, routing=target.entry_id_of(doc_id), version=version, version_type="external_gte"
     )
 
 
-def _document_entry_ids_of(doc_id: DocId) -> tuple[str, str]:
+def _document_entry_ids_of(layout: IndexLayout, doc_id: DocId) -> tuple[str, str]:
     """Returns the ids of the main entry and of the entry of the text."""
-    return document_entry_id(doc_id), f"{document_entry_id(doc_id)}.text"
+    return layout.entry_id_of(doc_id), f"{layout.entry_id_of(doc_id)}.text"
 
 
-def _all_entry_ids_of(doc_id: DocId, passage_count: int) -> list[str]:
-    return [*_document_entry_ids_of(doc_id), *_passage_entry_ids_of(doc_id, 0, passage_count)]
+def _all_entry_ids_of(layout: IndexLayout, doc_id: DocId, passage_count: int) -> list[str]:
+    return [*_document_entry_ids_of(layout, doc_id), *_passage_entry_ids_of(layout, doc_id, 0, passage_count)]
 
 
-def _passage_entry_ids_of(doc_id: DocId, start: int, end: int) -> list[str]:
-    return [f"{document_entry_id(doc_id)}.{position}" for position in range(start, end)]
+def _passage_entry_ids_of(layout: IndexLayout, doc_id: DocId, start: int, end: int) -> list[str]:
+    return [f"{layout.entry_id_of(doc_id)}.{position}" for position in range(start, end)]
 
 
 def _parse_stored_document(main: JsonObject, text: JsonObject) -> StoredDocument:

@@ -1,6 +1,7 @@
 """Index handles for tests: each test has its own index in the session's OpenSearch."""
 
 import asyncio
+import os
 import urllib.request
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -17,6 +18,8 @@ from tests.builders import TENANT
 
 IndexOpener: TypeAlias = Callable[..., Awaitable[OpenSearchIndex]]
 
+_SHARED_FROM = 0 if os.environ.get("PARLEY_TEST_INDEX_SHARED") == "1" else None  # unless a test says it
+
 
 @pytest.fixture
 def installation() -> str:
@@ -29,7 +32,7 @@ async def open_index(opensearch_url: str, installation: str) -> AsyncGenerator[I
     """Opens further handles on the test's index, as other processes would.
 
     `url` may be a proxy to the server. `shard_count`: of new buckets. `suffix`: of the installation, for another
-    index.
+    index. `shared_from`: with so many other buckets, a small one shares an index.
     """
     async with AsyncExitStack() as stack:
 
@@ -40,6 +43,7 @@ async def open_index(opensearch_url: str, installation: str) -> AsyncGenerator[I
             max_scanned_passages: int = 1_000_000,
             suffix: str = "",
             embedder: Embedder | None = None,
+            shared_from: int | None = _SHARED_FROM,
         ) -> OpenSearchIndex:
             index = await OpenSearchIndex.open(
                 [url],
@@ -49,6 +53,7 @@ async def open_index(opensearch_url: str, installation: str) -> AsyncGenerator[I
                 installation=f"{installation}{suffix}",
                 shard_count=shard_count,
                 max_scanned_passages=max_scanned_passages,
+                shared_from=shared_from,
             )
             stack.push_async_callback(index.close)
             return index

@@ -195,7 +195,7 @@ async def test_a_bucket_without_outlines_is_reindexed_on_opening(open_index: Ind
         version = next(request.removeprefix("PUT /") for request in sent_requests if request.endswith("-v1"))
     await _forget_outlines(opensearch_url, version)
 
-    later = await open_index()
+    later = await open_index(shared_from=None)
     answers = await later.within_scope(a_scope()).answer_requests(
         pumps := OutlineRequest(a_search(), "pumps"), all_documents := CountRequest(a_search())
     )
@@ -220,7 +220,7 @@ async def _forget_outlines(server: str, version: str) -> None:
 async def test_documents_of_a_bucket_without_its_alias_are_not_said_to_be_deleted(
     open_index: IndexOpener, opensearch_url: str, installation: str
 ) -> None:
-    index = await open_index()
+    index = await open_index(shared_from=None)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("d1"), a_document("d2")])
     names = IndexNames(TENANT, installation)
@@ -239,7 +239,7 @@ async def test_documents_of_a_bucket_without_its_alias_are_not_said_to_be_delete
 async def test_a_bucket_without_its_alias_is_not_created_anew(
     version_number: int, open_index: IndexOpener, opensearch_url: str, installation: str
 ) -> None:
-    index = await open_index()
+    index = await open_index(shared_from=None)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("d1")])
     if version_number == 2:
@@ -272,7 +272,7 @@ def run_before_request(monkeypatch: pytest.MonkeyPatch, path_part: str, work: Ca
 async def test_a_deletion_waits_for_a_bucket_whose_alias_comes_back_meanwhile(
     open_index: IndexOpener, opensearch_url: str, installation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = await open_index()
+    index = await open_index(shared_from=None)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("d1"), a_document("d2")])
     names = IndexNames(TENANT, installation)
@@ -289,7 +289,7 @@ async def test_a_deletion_waits_for_a_bucket_whose_alias_comes_back_meanwhile(
 async def test_a_bucket_whose_alias_comes_back_meanwhile_is_not_created_a_second_time(
     open_index: IndexOpener, opensearch_url: str, installation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = await open_index()
+    index = await open_index(shared_from=None)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("d1")])
     await index.rebuild_bucket(RECEIPTS, lambda _: None)

@@ -220,7 +220,8 @@ from tests.builders import TENANT
 
 async def main(url, installation, bucket, stage, done):
     index = await OpenSearchIndex.open(
-        [url], tenant=TENANT, analysers=analyser_for, embedder=None, installation=installation
+        [url], tenant=TENANT, analysers=analyser_for, embedder=None, installation=installation,
+        shared_from=0 if os.environ.get("PARLEY_TEST_INDEX_SHARED") == "1" else None,
     )
     def die(progress):
         if progress.stage == stage and progress.done >= int(done):
@@ -277,7 +278,7 @@ async def count_written_entries(url: str, installation: str) -> int:
     """How many entries were ever written into the newest version of the bucket's index."""
     import aiohttp
 
-    async with aiohttp.request("GET", f"{url}/{installation}-*-v2/_stats/indexing") as response:
+    async with aiohttp.request("GET", f"{url}/{installation}-*-v2*/_stats/indexing") as response:
         return (await response.json())["_all"]["primaries"]["indexing"]["index_total"]
 
 
