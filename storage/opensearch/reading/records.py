@@ -116,6 +116,8 @@ def _request_for_page(
         options["_source"].append("stored.values")
     elif field is not None:
         options["docvalue_fields"] = [field.path]
+    if after is not None:  # the total of what is left tells nothing, and takes a visit to all of it
+        options["track_total_hits"] = False
     return build_search_request(bucket_query.index, query, None, size=limit + 1, sort=sort, **options)
 
 

@@ -1,6 +1,8 @@
 """An index that is known to be large is asked in more and cheaper searches. They find the same."""
 
+import json
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +11,7 @@ from storage.opensearch.mapping import IndexNames
 from storage.opensearch.reading import ranking
 from storage.opensearch.reading.requests import IndexReader
 from storage.search.documents import Document
-from storage.search.index import CountRequest, IndexRequest, KeywordPassageRequest, OutlineRequest
+from storage.search.index import CountRequest, IndexRequest, KeywordPassageRequest, OutlineRequest, RecordPageRequest
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema, a_scope, a_search, a_union, where
 from tests.stand_ins.recorded_cluster import RecordedConnection
@@ -77,3 +79,25 @@ async def test_rankings_of_large_indexes_find_what_those_of_small_ones_find(
     assert large_cost < later_cost  # what is known to be frequent is counted apart
     assert all(expected[request] for request in requests if isinstance(request, CountRequest))
     assert small_cost < large_cost  # else the large indexes were asked in the same way
+
+
+async def test_only_the_first_page_of_a_set_counts_what_is_left_of_it(
+    open_index: IndexOpener, opensearch_url: str, installation: str
+) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, build_documents(RECEIPTS, 5))
+    connection, scope = RecordedConnection([opensearch_url]), a_scope(all_readers=True)
+    catalogue = BucketCatalogue(connection=connection, names=IndexNames(TENANT, installation), analysers=analyser_for)
+    await catalogue.open()
+    reader, request = IndexReader(catalogue=catalogue, embedder=None), RecordPageRequest(a_search(), limit=2)
+    connection.take_requests()
+
+    first = (await reader.answer_requests(scope, [request]))[request]
+    following = replace(request, cursor=first.cursor)
+    second = (await reader.answer_requests(scope, [following]))[following]
+    searches = [json.loads(sent.body.splitlines()[-1]) for sent in connection.take_requests()]
+    await connection.close()
+
+    assert [search["track_total_hits"] for search in searches] == [True, False]
+    assert len({record.doc_id for page in (first, second) for record in page.records}) == 4
