@@ -7,6 +7,7 @@ not match*.
 
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from typing import TypeAlias, assert_never
 
 from storage.search.conditions import (
@@ -30,6 +31,7 @@ from storage.search.errors import InvalidCondition, UnknownField
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, Schema, SchemaField, have_different_currencies
 
+_MAX_RECENT_DAYS = 4_096  # whose form is remembered: records have the same days again and again
 _ORDER_OPERATORS = frozenset(
     {
         ComparisonOperator.EQ,
@@ -262,6 +264,7 @@ def convert_scalar(value: Scalar, field_type: FieldType, field_name: FieldName) 
             assert_never(field_type)
 
 
+@lru_cache(maxsize=_MAX_RECENT_DAYS)
 def is_iso_day(text: str) -> bool:
     """Whether the text is a day as it is stored: `2031-05-09`."""
     try:

@@ -6,11 +6,12 @@ from typing import TypeAlias, assert_never, cast
 from storage.search.conditions import Scalar
 from storage.search.documents import Document, FieldValue, FieldValues, RowValues
 from storage.search.errors import InvalidCondition, UnknownField
-from storage.search.evaluation.condition_normal_form import convert_scalar
+from storage.search.evaluation.condition_normal_form import convert_scalar, is_iso_day
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 
 RawValue: TypeAlias = object  # from JSON or from a caller
+_MAX_NUMBER = 1e308  # what is as large as this or larger is no value
 
 
 def validate_values(document: Document, schema: Schema) -> FieldValues:
@@ -33,12 +34,34 @@ def select_fitting_values(values: Mapping[str, RawValue], schema: Schema) -> Fie
     for field in schema.fields:
         if field.name in values:
             value = values[field.name]
+            plain_value = _find_plain_value(value, field.type)
+            if plain_value is not None:
+                fitting_values[field.name] = plain_value
+                continue
             fitting_value = _value_or_none(
                 _select_fitting_rows(value, field) if field.type is FieldType.ROWS else value, field
             )
             if fitting_value is not None:
                 fitting_values[field.name] = fitting_value
     return fitting_values
+
+
+def _find_plain_value(value: RawValue, field_type: FieldType) -> FieldValue | None:
+    """Returns the value if it fits at first sight, as most stored values do; None: it has to be validated."""
+    kind = type(value)
+    if kind is str:
+        text = cast(str, value)
+        if field_type is FieldType.CATEGORY or field_type is FieldType.TEXT:
+            return text if text and text.isascii() else None
+        return text if field_type is FieldType.DATE and is_iso_day(text) else None
+    if kind is float and (field_type is FieldType.NUMBER or field_type is FieldType.MONEY):
+        number = cast(float, value)
+        return number + 0.0 if -_MAX_NUMBER < number < _MAX_NUMBER else None
+    if kind is list and field_type is FieldType.LIST:
+        members = cast(list[RawValue], value)
+        texts = [member for member in members if type(member) is str and member and member.isascii()]
+        return tuple(texts) if texts and len(texts) == len(members) else None
+    return None
 
 
 def _value_or_none(value: RawValue, field: SchemaField) -> FieldValue | None:

@@ -25,7 +25,7 @@ from storage.search.conditions import (
     fields_of,
     semi_join_depth,
 )
-from storage.search.documents import Document, RowValues
+from storage.search.documents import Document, FieldValue, RowValues
 from storage.search.errors import InvalidSchema, UnreadableJson
 from storage.search.evaluation.condition_normal_form import (
     AndNode,
@@ -41,7 +41,7 @@ from storage.search.evaluation.facet_binning import bin_days, bin_numbers, perio
 from storage.search.evaluation.naive_evaluation import evaluate_condition
 from storage.search.evaluation.row_selection import row_matcher_for
 from storage.search.evaluation.value_validation import select_fitting_values, validate_values
-from storage.search.ids import BucketId, DocId, LegId
+from storage.search.ids import BucketId, DocId, FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
@@ -86,7 +86,7 @@ from storage.search.refinement import (
     UseReading,
     apply_refinement,
 )
-from storage.search.schema import FieldType, Schema, SchemaOrder
+from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import a_receipt_schema
 from tests.strategies import (
@@ -537,6 +537,42 @@ def test_values_that_fit_a_schema_are_kept_unchanged(data: st.DataObject) -> Non
     assert values == document.values
     assert select_fitting_values({str(name): value for name, value in values.items()}, schema) == values
     assert select_fitting_values(json.loads(json.dumps(values)), schema) == values
+
+
+@pytest.mark.parametrize(
+    ("field_type", "stored", "expected"),
+    [
+        (FieldType.CATEGORY, "rim", "rim"),
+        (FieldType.CATEGORY, "Zürich", "Zürich"),
+        (FieldType.CATEGORY, "", None),
+        (FieldType.TEXT, "\ud800", None),
+        (FieldType.TEXT, 2.0, None),
+        (FieldType.NUMBER, -0.0, 0.0),
+        (FieldType.NUMBER, 2, 2.0),
+        (FieldType.NUMBER, True, None),
+        (FieldType.NUMBER, float("nan"), None),
+        (FieldType.MONEY, 1e308, None),
+        (FieldType.DATE, "2031-05-09", "2031-05-09"),
+        (FieldType.DATE, "2031-5-9", None),
+        (FieldType.FLAG, False, False),
+        (FieldType.FLAG, 0.0, None),
+        (FieldType.LIST, ["oil", "steel"], ("oil", "steel")),
+        (FieldType.LIST, ["oil", "Öl"], ("oil", "Öl")),
+        (FieldType.LIST, ["oil", ""], None),
+        (FieldType.LIST, [], None),
+        (FieldType.LIST, "oil", None),
+    ],
+)
+def test_stored_values_that_do_not_fit_are_dropped(
+    field_type: FieldType, stored: object, expected: FieldValue | None
+) -> None:
+    name = FieldName("f")
+    schema = Schema(bucket=BucketId("b"), fields=(SchemaField(name=name, type=field_type),))
+
+    fitting = select_fitting_values({"f": stored}, schema)
+
+    assert fitting == ({} if expected is None else {name: expected})
+    assert str(fitting.get(name)) == str(expected)  # 0.0 is not -0.0
 
 
 def test_a_schema_ordered_by_a_list_is_invalid() -> None:
