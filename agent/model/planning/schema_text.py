@@ -177,12 +177,12 @@ def _range_of(field: SchemaField, known: FieldVocabulary | None) -> str:
 def _values_of(field: SchemaField, known: FieldVocabulary | None, detail: SchemaDetail) -> str:
     if known is None or not known.values:
         return ""
-    values = [value.value for value in known.values]
-    if len(values) <= detail.listed_values:
-        return f"values: {_quote_values(values, len(values))}"
+    count, values = len(known.values), (value.value for value in known.values)
+    if count <= detail.listed_values:
+        return f"values: {_quote_values(values, count)}"
     if not detail.few_values:
         return ""
-    return f"{len(values)} values, such as {_quote_values(values, detail.few_values)}"
+    return f"{count} values, such as {_quote_values(values, detail.few_values)}"
 
 
 def _quote_values(values: Iterable[str], limit: int) -> str:
