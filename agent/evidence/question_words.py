@@ -42,6 +42,19 @@ LIGHT_WORDS = frozenset[str](
 )
 _LIGHT_WEIGHT = 0.4  # factor of their weight
 _KIND_WEIGHT = 0.4  # factor of the weight of a word that only says which kind of value is asked for
+# They are near in meaning, and yet one does not answer a question about the other. "Closed" is none: hours of opening
+# name the days on which a place is closed.
+_OPPOSITES = tuple(
+    (frozenset(first.split()), frozenset(second.split()))
+    for first, second in (
+        ("open opens opened reopen reopens", "close closes shut shuts"),
+        ("start starts begin begins", "end ends finish finishes"),
+        ("arrive arrives arrival", "leave leaves depart departs departure"),
+        ("buy buys", "sell sells"),
+        ("borrow borrows", "lend lends"),
+    )
+)
+_REPEATED_LIKENESS = 0.9  # of "open", where the question says "open again", and "reopens"
 _PREFIX_LIKENESS = 0.7  # of words with the same start: "book" and "bookkeeping", "treasurer" and "treasury"
 
 
@@ -138,10 +151,26 @@ class WeighedQuestion:
         compared |= words
         return similar
 
+    def is_contradicted_by(self, words: frozenset[str]) -> bool:
+        """Whether the words have the opposite of an asked one, and not the asked one: "closes at five" for "opens"."""
+        asked = {word.word for word in self.asked}
+        return any(
+            asked & own and words & other and not words & own
+            for pair in _OPPOSITES
+            for own, other in (pair, pair[::-1])
+            if not asked & other
+        )
+
+    def _is_repetition(self, weighed: WeighedWord, stem: str) -> bool:
+        """ "*Open again*": whether a word of a text says both, as "reopens" does."""
+        return stem == f"re{weighed.stem}" and "again" in WORD.findall(fold_text(self.text))
+
     def _compare_words(self, weighed: WeighedWord, word: str) -> float:
         stem = self.word_stems.stem_of(word)
         if stem == weighed.stem or weighed.is_name:
             return float(stem == weighed.stem)
+        if self._is_repetition(weighed, stem):
+            return _REPEATED_LIKENESS
         shared = _PREFIX_LIKENESS if share_start(stem, weighed.stem) else 0.0
         return max(self.likeness.get(weighed.word, {}).get(word, 0.0), shared)
 

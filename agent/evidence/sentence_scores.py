@@ -5,6 +5,7 @@ holds what is asked about them, itself or by its heading and the lines beside it
 question does not.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,14 +13,18 @@ from agent.english.function_words import STOP_WORDS
 from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, holds_extension, holds_single_name
 from agent.evidence.english_glosses import NO_GLOSSES, WordGlosses
 from agent.evidence.question_words import WeighedQuestion, WeighedWord
-from agent.evidence.text_lines import TextLine, words_of
+from agent.evidence.text_lines import WORD, TextLine, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.retrieval.answer_type import AnswerType
+from storage.search.analyser import fold_text
 
 # Weight of a word of the question by where it is: a word in the sentence itself weighs 1.
 _HEADING, _TITLE, _BESIDE, _PASSAGE = 0.9, 0.7, 0.6, 0.4
 # What the parts of a score weigh. Measured on some hundred look-ups over rules, letters, minutes and contracts.
 _OWN_WEIGHT, _COSINE_WEIGHT, _NAMES_WEIGHT, _OWN_NAMES_WEIGHT, _VALUE_WEIGHT = 0.3, 0.3, 0.6, 0.1, 0.2
+_CARRIED = 0.9  # of a word in the label that the line before has, where the line begins with "it"
+_CONTINUING_PRONOUNS = frozenset("it they he she".split())
+_CASE = re.compile(r"\W*(?P<case>(?:if|when|where|once|should)\s[^,;:.]{3,}),", re.IGNORECASE)
 _NOTHING_NEW_PENALTY = 0.5
 _PART_WEIGHT = 0.5  # of what the part of a question asks, in the sentence or its heading
 _COMPARED_SENTENCES = 24  # the best ones, compared with the question in meaning
@@ -79,10 +84,12 @@ class SentenceScorer:
             )
         )
         heading_words = words_of(line.heading)
-        own_share = question.share_of(question.asked, (1.0, line.words))
+        main, case = self._split_case(line)
+        told = (1.0, main), (_BESIDE, case), (_CARRIED, _words_of_subject(index, lines))
+        own_share = question.share_of(question.asked, *told)
         asked_share = question.share_of(
             question.asked,
-            (1.0, line.words),
+            *told,
             (_HEADING, heading_words),
             (_TITLE, place_words),
             (_BESIDE, beside),
@@ -95,6 +102,7 @@ class SentenceScorer:
         own_names_share = self._share_of_names(line.words)
         part_share = question.share_of(self.part, (1.0, line.words), (_HEADING, heading_words)) if self.part else 0.0
         has_value = holds_value(line, self.kinds, question.text, self.glosses)
+        has_value = has_value and not question.is_contradicted_by(line.words)
         value_score = (_VALUE_WEIGHT if has_value else -_VALUE_WEIGHT) if self.kinds else 0.0
         return ScoredSentence(
             line=line,
@@ -107,7 +115,7 @@ class SentenceScorer:
             - (0.0 if adds_words else _NOTHING_NEW_PENALTY),
             asked_share=asked_share,
             own_share=own_share,
-            section_share=question.share_of(question.asked, (1.0, line.words), (_HEADING, heading_words)),
+            section_share=question.share_of(question.asked, *told, (_HEADING, heading_words)),
             names_share=names_share if self._asks_for_more_than_kind() else own_names_share,
             own_names_share=own_names_share,
             heading_share=question.share_of(question.asked, (1.0, place_words | heading_words)),
@@ -115,12 +123,32 @@ class SentenceScorer:
             adds_words=adds_words,
         )
 
+    def _split_case(self, line: TextLine) -> tuple[frozenset[str], frozenset[str]]:
+        """ "*If our reply is refused*, the fine is due after a week": returns the words of the rest, and of the case.
+
+        A value is asked about in the clause that holds it. All words are the rest's if the case has a value itself.
+        """
+        match, asked = _CASE.match(line.quote.text) if self.kinds else None, self.question.text
+        if match is None or find_new_values(match["case"], self.kinds, asked, words_of(asked)):
+            return line.words, frozenset()
+        case = words_of(match["case"]) - words_of(line.quote.text[match.end() :])
+        return line.words - case, case
+
     def _asks_for_more_than_kind(self) -> bool:
         """ "How long is the *voyage*": False for "how long is the Pelican", which any span of time would answer."""
         return not all(word.is_kind for word in self.question.asked)
 
     def _share_of_names(self, words: frozenset[str]) -> float:
         return self.question.share_of(self.question.names, (1.0, words)) if self.question.names else 1.0
+
+
+def _words_of_subject(index: int, lines: Sequence[TextLine]) -> frozenset[str]:
+    """ "Town hall: closed on Friday. *It* reopens on Monday": returns the words of the label that "it" stands for."""
+    line, before = lines[index], lines[index - 1] if index else None
+    opens = WORD.match(line.quote.text.lstrip())
+    if before is None or before.block != line.block or opens is None or fold_text(opens[0]) not in _CONTINUING_PRONOUNS:
+        return frozenset()
+    return before.words - before.value_words if before.is_row else frozenset()
 
 
 def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str, glosses: WordGlosses) -> bool:

@@ -80,6 +80,7 @@ _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage 
 _MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
 _MAX_QUOTED_SENTENCES = 3
 _MIN_NUMBER_SCORE = 0.7  # 0 to 1, of a sentence with some number, or with one that could be counted
+_EQUAL_LIKELIHOOD = 0.08  # by which the likeliest sentence must be likelier to be chosen for that alone
 _MIN_POSSIBLE_SHARE = 0.15  # of what is asked, that a sentence with a value of the asked kind must hold
 _ASSESSED_SENTENCES = 8  # the best ones with a value of the asked kind
 # Of the best of the sentences that come closest, and at least, for the score of a further one.
@@ -190,7 +191,7 @@ async def _answer_part(
         (sentence, await evidence.assess_sentence(sentence, meanings))
         for sentence in (possible or evidence.sentences)[:_ASSESSED_SENTENCES]
     ]
-    chosen = max(assessed, key=lambda pair: score_evidence(pair[1])) if possible and evidence.kinds else assessed[0]
+    chosen = _choose_sentence(assessed) if possible and evidence.kinds else assessed[0]
     chosen = assessed[0] if settling else chosen
     others = sorted((pair for pair in assessed if pair is not chosen), key=lambda pair: -score_evidence(pair[1]))
 
@@ -211,6 +212,17 @@ async def _answer_part(
         )
 
     return build_answer(*chosen, tuple(build_answer(*pair) for pair in others[: _MAX_QUOTED_SENTENCES - 1]))
+
+
+def _choose_sentence(
+    assessed: Sequence[tuple[ScoredSentence, EvidenceFeatures]],
+) -> tuple[ScoredSentence, EvidenceFeatures]:
+    """Returns the sentence most likely to answer; of those that are nearly as likely, the one that holds most."""
+    best = max(score_evidence(features) for _, features in assessed)
+    return max(
+        (pair for pair in assessed if score_evidence(pair[1]) >= best - _EQUAL_LIKELIHOOD),
+        key=lambda pair: pair[0].score,
+    )
 
 
 def _settling_sentences(evidence: RankedEvidence) -> Sequence[ScoredSentence]:

@@ -59,3 +59,25 @@ def test_half_of_a_name_is_another_person() -> None:
     assert question.holds_half_of_name(frozenset({"ada", "moor"}))
     assert not question.holds_half_of_name(frozenset({"ada", "lund"}))
     assert not question.holds_half_of_name(frozenset({"moor"}))
+
+
+@pytest.mark.parametrize(
+    ("words", "is_contradicted"),
+    [
+        ({"closes", "at", "five"}, True),
+        ({"opens", "at", "nine", "closes", "five"}, False),
+        ({"closed", "on", "sundays"}, False),  # among the hours of opening
+        ({"nine", "to", "five"}, False),
+    ],
+)
+def test_a_text_about_the_opposite_does_not_answer(words: set[str], is_contradicted: bool) -> None:
+    question = replace(QUESTION, text="when does it open", asked=(_weighed("open"),))
+
+    assert question.is_contradicted_by(frozenset(words)) is is_contradicted
+
+
+@pytest.mark.parametrize(("text", "share"), [("when does it open again", 0.9), ("when does it open", 0.0)])
+def test_a_word_that_says_again_holds_both_words(text: str, share: float) -> None:
+    question = replace(QUESTION, text=text, asked=(_weighed("open"),), likeness={})
+
+    assert question.share_of(question.asked, (1.0, frozenset({"reopens"}))) == pytest.approx(share)

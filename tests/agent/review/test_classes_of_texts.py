@@ -23,6 +23,16 @@ _RULES = (
         "from every fenced herb garden, from the crypt and from the weir. This holds for goats on a lead as well. "
         "Nobody may walk more than four goats at a time.",
     ),
+    (
+        "Winter hours",
+        "Tower museum: closes on Wednesday 23 December at three. It reopens on Monday 4 January at nine. "
+        "Guides take the days between from their leave.",
+    ),
+    (
+        "Letters",
+        "The reasoned reply to a letter goes out within 20 days. If a tenant does not accept our reply, a second "
+        "letter follows after 28 days.",
+    ),
     ("Kites", "Kites are not allowed in the orchard. Kites may be flown in the yard."),
 )
 
@@ -63,3 +73,22 @@ async def test_a_rule_for_a_like_thing_settles_nothing(context: AgentContext) ->
 
     assert isinstance(outcome, (Answer, Clarify)), outcome
     assert "**No**" not in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "other"),
+    [
+        ("When does the tower museum open again in the winter hours?", "4 January", "23 December"),
+        ("how quickly do we have to reply when a tenant sends a letter?", "20 days", "28 days"),
+    ],
+)
+@pytest.mark.asyncio
+async def test_the_value_of_another_step_is_not_quoted_first(
+    context: AgentContext, question: str, told: str, other: str
+) -> None:
+    outcome = await answer(question, context)
+
+    assert isinstance(outcome, Answer), outcome
+    first = outcome.text.split(" [1]")[0]
+    assert told in first
+    assert other not in first
