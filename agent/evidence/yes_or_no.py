@@ -17,14 +17,19 @@ _FORBIDDING = frozenset(
     """forbidden forbid forbids prohibited prohibit prohibits banned ban bans barred disallowed impossible cannot
     rejected refused declined denied excluded""".split()
 )
+# What the vocabularies of the packs have no English word for.
+_FORBIDDING |= frozenset(
+    """ausgeschlossen ausgenommen interdit interdite interdits interdites exclu exclue exclus exclues excluido excluida
+    excluidos excluidas prohibida prohibidos prohibidas""".split()
+)
 _NEGATIONS = _FORBIDDING | frozenset("no not never nobody none nothing nowhere neither nor without".split())
 _PERMISSIONS = frozenset(
     """may can allowed allow allows permitted permit permits welcome free fine ok okay yes possible always""".split()
 )
 # They negate what stands before them: "Saturday delivery is *not offered*".
 _OFFERS = frozenset(
-    """offered available provided accepted given granted done possible served held sold taken paid covered included
-    needed required necessary""".split()
+    """offered offers offer available provided accepted given granted done possible served held sold taken paid covered
+    included needed required necessary""".split()
 )
 # A sentence with one of them holds under a condition, or in a part of the cases.
 _RESTRICTIONS = frozenset("only unless except if but until provided otherwise however although before after".split())

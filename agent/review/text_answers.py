@@ -217,10 +217,13 @@ async def _answer_part(
 def _choose_sentence(
     assessed: Sequence[tuple[ScoredSentence, EvidenceFeatures]],
 ) -> tuple[ScoredSentence, EvidenceFeatures]:
-    """Returns the sentence most likely to answer; of those that are nearly as likely, the one that holds most."""
-    best = max(score_evidence(features) for _, features in assessed)
+    """Returns the sentence most likely to answer; of those of its document that are nearly as likely, the one that
+    holds most of the question.
+    """
+    likeliest, features = max(assessed, key=lambda pair: score_evidence(pair[1]))
+    floor, document = score_evidence(features) - _EQUAL_LIKELIHOOD, likeliest.line.passage.hit.doc_id
     return max(
-        (pair for pair in assessed if score_evidence(pair[1]) >= best - _EQUAL_LIKELIHOOD),
+        (pair for pair in assessed if score_evidence(pair[1]) >= floor and pair[0].line.passage.hit.doc_id == document),
         key=lambda pair: pair[0].score,
     )
 

@@ -42,6 +42,12 @@ def test_a_word_that_the_vocabulary_does_not_know_may_be_a_name(word: str) -> No
         ("de", "Auszubildende fahren keinen Notdienst.", "may apprentices Notdienst fahren?"),
         ("fr", "Les chiens ne sont pas autorisés.", "are chiens allowed?"),
         ("es", "Está prohibido comprar perros.", "may i comprar perros?"),
+        ("de", "Samstags wird nicht geliefert.", "do we samstags liefern?"),
+        ("de", "Eine Lieferung am Samstag wird nicht angeboten.", "do we am Samstag liefern?"),
+        ("de", "Geöffnete Packungen sind vom Umtausch ausgeschlossen.", "can i geöffnete Packungen umtauschen?"),
+        ("fr", "La livraison le samedi n'est pas proposée.", "do we livrer samedi?"),
+        ("fr", "Les barbecues sont interdits dans le parc.", "are barbecues autorisés parc?"),
+        ("es", "Los perros están excluidos del parque infantil.", "may perros entrar parque infantil?"),
     ],
 )
 def test_a_sentence_in_another_language_settles_a_question(language: str, sentence: str, question: str) -> None:
