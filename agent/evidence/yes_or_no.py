@@ -13,14 +13,12 @@ _QUESTION_VERBS = YES_NO_VERBS | {"am", "might", "shall"}
 _SENTENCE_END = re.compile(r"[.?!;]\s+")
 _CLAUSE_END = re.compile(r"[,;:–—]\s|\s(?:but|while|whereas)\s")
 _MAX_NEGATED_DISTANCE = 5  # words after a negation, in which what it negates stands
+# The last two lines: what the vocabularies of the packs have no English word for.
 _FORBIDDING = frozenset(
     """forbidden forbid forbids prohibited prohibit prohibits banned ban bans barred disallowed impossible cannot
-    rejected refused declined denied excluded""".split()
-)
-# What the vocabularies of the packs have no English word for.
-_FORBIDDING |= frozenset(
-    """ausgeschlossen ausgenommen interdit interdite interdits interdites exclu exclue exclus exclues excluido excluida
-    excluidos excluidas prohibida prohibidos prohibidas""".split()
+    rejected refused declined denied excluded
+    ausgeschlossen ausgenommen interdit interdite interdits interdites exclu exclue exclus exclues
+    excluido excluida excluidos excluidas prohibida prohibidos prohibidas""".split()
 )
 _NEGATIONS = _FORBIDDING | frozenset("no not never nobody none nothing nowhere neither nor without".split())
 _PERMISSIONS = frozenset(
