@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from agent.limits import AnswerLimits
 from bot.access.audience_scope import AccessResolver
 from bot.admin.admin_page.bucket_contents import GrantedContents
+from bot.admin.admin_page.retention_edits import RetentionEdits
 from bot.admin.admin_page.schema_edits import SchemaEdits
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
@@ -83,6 +84,7 @@ class Application:
     granted_contents: GrantedContents
     admin_reports: AdminReports
     schema_edits: SchemaEdits
+    retention_edits: RetentionEdits
     personal_history: PersonalHistory
     feedback: AnswerFeedback
     turn_actions: TurnActionHandler

@@ -25,6 +25,7 @@ from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver
 from bot.access.limits import QuestionLimits
 from bot.admin.admin_page.bucket_contents import GrantedContents
+from bot.admin.admin_page.retention_edits import RetentionEdits
 from bot.admin.admin_page.schema_edits import SchemaEdits
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
@@ -88,6 +89,7 @@ from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import IndexDamaged, SearchError
 from storage.search.ids import TenantId
 from storage.search.index import ScopedIndex, SearchIndex
+from storage.sql.administration.document_rules import DocumentRuleStore
 from storage.sql.administration.value_correction_store import ValueCorrectionStore
 from storage.sql.database import SqlDatabase
 from storage.sql.errors import SqlError
@@ -663,6 +665,14 @@ def _build_application(
         await load_dialogue().warm_up_agent()
         await load_model()
 
+    document_retention = DocumentRetention(
+        index=index,
+        access=services.access,
+        rules=settings.document_rules,
+        stored_rules=DocumentRuleStore(database),
+        clock=database.utc_now,
+        log=log,
+    )
     application = Application(
         settings=settings,
         clock=backends.clock,
@@ -679,6 +689,7 @@ def _build_application(
         granted_contents=contents,
         admin_reports=admin_reports,
         schema_edits=SchemaEdits(contents=contents, index=index, database=database, open_comparisons=open_comparisons),
+        retention_edits=RetentionEdits(contents=contents, retention=document_retention, database=database),
         personal_history=PersonalHistory(
             access=services.access, index=index, exports=services.exports, database=database
         ),
@@ -693,13 +704,7 @@ def _build_application(
         attachments=services.attachments,
         sources=sources,
         retention=ConversationRetention(database, settings.retention_days, log),
-        document_retention=DocumentRetention(
-            index=index,
-            access=services.access,
-            rules=settings.document_rules,
-            clock=database.utc_now,
-            log=log,
-        ),
+        document_retention=document_retention,
         web_pages=WebPageStore(database),
         due_searches=DueSearches(
             database=database,

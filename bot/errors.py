@@ -49,6 +49,7 @@ BotError                        its text is one plain sentence for a person
 │   ├── UnknownListing          a page of a list that is not there
 │   ├── SchemaEditRefused       a change that a schema cannot take
 │   ├── CorrectionRefused       a value that a field of a document cannot take
+│   ├── RetentionRefused        a rule that a bucket cannot have
 │   └── ConcurrentChange        another person changed it first
 ├── ProgramCallRefused          a call of another program that is not answered
 │   ├── InvalidCall             arguments that are wrong or contradict each other
@@ -423,6 +424,10 @@ class SchemaEditRefused(AdminRefused):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"{reason[:1].upper()}{reason[1:]}.")
+
+
+class RetentionRefused(AdminRefused):
+    """A rule about how long documents are kept that a bucket cannot have. The message says why."""
 
 
 class CorrectionRefused(AdminRefused):

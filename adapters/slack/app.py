@@ -39,6 +39,7 @@ from adapters.slack.workspaces.installed_workspaces import UninstallListener
 from adapters.slack.workspaces.oauth import OAuthRoutes
 from adapters.slack.workspaces.slack_directory import SlackDirectory
 from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
+from bot.admin.admin_page.retention_edits import RetentionEdits
 from bot.admin.admin_page.schema_edits import SchemaEdits
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
@@ -79,6 +80,9 @@ class SlackBot(ConnectionBot, Protocol):
     @property
     def schema_edits(self) -> SchemaEdits: ...
 
+    @property
+    def retention_edits(self) -> RetentionEdits: ...
+
     async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
         """Store the inbound. Returns None for a duplicate. Raises when it cannot be stored."""
         ...
@@ -101,6 +105,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         personal_searches=bot.personal_searches,
         reports=bot.admin_reports,
         schemas=bot.schema_edits,
+        retention=bot.retention_edits,
         workspaces=connection.workspaces,
         signing_secret=connection.signing_secret,
         app_api=connection.app_api,
@@ -128,6 +133,7 @@ class SlackSurface:
         personal_searches: PersonalSearches,
         reports: AdminReports,
         schemas: SchemaEdits,
+        retention: RetentionEdits,
         workspaces: WorkspaceRegistry,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
@@ -154,6 +160,7 @@ class SlackSurface:
             personal_history=personal_history,
             personal_searches=personal_searches,
             reports=reports,
+            retention=retention,
             viewers=viewers,
             background=self._background,
             log=log,

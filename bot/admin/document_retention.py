@@ -1,4 +1,4 @@
-"""Deletes documents whose date, or day of loading, is longer ago than the operator wants to keep them.
+"""Deletes documents whose date, or day of loading, is longer ago than the operator or an admin wants to keep them.
 
 Processes may do this at the same time: a document is deleted once. As in a sync, more than a fifth of a bucket is not
 deleted without a command, since that is more likely a mistake in the rule or in the dates.
@@ -20,6 +20,7 @@ from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import CountRequest, RecordPageRequest, ScopedIndex, SearchIndex
 from storage.search.plan import Clause, Search, unfiltered_search_of
 from storage.search.schema import FieldType
+from storage.sql.administration.document_rules import DocumentRuleStore
 
 EXPIRY_INTERVAL: Final = timedelta(hours=1)  # between two runs of a process
 _PAGE_DOCUMENTS: Final = 500
@@ -46,28 +47,41 @@ class ExpiredDocuments:
 
 
 class DocumentRetention:
+    """`rules`: of the setting."""
+
     def __init__(
         self,
         *,
         index: SearchIndex,
         access: AccessResolver,
         rules: Sequence[DocumentRule],
+        stored_rules: DocumentRuleStore,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
-        self._index, self._access, self.rules, self._clock, self._log = index, access, tuple(rules), clock, log
+        self._index, self._access, self._clock, self._log = index, access, clock, log
+        self._rules, self._stored_rules = tuple(rules), stored_rules
         self._due_at: datetime | None = None
+
+    async def load_rules(self) -> tuple[DocumentRule, ...]:
+        """The rules of the setting, and those that admins have set for buckets without one there. Raises `SqlError`."""
+        stored = [rule for rule in await self._stored_rules.list_rules() if not self.is_set_by_operator(rule.bucket)]
+        return (*self._rules, *(DocumentRule(bucket=rule.bucket, field=rule.field, days=rule.days) for rule in stored))
+
+    def is_set_by_operator(self, bucket: str) -> bool:
+        """Whether the setting names the bucket, so that what admins have set for it has no effect."""
+        return any(rule.bucket == bucket for rule in self._rules)
 
     async def expire_documents(self) -> int:
         """Deletes the documents that are too old, at most once an hour; returns how many. Raises what the index
-        raises.
+        and the database raise.
         """
         now = self._clock()
-        if not self.rules or (self._due_at is not None and now < self._due_at):
+        if self._due_at is not None and now < self._due_at:
             return 0
         self._due_at = now + EXPIRY_INTERVAL
         deleted = 0
-        for rule in self.rules:
+        for rule in await self.load_rules():
             found = await self.count_expired(rule)
             if found.problem or found.is_refused:
                 reason = found.problem or "more than a fifth of the documents; parley bucket expire BUCKET --anyway"

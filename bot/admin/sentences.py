@@ -69,6 +69,7 @@ _CHANGE_LABELS: Final = {
     "person.link": "Linked as one person",
     "person.unlink": "Unlinked the person",
     "limits": "Changed the limits",
+    "retention": "Changed how long documents are kept in",
     "schema.change": "Changed the schema of",
     "schema.synonym": "Added a synonym to",
     "value.accepted": "Accepted a value in",

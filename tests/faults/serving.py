@@ -55,6 +55,7 @@ def build_impatient_slack(bot: Application) -> Surface:
         personal_searches=bot.personal_searches,
         reports=bot.admin_reports,
         schemas=bot.schema_edits,
+        retention=bot.retention_edits,
         workspaces=SingleWorkspace(
             build_workspace(api, bot.clock, bot.log, pace=StreamPace(patience_s=0, per_minute=600, burst=60))
         ),

@@ -43,6 +43,9 @@ READ_PATHS: Final = (
     "/admin/schema/entry?b={b}&f=harrierfirm&title=x&edited=yes",
     "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=merlinworks",
     "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=wrong",
+    "/admin/retention?b={b}",
+    "/admin/retention?b={b}&field=harrierfirm&days=3",
+    "/admin/retention?b={b}&field=@loaded&days=3",
     "/admin/grants",
     "/admin/admins",
     "/admin/limits",
@@ -55,6 +58,8 @@ FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "/admin/value": {"b": SECRET, "id": "kvdoc-001", "f": "harrierfirm", "text": "x", "decision": "correct"},
     "/admin/value/withdraw": {"b": SECRET, "id": "kvdoc-001", "f": "harrierfirm"},
     "/admin/schema/save": {"b": SECRET, "f": "harrierfirm", "title": "Known"},
+    "/admin/retention": {"b": SECRET, "field": "@loaded", "days": "3", "version": ""},
+    "/admin/retention/end": {"b": SECRET, "version": ""},
 }
 ACCESS_FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "/admin/grant": {"bucket": SECRET, "subject": "everyone"},

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import accumulate
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from adapters.slack.home.blocks import (
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 OWN_BUCKETS_PER_PAGE, ALL_BUCKETS_PER_PAGE, ADMINS_SHOWN, QUESTIONS_SHOWN = 12, 12, 20, 5
 SAVED_SEARCHES_PER_PAGE: Final = 8
+_MAX_RULES: Final = 4  # about how long documents are kept, of one bucket
 MAX_NAMES_UNITS: Final = 2_900  # UTF-16 units of all names together; a section takes 3,000
 
 
@@ -83,9 +85,11 @@ def home_tab_view(
     account_ids: frozenset[str],
     *,
     report: "UsageReport | None" = None,
+    retention: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Mapping[str, Json]:
-    """Returns the Home tab. `overview` and `report`: for admins only; the report may follow later. `account_ids`: the
-    account ids of this installation.
+    """Returns the Home tab. `overview`, `report` and `retention`: for admins only; the report may follow later.
+
+    `retention`: lines about how long documents are kept, by bucket. `account_ids`: those of this installation.
     """
     blocks = [
         header_block("Parley"),
@@ -98,7 +102,7 @@ def home_tab_view(
         _help_block(),
     ]
     if overview is not None:
-        blocks += [divider_block(), *_administration_blocks(overview, report, pages, zone, account_ids)]
+        blocks += [divider_block(), *_administration_blocks(overview, report, pages, zone, account_ids, retention)]
     return {"type": "home", "callback_id": "home", "blocks": blocks}
 
 
@@ -213,9 +217,11 @@ def _administration_blocks(
     pages: HomePages,
     zone: tzinfo,
     account_ids: frozenset[str],
+    retention: Mapping[str, Sequence[str]],
 ) -> list[Block]:
     page = overview.buckets[pages.all_first : pages.all_first + ALL_BUCKETS_PER_PAGE]
-    bucket_blocks = [_managed_bucket_block(bucket, zone) for bucket in page] or [plain_lines_block(NO_BUCKETS_AT_ALL)]
+    bucket_blocks = [_managed_bucket_block(bucket, zone, retention.get(bucket.id, ())) for bucket in page]
+    bucket_blocks = bucket_blocks or [plain_lines_block(NO_BUCKETS_AT_ALL)]
     return [
         header_block("Administration: buckets"),
         *bucket_blocks,
@@ -249,9 +255,10 @@ def _administration_blocks(
     ]
 
 
-def _managed_bucket_block(bucket: BucketOverview, zone: tzinfo) -> Block:
+def _managed_bucket_block(bucket: BucketOverview, zone: tzinfo, retention: Sequence[str]) -> Block:
     return plain_lines_block(
         *bucket_lines(bucket, zone),
+        *retention[:_MAX_RULES],
         accessory=button_element("Grants", "admin:bucket", opaque_key_of(bucket.id)),
     )
 

@@ -6,8 +6,9 @@ unknown action changes nothing and shows a notice.
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from structlog.typing import FilteringBoundLogger
@@ -45,6 +46,7 @@ from adapters.slack.payloads.interactions import ViewInteraction
 from adapters.slack.payloads.responses import OkResponse, ViewResponse
 from adapters.slack.posting.render import Json
 from bot.access.subjects import parse_subject
+from bot.admin.admin_page.retention_edits import RetentionEdits
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations, BucketOverview, QuestionLimit
 from bot.admin.sentences import (
@@ -69,6 +71,7 @@ from bot.surface.background_work import BackgroundWork
 from bot.surface.inbound import PrivateAudience
 
 _RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
+_RETENTION_TIME: Final = timedelta(seconds=1)  # for counting what would be deleted
 _STALE_NOTICE: Final = stale_notice(REOPEN_HOME)
 _NOT_UNDERSTOOD_NOTICE: Final = unknown_action_notice(REOPEN_HOME)
 _OWN_CALLBACKS: Final = re.compile(r"\A(?:home|admin|grant)(?::|\Z)")  # anchored, because Bolt uses `search`
@@ -95,13 +98,14 @@ class HomeTabListener:
         personal_history: PersonalHistory,
         personal_searches: PersonalSearches,
         reports: AdminReports,
+        retention: RetentionEdits,
         viewers: ViewerResolver,
         background: BackgroundWork,
         log: FilteringBoundLogger,
     ) -> None:
         self._administration, self._personal_history, self._log = administration, personal_history, log
         self._personal_searches, self._reports = personal_searches, reports
-        self._viewers, self._background = viewers, background
+        self._retention, self._viewers, self._background = retention, viewers, background
 
     def register_bolt_handlers(self, app: Any) -> None:
         app.event("app_home_opened", matchers=[_is_home_tab])(self._on_home_opened)
@@ -191,9 +195,12 @@ class HomeTabListener:
         try:
             overview = await self._administration.load_overview(viewer.person, max_questions=QUESTIONS_IN_TAB)
             report = await self._reports.find_recent_report(REPORT_DAYS_SHOWN, viewer.person)
+            retention = await self._retention.describe_rules(viewer.person, time_limit=_RETENTION_TIME)
         except NotAdmin:
-            overview = report = None
-        view = home_tab_view(history, overview, pages, viewer.time_zone, viewer.account_ids, report=report)
+            overview, report, retention = None, None, dict[str, Sequence[str]]()
+        view = home_tab_view(
+            history, overview, pages, viewer.time_zone, viewer.account_ids, report=report, retention=retention
+        )
         return _HomeContent(view=view, awaits_report=overview is not None and report is None)
 
     # -- clicks

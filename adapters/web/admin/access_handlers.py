@@ -21,6 +21,7 @@ from bot.access.subjects import parse_person, parse_subject
 from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.grant_counts import GrantCounter
 from bot.admin.admin_page.limit_status import LimitStatuses
+from bot.admin.admin_page.retention_edits import RetentionEdits
 from bot.admin.administration import AdminOperations, QuestionLimit
 from bot.admin.sentences import LIMIT_INVALID, parse_limit
 from bot.errors import AdminRefused, BotError, ConcurrentChange, InvalidSubject, MissingBucket, NotAdmin
@@ -37,9 +38,10 @@ class AccessHandlers:
         status: InstallationStatus,
         grant_counter: GrantCounter,
         limits: LimitStatuses,
+        retention: RetentionEdits,
     ) -> None:
         self._administration, self._status = administration, status
-        self._grant_counter, self._limits = grant_counter, limits
+        self._grant_counter, self._limits, self._retention = grant_counter, limits, retention
 
     # -- grants
 
@@ -86,7 +88,9 @@ class AccessHandlers:
         person = context.visitor.person
         loaded, groups = await self._status.load_bucket(bucket, person), await self._load_group_ids(context.visitor)
         counts = await self._grant_counter.count_documents([loaded.overview])
-        return html_response(bucket_page(context, loaded, counts, groups), status)
+        parts = loaded.parts if loaded.is_readable else ()
+        kept = [await self._retention.load_bucket(part.id, person) for part in parts]
+        return html_response(bucket_page(context, loaded, counts, groups, kept), status)
 
     async def _render_grants(self, context: PageContext, status: int) -> web.Response:
         buckets = await self._administration.list_buckets(context.visitor.person)

@@ -13,9 +13,11 @@ from adapters.web.admin.layout import (
     table_html,
     time_html,
 )
+from adapters.web.admin.retention.retention_pages import bucket_retention_html
 from adapters.web.html import SafeHtml, html_element, join_html
 from bot.admin.admin_page.bucket_status import BucketStatus, PartStatus, ReadinessProblem
 from bot.admin.admin_page.grant_counts import GrantCounts
+from bot.admin.admin_page.retention_edits import KeptBucket
 from bot.admin.sentences import NO_BUCKETS_AT_ALL
 
 CLOSED_BUCKET = (
@@ -34,7 +36,14 @@ def buckets_page(context: PageContext, buckets: Sequence[BucketStatus], problems
     return admin_page(context, "Buckets", _health_html(problems), table if rows else html_element("p", nothing))
 
 
-def bucket_page(context: PageContext, status: BucketStatus, counts: GrantCounts, group_ids: Sequence[str]) -> str:
+def bucket_page(
+    context: PageContext,
+    status: BucketStatus,
+    counts: GrantCounts,
+    group_ids: Sequence[str],
+    kept: Sequence[KeptBucket],
+) -> str:
+    """`kept`: how long its documents are kept, of each part that is open to the admin."""
     overview = status.overview
     return admin_page(
         context,
@@ -46,6 +55,7 @@ def bucket_page(context: PageContext, status: BucketStatus, counts: GrantCounts,
             section_html(_part_title_of(part, status), _fields_html(part))
             for part in (status.parts if status.is_readable else ())
         ),
+        *([bucket_retention_html(kept)] if kept else []),
         section_html("Who may see it", bucket_grants_html(context, overview, counts, group_ids), id_="grants"),
         trail=[("/admin", "Buckets")],
     )

@@ -27,6 +27,7 @@ from adapters.web.admin.responses import (
     redirect_to,
     refusal_response,
 )
+from adapters.web.admin.retention.retention_handlers import RetentionHandlers
 from adapters.web.admin.review_pages import review_page
 from adapters.web.admin.schema_pages import entry_page, schema_page
 from adapters.web.admin.source_pages import sources_page
@@ -102,7 +103,9 @@ class AdminSite:
             status=self._status,
             grant_counter=GrantCounter(tenant=settings.tenant, index=bot.index),
             limits=LimitStatuses(administration=bot.administration, database=bot.database, settings=settings),
+            retention=bot.retention_edits,
         )
+        self._retention = RetentionHandlers(bot.retention_edits)
         self._contents, self._reports, self._schemas = bot.granted_contents, bot.admin_reports, bot.schema_edits
         self._decisions = ValueDecisions(
             contents=self._contents,
@@ -119,7 +122,7 @@ class AdminSite:
         self._visitors = AdminVisitors(self._guard, self._entrance, settings.secret_keys)
 
     def http_routes(self) -> Sequence[web.RouteDef]:
-        access = self._access
+        access, retention = self._access, self._retention
         return (
             web.get("/admin", self._serve_page(self._show_buckets)),
             web.get("/admin/bucket", self._serve_page(access.show_bucket)),
@@ -129,6 +132,7 @@ class AdminSite:
             web.get("/admin/grants", self._serve_page(access.show_grants)),
             web.get("/admin/admins", self._serve_page(access.show_admins)),
             web.get("/admin/limits", self._serve_page(access.show_limits)),
+            web.get("/admin/retention", self._serve_page(retention.show_retention)),
             web.get("/admin/sources", self._serve_page(self._show_sources)),
             web.get("/admin/report", self._serve_page(self._show_report)),
             web.get("/admin/picture", self._serve_page(self._show_picture)),
@@ -145,6 +149,8 @@ class AdminSite:
             web.post("/admin/admins/add", self._take_form(access.add_admin)),
             web.post("/admin/admins/remove", self._take_form(access.remove_admin)),
             web.post("/admin/limits", self._take_form(access.save_limits)),
+            web.post("/admin/retention", self._take_form(retention.save_rule)),
+            web.post("/admin/retention/end", self._take_form(retention.end_rule)),
             web.post("/admin/leave", self._take_form(self._leave_page)),
             web.get(ENTRY_PATH + "/{signed}", self._show_entrance),
             web.post(ENTRY_PATH + "/{signed}", self._enter_by_link),

@@ -18,6 +18,8 @@ _DONE_SENTENCES: Final = {
     "admin-removed": "The person is no longer an admin.",
     "limits": "Saved; it holds from the next question on.",
     "synonym": "The synonym is added, and the next question uses it.",
+    "retention-set": "Saved; what is older is deleted within the hour.",
+    "retention-ended": "The rule is ended, and nothing more is deleted by it.",
     "saved": "The schema is saved, and the next question uses it.",
     "unchanged": "Nothing was different, so nothing was saved.",
     "source-sync": "The sync begins within a minute.",

@@ -72,7 +72,7 @@ def show(name: BucketArgument, json_: JsonOption = False, home: HomeOption = Non
             for field in _fields_to_json(member):
                 unit = f" in {field['unit']}" if field["unit"] else ""
                 print_line(f"  {field['name']}: {field['type']}{unit}, in {field['documents']:,}")
-        for rule in bot.document_retention.rules:
+        for rule in await bot.document_retention.load_rules():
             if rule.bucket == name:
                 found = await bot.document_retention.count_expired(rule)
                 state_of_rule = found.problem or f"{count_phrase_for(found.expired, 'document')} older than that"

@@ -21,12 +21,15 @@ def expire_documents(
     home: HomeOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Delete what is older than PARLEY_DOCUMENT_RETENTION keeps it, as `parley serve` does every hour."""
+    """Delete what is older than its retention keeps it, as `parley serve` does every hour."""
 
     async def expire_bucket(bot: "Application") -> None:
-        rules = [rule for rule in bot.document_retention.rules if rule.bucket == name]
+        rules = [rule for rule in await bot.document_retention.load_rules() if rule.bucket == name]
         if not rules:
-            raise CommandFailed(f"PARLEY_DOCUMENT_RETENTION has no rule for {name!r}; it takes BUCKET:DATE_FIELD:DAYS")
+            raise CommandFailed(
+                f"neither PARLEY_DOCUMENT_RETENTION, which takes BUCKET:DATE_FIELD:DAYS, nor the admin page has a rule"
+                f" for {name!r}"
+            )
         for rule in rules:
             found = await bot.document_retention.count_expired(rule)
             if found.problem:

@@ -19,6 +19,7 @@ from adapters.slack.events.http_endpoint import EVENTS_PATH
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
+from bot.admin.admin_page.retention_edits import RetentionEdits
 from bot.admin.admin_page.schema_edits import SchemaEdits
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
@@ -80,6 +81,10 @@ class InboxBot:
     @property
     def schema_edits(self) -> SchemaEdits:
         return cast(SchemaEdits, object())
+
+    @property
+    def retention_edits(self) -> RetentionEdits:
+        return cast(RetentionEdits, object())
 
     @property
     def clock(self) -> Callable[[], datetime]:
@@ -215,6 +220,7 @@ def build_surface(bot: InboxBot | Application, api: SlackApi) -> SlackSurface:
         personal_searches=bot.personal_searches,
         reports=bot.admin_reports,
         schemas=bot.schema_edits,
+        retention=bot.retention_edits,
         workspaces=SingleWorkspace(build_workspace(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
         has_answered=bot.has_answered if settings.threads else None,

@@ -82,6 +82,7 @@ async def surface(
         personal_searches=parley.personal_searches,
         reports=parley.admin_reports,
         schemas=parley.schema_edits,
+        retention=parley.retention_edits,
         workspaces=SingleWorkspace(build_workspace(api, parley.clock, parley.log)),
         signing_secret=SIGNING_SECRET,
         clock=parley.clock,
@@ -208,6 +209,19 @@ async def test_a_click_shows_more_questions(
     await slack.click_in_view(ada, "admin:questions")
 
     assert all(f"secret {number}?" in slack.view_of(ada).visible_text() for number in range(12))
+
+
+async def test_an_admin_sees_how_long_the_documents_of_open_buckets_are_kept(
+    slack: SlackServer, parley: Application, ada: SlackMember
+) -> None:
+    await parley.grants.grant_bucket_access(RECEIPTS, Subject(f"user:{person_id_for(ada)}"), by="test")
+    for bucket, days in ((RECEIPTS, "30"), (SALARIES, "31")):
+        await parley.retention_edits.set_rule(bucket, "@loaded", days, "", OPERATOR)
+
+    text = await open_home_words(slack, ada)
+
+    assert "kept 30 days after loading: none of 3 documents is older now" in text
+    assert "kept 31 days" not in text
 
 
 async def test_a_click_shows_who_changed_what(slack: SlackServer, parley: Application, ada: SlackMember) -> None:

@@ -15,6 +15,7 @@ from bot.settings import survey_settings
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.pipeline import ingest_files
 from storage.search.ids import BucketId
+from storage.sql.administration.document_rules import DocumentRuleStore
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, a_document
 
@@ -22,7 +23,14 @@ RULE = DocumentRule(bucket=RECEIPTS, field="date", days=365)  # on 9 May 2031: b
 
 
 def a_retention(bot: Application, *rules: DocumentRule) -> DocumentRetention:
-    return DocumentRetention(index=bot.index, access=bot.access, rules=rules, clock=bot.clock, log=bot.log)
+    return DocumentRetention(
+        index=bot.index,
+        access=bot.access,
+        rules=rules,
+        stored_rules=DocumentRuleStore(bot.database),
+        clock=bot.clock,
+        log=bot.log,
+    )
 
 
 async def add_dated(index: EmbeddedIndex, *days: str) -> None:

@@ -10,13 +10,23 @@ from bot.ids import EVERYONE, OPERATOR, PersonId
 from tests.adapters.web.admin.conftest import ANN, BOB, LETTERS, OpenedSite
 from tests.stored_rows import list_audit_entries
 
-PAGES = ("/admin", "/admin/bucket?b=letters", "/admin/grants", "/admin/admins", "/admin/limits", "/admin/sources")
+PAGES = (
+    "/admin",
+    "/admin/bucket?b=letters",
+    "/admin/retention?b=letters&field=@loaded&days=3",
+    "/admin/grants",
+    "/admin/admins",
+    "/admin/limits",
+    "/admin/sources",
+)
 FORMS = (
     "/admin/grant",
     "/admin/revoke",
     "/admin/admins/add",
     "/admin/admins/remove",
     "/admin/limits",
+    "/admin/retention",
+    "/admin/retention/end",
     "/admin/leave",
 )
 PROXY = {"X-Forwarded-For": "203.0.113.9"}
@@ -48,6 +58,7 @@ async def test_with_a_token_set_the_token_is_asked_for(guarded_site: OpenedSite,
 @pytest.mark.parametrize("path", FORMS)
 async def test_a_form_without_an_own_key_or_from_another_site_changes_nothing(site: OpenedSite, path: str) -> None:
     fields = {"bucket": LETTERS, "subject": EVERYONE, "person": BOB, "person_hour": "1"}
+    fields |= {"b": LETTERS, "field": "@loaded", "days": "3", "version": ""}
     key = await site.form_key()
     for sent, origin in (
         (fields, None),
@@ -62,6 +73,7 @@ async def test_a_form_without_an_own_key_or_from_another_site_changes_nothing(si
     assert [grant.subject for grant in await site.bot.grants.list_grants()] == [f"user:{ANN}"]
     assert [admin.person for admin in await administration.list_admins(OPERATOR)] == [ANN]
     assert await administration.list_limits(OPERATOR) == {}
+    assert await site.bot.document_retention.load_rules() == ()
 
 
 async def test_the_key_of_one_visitors_forms_is_not_taken_from_another(site: OpenedSite) -> None:
