@@ -110,7 +110,7 @@ def _name_first_group(facts: ComputationFacts) -> str:
     group = facts.groups[0]
     sharing = [other for other in facts.groups if (other.value, other.unit) == (group.value, group.unit)]
     values = {
-        "names": join_words([f"**{escape_markdown(other.label)}**" for other in sharing]),
+        "names": join_words([f"**{escape_markdown(_name_of_group(other, facts))}**" for other in sharing]),
         "number": _number_of_group(group, facts),
     }
     if len(sharing) > 1:
@@ -120,8 +120,17 @@ def _name_first_group(facts: ComputationFacts) -> str:
 
 def _name_groups(facts: ComputationFacts) -> str:
     """ " **Acme**, 21; **Globex**, 13.": the groups that are compared or ranked, with their numbers."""
-    named = [f"**{escape_markdown(group.label)}**, {_number_of_group(group, facts)}" for group in facts.groups]
+    named = [
+        f"**{escape_markdown(_name_of_group(group, facts))}**, {_number_of_group(group, facts)}"
+        for group in facts.groups
+    ]
     return f" {'; '.join(named)}."
+
+
+def _name_of_group(group: GroupLine, facts: ComputationFacts) -> str:
+    """ "E005 (Sarah Whitlock)" of a group by a column that refers to employees. Raw text."""
+    name = facts.group_names.get(group.label, "")
+    return f"{group.label} ({name})" if name else group.label
 
 
 def _number_of_group(group: GroupLine, facts: ComputationFacts) -> str:
@@ -138,12 +147,15 @@ def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[Resul
     label, documents = _title_of_group(facts.schema.by_name[answer_form.group.field]), translate_message("Documents")
     function = answer_form.functions[0]
     if function in _COUNTING_FUNCTIONS:
-        columns, rows = (label, documents), tuple((group.label, format_number(group.count)) for group in groups)
+        columns, rows = (
+            (label, documents),
+            tuple((_name_of_group(group, facts), format_number(group.count)) for group in groups),
+        )
     else:
         columns = (label, name_of_function(function), documents)
         rows = tuple(
             (
-                group.label,
+                _name_of_group(group, facts),
                 format_computed_value(function, group.value, group.unit, facts.field),
                 format_number(group.count),
             )

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from agent.compose.choices.document_labels import name_records
 from agent.compose.clarifications import describe_split
-from agent.compose.composed_leg import ComposedLeg, LegComposer
+from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.nouns import InflectedPhrase, format_count
 from agent.compose.phrases.order_words import describe_end_of_order, describe_order
 from agent.compose.phrases.set_description import noun_of, qualifier_of
-from agent.compose.phrases.tables import table_of_records
+from agent.compose.phrases.tables import list_cells, table_of_records
 from agent.compose.phrases.unstated_values import add_unstated_values
 from agent.compose.phrases.values import format_number, format_value
 from agent.compose.phrases.words import escape_markdown, join_by_colon, lowercase_label
@@ -44,6 +44,9 @@ def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
         text += translate_message(" The first {count}, and choices by {label}:", count=shown, label=label)
     elif facts.total > shown:
         text += translate_message(" The first {count}:", count=shown)
+    if facts.row is not None:
+        cells = list_cells(facts.row.lines)
+        return ComposedLeg(sentences=(text, *cells), separator="\n", citations=cite_quotes(facts.quotes))
     caption = translate_message("{count} of {total}", count=shown, total=format_number(facts.total))
     schemas = review.question_context.schemas
     table = table_of_records(

@@ -52,6 +52,7 @@ def _describe_value(fact: FieldValueFact, facts: FieldValuesFacts, marker: int, 
     shown = (
         format_amount(value, fact.currency, field) if isinstance(value, (str, float)) else format_value(value, field)
     )
+    shown += f" ({fact.referred_name})" if fact.referred_name else ""
     line = state_value(field, escape_markdown(title), f"**{escape_markdown(shown)}**")
     if sentence is None or is_part_of_record(sentence.text, review):
         return f"{line} [{marker}]"

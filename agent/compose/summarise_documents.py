@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
 from agent.compose.phrases.nouns import format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
-from agent.compose.phrases.tables import table_of_records
+from agent.compose.phrases.tables import list_cells, table_of_records
 from agent.compose.phrases.words import escape_markdown, format_quotation, join_by_colon
+from agent.evidence.whole_rows import WholeRow
 from agent.forms.summarise_documents import OutlineFacts, SummariesFacts, quotes_of_summary
 from agent.retrieval.quotations import build_citation, quote_beginning_of
 from agent.review.leg_review import LegReview
@@ -18,8 +19,8 @@ _MAX_SENTENCE_CHARACTERS = 300
 
 def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
     """The most informative fields, then the most informative sentences, by heading and page; of a row all cells."""
-    if facts.row_lines:
-        return _compose_row(facts, review)
+    if facts.row is not None:
+        return _compose_row(facts.row, facts, review)
     grid = table_of_records([facts.record], review.leg.search, review.question_context.schemas, caption="")
     known = zip(grid.columns[1:], grid.rows[0][1:], strict=True)
     fields = " · ".join(
@@ -44,14 +45,12 @@ def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
     )
 
 
-def _compose_row(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
-    *cells, last = (f"- {format_quotation(line, _MAX_SENTENCE_CHARACTERS)}" for line in facts.row_lines)
+def _compose_row(row: WholeRow, facts: OutlineFacts, review: LegReview) -> ComposedLeg:
     return ComposedLeg(
         sentences=(
             *_describe_summarised(facts.summarised_count, review),
             f"**{escape_markdown(facts.document.title)}**",
-            *cells,
-            f"{last} [1]",
+            *list_cells(row.lines),
         ),
         separator="\n",
         citations=cite_quotes(facts.quotes),

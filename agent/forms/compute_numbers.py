@@ -1,8 +1,9 @@
 """Numbers over a set of documents: figures, groups, and its share of another set."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agent.english.written_values import written_forms_of
+from agent.evidence.referred_names import NamesByValue, find_referred_names
 from agent.forms.clarifications import (
     ask_which_reading,
     list_candidates,
@@ -13,6 +14,7 @@ from agent.forms.clarifications import (
 from agent.forms.cross_table import decide_cross_table
 from agent.forms.figures import build_group_lines, compute_figures, compute_share
 from agent.forms.form_handler import FormHandler
+from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import ComputedFigure, GroupLine, OutcomeKind
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.quotations import CitedQuote, find_sentence_with_value, quote_beginning_of
@@ -53,6 +55,7 @@ class ComputationFacts(LegFacts):
     support: CitedQuote | None  # from the only document of the set
     has_value_in_text: bool  # the quote of `support` holds the value
     read_values: ReadValueCounts | None = None  # None: given as values, or in too many documents to look at each
+    group_names: NamesByValue = field(default_factory=dict[str, str])  # what the groups refer to, by their labels
 
     @property
     def field(self) -> SchemaField | None:
@@ -103,7 +106,19 @@ async def decide_computation(answer_form: ComputeNumbers, review: LegReview) -> 
     group, second = answer_form.group, answer_form.second_group
     if review.count and group is not None and second is not None:
         return ask_which_reading(review) or await decide_cross_table(answer_form, group, second, review)
-    return await _count_read_values(review, answer_computation(answer_form, review, document))
+    decision = await _name_groups(review, answer_computation(answer_form, review, document))
+    return await _count_read_values(review, decision)
+
+
+async def _name_groups(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
+    """Adds what the documents are called that the values refer to by which the set is grouped."""
+    facts = decision.facts
+    if not isinstance(decision, Enough) or not isinstance(facts, ComputationFacts) or facts.answer_form.group is None:
+        return decision
+    grouped = facts.schema.by_name[facts.answer_form.group.field]
+    pairs = [(grouped, group.label) for group in facts.groups[:SHOWN_DOCUMENTS]]
+    names = await find_referred_names(pairs, review.session, review.question_context.schemas)
+    return replace(decision, facts=replace(facts, group_names=names))
 
 
 async def _count_read_values(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:

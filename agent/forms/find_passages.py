@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agent.evidence.table_rows import holds_counted_cell
+from agent.evidence.whole_rows import MIN_NAMES_OF_ROW, is_rendered_row
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
@@ -52,7 +53,6 @@ from storage.search.conditions import ComparisonCondition, Condition, conjuncts_
 from storage.search.ids import ChunkId
 from storage.search.index import DocumentRecord, KeywordPassageRequest, PassageHit, SemanticPassageRequest
 from storage.search.plan import CheckClaims, FindPassages
-from storage.search.schema import Schema
 
 # Shares of the question's weight that a passage must hold to count as found: together with its title, and of the words
 # that its title lacks. Of 587 questions with and without their company's documents, 98 % are still answered, and 87 %
@@ -66,7 +66,6 @@ _JUDGED_PASSAGES = 5  # the best ones: whether they hold enough of the question
 _MAX_QUOTED_SENTENCES = 3
 _VALUE_ANSWERS = frozenset({AnswerType.DAY, AnswerType.MONEY, AnswerType.NUMBER})
 _MIN_VALUE_SCORE_SHARE = 0.5  # of the best sentence's score, for a sentence that holds a value of the asked kind
-_MIN_RECORD_NAMES = 3  # names of fields before values, from which a passage is a row of a table
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
 _MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
 
@@ -351,16 +350,10 @@ def is_rendered_record(review: LegReview, hit: PassageHit) -> bool:
     return is_rendered_row(hit.text, review.question_context.schemas[hit.bucket])
 
 
-def is_rendered_row(text: str, schema: Schema) -> bool:
-    """Whether the text holds the names of the bucket's fields before their values, as a row of a table is stored."""
-    shown = sum(f"{field.name}: " in text for field in schema.fields)
-    return shown >= _MIN_RECORD_NAMES and 2 * shown >= len(schema.fields)
-
-
 def is_part_of_record(text: str, review: LegReview) -> bool:
     """Whether the text is several values of a row, as it is stored: "id: T-1 course: First Aid outcome: passed"."""
     schemas = [review.question_context.schemas[bucket] for bucket in review.leg.search.buckets]
-    return any(sum(f"{field.name}: " in text for field in schema.fields) >= _MIN_RECORD_NAMES for schema in schemas)
+    return any(sum(f"{field.name}: " in text for field in schema.fields) >= MIN_NAMES_OF_ROW for schema in schemas)
 
 
 def _take_sentences(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.evidence.whole_rows import WholeRow, name_references, read_whole_row
 from agent.forms.clarifications import (
     ask_to_narrow,
     ask_which_reading,
@@ -19,6 +20,7 @@ from agent.refine.candidates import RefinementCandidate
 from agent.refine.facets import FacetSplit
 from agent.refine.refinements import count_requests_for
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
+from agent.retrieval.quotations import CitedQuote
 from agent.retrieval.shown_documents import begins_as_shown, is_shown_list, shown_documents_of
 from agent.review.leg_review import (
     Enough,
@@ -53,6 +55,11 @@ class ListFacts(LegFacts):
     tie_count: int | None  # documents with the same value as the last one listed
     is_by_currency: bool  # holds the first documents of each currency
     split: FacetSplit | None  # the split behind the choices that narrow the list
+    row: WholeRow | None = None  # of a list of one row of a table
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return () if self.row is None else (self.row.quote,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +124,7 @@ async def decide_list(answer_form: ListDocuments, review: LegReview) -> Enough |
         tie_count=None if by_currency else await _count_ties(answer_form, review),
         is_by_currency=bool(by_currency),
         split=split if cells else None,
+        row=await _load_row(records[0], review) if total == 1 and answer_form.order is None else None,
     )
     return Enough(
         result=replace(
@@ -131,6 +139,13 @@ async def decide_list(answer_form: ListDocuments, review: LegReview) -> Enough |
         export_count=count if total > SHOWN_DOCUMENTS else None,
         assumptions=assumptions_of(review),
     )
+
+
+async def _load_row(record: DocumentRecord, review: LegReview) -> WholeRow | None:
+    fetch, schemas = DocumentRequest((record.doc_id,)), review.question_context.schemas
+    documents = (await review.session.ask_index((fetch,)))[fetch]
+    row = read_whole_row(documents[0], schemas[record.bucket]) if documents else None
+    return row and await name_references(row, review.session, schemas, schemas[record.bucket])
 
 
 def _split_list(review: LegReview, total: int) -> tuple[FacetSplit | None, list[RefinementCandidate]]:

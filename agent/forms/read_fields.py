@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent.assumptions import FirstOfSeveral
 from agent.english.written_values import written_forms_of
+from agent.evidence.referred_names import find_referred_names
 from agent.forms.clarifications import ask_which_document, report_nothing_found, wider_reading_candidates
 from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_from_all_text, quote_answer, quotes_only_records, rank_leg_passages
@@ -51,6 +52,7 @@ class FieldValueFact:
     value: FieldValue
     currency: str | None
     sentence: DocumentQuote | None
+    referred_name: str = ""  # what the document is called that the value refers to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +161,7 @@ async def _read_each(
         )
         for document in documents
     ]
-    facts = [fact for fact in facts if fact.values]
+    facts = await _name_referred(review, [fact for fact in facts if fact.values])
     if not facts:
         return report_missing_values(review, records[0], tuple(schema.by_name[name] for name in field_names))
     return Enough(
@@ -225,6 +227,7 @@ async def _read_field_values(
         document=document,
         values=tuple(_find_value(document, schema.by_name[name], sentences) for name in known_names),
     )
+    (facts,) = await _name_referred(review, (facts,))
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
@@ -235,6 +238,19 @@ async def _read_field_values(
         hits=tuple(sort_quoted_first(ranked, facts.quotes)[: review.session.context.limits.reported_hits]),
         assumptions=assumptions_of(review),
     )
+
+
+async def _name_referred(review: LegReview, facts: Sequence[FieldValuesFacts]) -> list[FieldValuesFacts]:
+    """Adds what the documents are called that the values refer to."""
+    pairs = [(value.field, value.value) for fact in facts for value in fact.values]
+    names = await find_referred_names(pairs, review.session, review.question_context.schemas)
+    return [
+        replace(
+            fact,
+            values=tuple(replace(value, referred_name=names.get(str(value.value), "")) for value in fact.values),
+        )
+        for fact in facts
+    ]
 
 
 def report_missing_values(

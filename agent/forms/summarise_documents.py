@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.evidence.whole_rows import WholeRow, read_whole_row
 from agent.forms.clarifications import ask_to_narrow, report_nothing_found
-from agent.forms.find_passages import is_rendered_row
 from agent.forms.form_handler import FormHandler
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.key_sentences import KeySentence, key_sentences_of
 from agent.retrieval.leg_requests import FETCHED_PASSAGES, LegInquiry, LegRequests, hits_by_collector
-from agent.retrieval.quotations import CitedQuote, DocumentQuote, quote_beginning_of
+from agent.retrieval.quotations import CitedQuote, quote_beginning_of
 from agent.review.leg_review import (
     Enough,
     LegClarification,
@@ -27,11 +27,9 @@ from storage.search.documents import Document
 from storage.search.ids import DocId
 from storage.search.index import DocumentRecord, DocumentRequest, RecordPageRequest
 from storage.search.plan import SummariseDocuments
-from storage.search.schema import Schema
 
 _OUTLINE_SENTENCES = 6  # in the summary of one document
 _BRIEF_SENTENCES = 2  # for each of several documents
-_MAX_ROW_CHARACTERS = 4_000  # code points of a row whose cells are all shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +41,12 @@ class OutlineFacts(LegFacts):
     sentences: tuple[KeySentence, ...]
     summarised_count: int  # documents of the set that are summarised
     is_for_question: bool = False  # the sentences are those nearest to the question
-    row_lines: tuple[str, ...] = ()  # of a row of a table: "Branch: Thornby" for each of its cells, as it is written
+    row: WholeRow | None = None  # shown instead of the sentences
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
-        if self.row_lines:
-            return (CitedQuote(document=self.document, quote=_quote_all_of(self.document)),)
+        if self.row is not None:
+            return (self.row.quote,)
         return tuple(CitedQuote(document=self.document, quote=sentence.quote) for sentence in self.sentences)
 
 
@@ -109,32 +107,13 @@ def _summarise(
             document=documents[0],
             sentences=tuple(key_sentences_of(documents[0], _OUTLINE_SENTENCES, topic_words)),
             summarised_count=len(records),
-            row_lines=_lines_of_row(documents[0], review.question_context.schemas[records[0].bucket]),
+            row=read_whole_row(documents[0], review.question_context.schemas[records[0].bucket]),
         )
     summaries = (
         BriefSummary(document=document, sentences=tuple(key_sentences_of(document, _BRIEF_SENTENCES, topic_words)))
         for document in documents
     )
     return SummariesFacts(summaries=tuple(summaries), summarised_count=len(records))
-
-
-def _lines_of_row(document: Document, schema: Schema) -> tuple[str, ...]:
-    """Returns a line for each cell of a row of a table; empty for other documents, and for a very long row."""
-    if not is_rendered_row(document.text, schema) or len(document.text) > _MAX_ROW_CHARACTERS:
-        return ()
-    labels = tuple(f"{field.name}: " for field in schema.fields)
-    cells = list[str]()
-    for line in filter(None, map(str.strip, document.text.splitlines())):
-        if line.startswith(labels) or not cells:
-            cells.append(line)
-        else:
-            cells[-1] += f" {line}"  # a cell of several lines
-    return tuple(cells)
-
-
-def _quote_all_of(document: Document) -> DocumentQuote:
-    page = document.passages[0].page if document.passages else None
-    return DocumentQuote(start=0, end=len(document.text), page=page, text=document.text)
 
 
 def quotes_of_summary(summary: BriefSummary) -> tuple[CitedQuote, ...]:

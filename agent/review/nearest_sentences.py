@@ -34,7 +34,7 @@ async def show_nearest_sentences(
         not isinstance(answer_form, SummariseDocuments)
         or not answer_form.is_for_question
         or not isinstance(facts, OutlineFacts)
-        or facts.row_lines
+        or facts.row is not None
         or not isinstance(decision, Enough)
     ):
         return decision

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from agent.compose.phrases.values import format_money, format_value
-from agent.compose.phrases.words import singular_of
+from agent.compose.phrases.words import format_quotation, singular_of
 from agent.forms.figures import currency_of_value
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import ResultTable
@@ -26,6 +26,7 @@ from storage.search.plan import Search
 from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 
 _MAX_COLUMNS = 4
+_MAX_CELL_CHARACTERS = 300  # code points of a cell of a row that is shown as a whole
 _MAX_FOLDED_TEXTS = 4096
 _WORD = re.compile(r"\w+")
 
@@ -50,6 +51,12 @@ def table_of_records(
     columns = (translate_message("Document"), *(field.label[:1].upper() + field.label[1:] for field in fields))
     rows = tuple((record.title, *(_format_cell(record.values, field, schema) for field in fields)) for record in shown)
     return ResultTable(caption=caption, columns=columns, rows=rows)
+
+
+def list_cells(lines: Sequence[str]) -> tuple[str, ...]:
+    """Returns an item of Markdown for each cell of one row, the last with the marker of the row's citation."""
+    *cells, last = (f"- {format_quotation(line, _MAX_CELL_CHARACTERS)}" for line in lines)
+    return (*cells, f"{last} [1]")
 
 
 def _choose_columns(

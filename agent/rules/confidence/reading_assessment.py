@@ -83,7 +83,7 @@ def _assess_leg(
     tokens = tokenize_question(leg.question, lexicons[buckets[0]].analyser)
     linked = frozenset(list_words_linked_to_fields(leg, tokens, lexicons))
     explained = linked | _explained_words(leg, alternatives, planned) | _words_beside_identifiers(leg, tokens)
-    explained |= _words_for_type_read(leg, lexicons)
+    explained |= _words_for_type_read(leg, lexicons) | _words_for_counted_unit(leg, tokens)
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
     features = ReadingFeatures(
@@ -153,6 +153,13 @@ def _words_for_type_read(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -
     if are_times:
         return _WORDS_FOR_DATES | {"time"}
     return _WORDS_FOR_DATES if types == {FieldType.DATE} else frozenset()
+
+
+def _words_for_counted_unit(leg: Leg, tokens: Sequence[QuestionToken]) -> frozenset[str]:
+    """ "How many *boxes* of the sutures are left": returns the word for what the number that is read counts in."""
+    words = tuple(token.word for token in tokens[:4])
+    is_of_unit = leg.answer_form.reads_values and words[:2] == ("how", "many") and words[3:] == ("of",)
+    return frozenset(words[2:3]) if is_of_unit else frozenset()
 
 
 def _words_beside_identifiers(leg: Leg, tokens: Sequence[QuestionToken]) -> frozenset[str]:

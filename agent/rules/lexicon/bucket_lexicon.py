@@ -64,6 +64,7 @@ _CONJUNCTIONS = frozenset({"or", "and"})
 _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
+_ASKED_PERSON_WEIGHT = 0.8  # of "who" in a list of people; it may also ask for a person of other documents
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _IDENTIFIED_NOUN_WEIGHT = 1.9  # more than a mention of the column that numbers the documents
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
@@ -170,7 +171,8 @@ class BucketLexicon(PhraseMeanings):
                         )
                         yield SpanLink(first=first, last=last, meaning=meaning, weight=weight)
         if tokens and tokens[0].word == "who" and self._contains_people:
-            yield SpanLink(first=0, last=1, meaning=BucketNoun(), weight=_HINT_WEIGHT)
+            weight = _ASKED_PERSON_WEIGHT if self.roles.holds_people else _HINT_WEIGHT
+            yield SpanLink(first=0, last=1, meaning=BucketNoun(), weight=weight)
         if self.roles.holds_people:
             yield from (
                 SpanLink(first=index, last=index + 1, meaning=BucketNoun(), weight=_PEOPLE_WEIGHT)

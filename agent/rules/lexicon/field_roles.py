@@ -25,6 +25,10 @@ _CODE_NOUNS = frozenset("inv invoice ref reference tel telephone phone mobile ex
 _PERSON_ATTRIBUTES = BIRTH_WORDS | frozenset(
     "salary wage pay hired joined department employer gender nationality age position".split()
 )
+_FIRST_NAME_LABELS = frozenset({"first name", "firstname", "forename", "given name", "vorname", "prénom", "nombre"})
+_LAST_NAME_LABELS = frozenset(
+    {"last name", "lastname", "surname", "family name", "nachname", "familienname", "nom", "apellido", "apellidos"}
+)
 _DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
 _SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TIME_UNITS = ("day",)
@@ -92,14 +96,26 @@ class FieldRoles:
 
     @cached_property
     def holds_people(self) -> bool:
-        """Whether the documents are people: they have the names of persons, and a birth date, a salary or the like."""
+        """Whether the documents are people: they have a first and a last name, or the names of persons beside a birth
+        date, a salary or the like.
+        """
+        if self._has_split_names():
+            return True
         named = (
             field
             for field in self._fields
-            if field.type in _NAMING_TYPES and self._is_identifying(field.name) and self._has_person_values(field)
+            if field.type in _NAMING_TYPES
+            and field.name not in self.places
+            and self._is_identifying(field.name)
+            and self._has_person_values(field)
         )
         has_attribute = any(_words_of(field) & _PERSON_ATTRIBUTES for field in self._fields)
         return has_attribute and next(named, None) is not None
+
+    def _has_split_names(self) -> bool:
+        """Whether one column has first names and another last names, and no column says whose they are."""
+        labels = {" ".join(fold_text(field.label).split()) for field in self._fields if field.type in _NAMING_TYPES}
+        return not labels.isdisjoint(_FIRST_NAME_LABELS) and not labels.isdisjoint(_LAST_NAME_LABELS)
 
     @cached_property
     def places(self) -> tuple[FieldName, ...]:

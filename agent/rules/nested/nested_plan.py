@@ -124,7 +124,7 @@ class NestedPlanner:
         asked = find_asked_buckets(readings, self._reader.lexicons)
         best: NestedLeg | None = None
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
-            if asked and split.join.outer not in asked:
+            if (asked and split.join.outer not in asked) or _cuts_value(split, readings[0]):
                 continue
             if names_other_role(split.join, split.inner_text, self._joins, self._reader.lexicons):
                 continue
@@ -475,6 +475,18 @@ def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
     if leg.answer_form.reads_values:
         clause = search.clauses[0]
         yield TakenInnerSet(bucket=clause.bucket, conditions=conjuncts_of(clause.condition))
+
+
+def _cuts_value(split: QuestionSplit, plain: BucketReading) -> bool:
+    """ "*Nathan* Gill's boss": whether the words for the inner set are a part of a name that is known as a whole."""
+    values = (
+        (plain.tokens[link.first].start, plain.tokens[link.last - 1].end)
+        for link in plain.links
+        if isinstance(link.meaning, ValueMatch)
+    )
+    return any(
+        start < split.end and split.start < end and (start < split.start or split.end < end) for start, end in values
+    )
 
 
 def _is_plausible(nested: NestedLeg) -> bool:

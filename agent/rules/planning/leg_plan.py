@@ -28,6 +28,8 @@ from storage.search.conditions import (
     MATCH_ALL,
     TEXT_FIELD,
     TITLE_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
     Condition,
     MissingCondition,
     NotCondition,
@@ -216,8 +218,9 @@ def _value_leg(
 ) -> Leg:
     """Returns a leg for the values of a document named by conditions, or by unlinked words that may be its title."""
     identifiers = [word for word in reading.unlinked_words if is_identifier(word)]
-    title_conditions = [title_condition_for(word) for word in identifiers or find_title_words(reading, lexicon)]
     field_conditions = [condition for condition in reading.conditions if TEXT_FIELD not in fields_of(condition)]
+    title_words = () if _names_row(field_conditions) else find_title_words(reading, lexicon)
+    title_conditions = [title_condition_for(word) for word in identifiers or title_words]
     condition = (
         conjunction_of(*field_conditions, *map(title_condition_for, _names_left_over(reading)))
         if reading.is_exact and field_conditions
@@ -226,6 +229,17 @@ def _value_leg(
     clause = Clause(bucket=reading.bucket, condition=condition, required_terms=reading.unlinked_quotations)
     return Leg(
         id=leg_id, question=question, search=Search(clauses=(clause,), ranking_text=question), answer_form=answer_form
+    )
+
+
+def _names_row(conditions: Sequence[Condition]) -> bool:
+    """ "How many *boxes* of the absorbable sutures": whether several words name a value; no other word is a title."""
+    return any(
+        isinstance(condition, ComparisonCondition)
+        and condition.op is ComparisonOperator.EQ
+        and isinstance(condition.value, str)
+        and len(condition.words.split()) > 1
+        for condition in conditions
     )
 
 

@@ -14,6 +14,7 @@ from agent.english.function_words import (
     HAVE_WORDS,
     LACK_WORDS,
     MISSING_ADJECTIVES,
+    PRESENT_WORDS,
     STOP_WORDS,
     YES_NO_VERBS,
 )
@@ -52,13 +53,24 @@ def build_value_conditions(selection: SpanSelection) -> Iterator[Condition]:
         meaning = link.meaning
         if isinstance(meaning, (ValueMatch, PartialMatch)):
             is_negated = any(index in selection.negated_tokens for index in range(link.first, link.last))
-            groups[meaning.field, meaning.column, is_negated].append(link)
+            if not _repeats_the_present(selection, link, meaning):
+                groups[meaning.field, meaning.column, is_negated].append(link)
             _use_mentions_of_field(selection, link, meaning)
     for (name, column, is_negated), links in groups.items():
         condition = _group_condition(selection, name, column, links, is_negated=is_negated)
         if is_negated and column is None and isinstance(condition, ComparisonCondition):
             condition = _with_called_off(selection, condition, links)
         yield NotCondition(condition) if is_negated else condition
+
+
+def _repeats_the_present(selection: SpanSelection, link: SpanLink, meaning: ValueMatch | PartialMatch) -> bool:
+    """ "On hold *at the moment*": whether the words say when, and another value of the status is named."""
+    return {token.word for token in selection.tokens[link.first : link.last]} <= PRESENT_WORDS and any(
+        isinstance(other.meaning, (ValueMatch, PartialMatch))
+        and other is not link
+        and other.meaning.field == meaning.field
+        for other in selection.links
+    )
 
 
 def _with_called_off(

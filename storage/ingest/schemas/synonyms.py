@@ -59,6 +59,7 @@ _EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
 _PERSON_AND_PLACE_QUESTIONS = (f"who {QUESTION_GAP}", f"whose {QUESTION_GAP}", f"where {QUESTION_GAP}")
 _REMAINDER_WORDS = frozenset({"left", "remaining"})
 _IDENTIFIER_WORDS = frozenset({"number", "code", "id"})
+_OWNED_WORDS = frozenset({"price", "cost"})  # a phrase with one is of the column that is named so, if one is
 _OPPOSITE_QUALIFIERS = {"sales": ("purchase", "purchases"), "sale": ("purchase", "purchases")}
 _TAX_INCLUDED_WORDS = frozenset("incl including inclusive with after plus".split())
 _TAX_EXCLUDED_WORDS = frozenset("excl excluding exclusive ex without before".split())
@@ -342,13 +343,11 @@ class _SynonymAssignment:
         for scores in candidates.values():
             for word, score in scores.items():
                 self._best_scores[_phrase_of(word)] = max(self._best_scores[_phrase_of(word)], score)
-        self._claims = Counter(
-            phrase
-            for scores in candidates.values()
-            for phrase in {
-                _phrase_of(word) for word, score in scores.items() if score == self._best_scores[_phrase_of(word)]
-            }
-        )
+        self._claims = defaultdict[Phrase, set[str]](set)  # the fields that each phrase fits best
+        for name, scores in candidates.items():
+            for word, score in scores.items():
+                if score == self._best_scores[_phrase_of(word)]:
+                    self._claims[_phrase_of(word)].add(name)
 
     def question_phrases_for(self, field: SchemaField) -> tuple[str, ...]:
         """Returns the question phrases of a field; it may share them with other fields, and the question decides."""
@@ -361,12 +360,22 @@ class _SynonymAssignment:
 
     def is_unambiguous(self, word: str, score: int, field: SchemaField) -> bool:
         """Whether the word fits no other field as well as this one, and is the name of none."""
-        return self._claims[_phrase_of(word)] == 1 and self._is_best_name(word, score, field)
+        return len(self._claimants_of(word)) == 1 and self._is_best_name(word, score, field)
 
     def is_shared(self, word: str, score: int, field: SchemaField) -> bool:
         """Whether a few fields fit the word equally well: "phone" in a schema with two telephone numbers."""
-        is_noun = QUESTION_GAP not in word and 1 < self._claims[_phrase_of(word)] <= _MAX_SHARING_FIELDS
+        is_noun = QUESTION_GAP not in word and 1 < len(self._claimants_of(word)) <= _MAX_SHARING_FIELDS
         return is_noun and self._is_best_name(word, score, field)
+
+    def _claimants_of(self, word: str) -> frozenset[str]:
+        """The fields that the word fits best. A list price is no cost, where one column has the one and another the
+        other.
+        """
+        phrase = _phrase_of(word)
+        claimants = frozenset(self._claims[phrase])
+        owned = _OWNED_WORDS.intersection(phrase)
+        owners = frozenset(name for name in claimants if owned.intersection(_phrase_of(name)))
+        return owners or claimants
 
     def _is_best_name(self, word: str, score: int, field: SchemaField) -> bool:
         phrase = _phrase_of(word)
@@ -376,7 +385,8 @@ class _SynonymAssignment:
             _singular_phrase(words_in_name(field.name)),
             _singular_phrase(words_in_name(field.label)),
         )
-        return score == self._best_scores[phrase] and not names_this_field and not names_other_field
+        is_claimant = field.name in self._claimants_of(word)
+        return score == self._best_scores[phrase] and is_claimant and not names_this_field and not names_other_field
 
     def _begins_other_name(self, word: str, field: SchemaField) -> bool:
         """Whether a word begins the name of another field: "team" then means `team_size` rather than a department."""
