@@ -60,6 +60,7 @@ FILLER_WORDS = frozenset(
     interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
     employ employs employing
     else altogether roughly simply ever sort sorted already nearly anywhere somewhere obviously maybe perhaps probably
+    completely entirely wholly totally fully absolutely
     basically counting too around throughout everywhere wherever""".split()
 )
 # Verbs that relate documents to their values. In another position they are ordinary words.

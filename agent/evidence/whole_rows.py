@@ -48,9 +48,13 @@ async def name_references(
     row: WholeRow, session: RetrievalSession, schemas: Mapping[BucketId, Schema], schema: Schema
 ) -> WholeRow:
     """Returns the row with the titles of the documents that its cells refer to: "Rep: E005 (Sarah Whitlock)"."""
-    values = {field: value for field in schema.fields if isinstance(value := row.document.values.get(field.name), str)}
-    names = await find_referred_names(tuple(values.items()), session, schemas)
-    named = {f"{field.name}: {value}": names[value] for field, value in values.items() if value in names}
+    values = [
+        (field, value)
+        for field in schema.fields
+        if isinstance(value := row.document.values.get(field.name), str) and field.reference is not None
+    ]
+    names = await find_referred_names(values, session, schemas)
+    named = {f"{field.name}: {value}": names[value] for field, value in values if value in names}
     return replace(row, lines=tuple(f"{line} ({named[line]})" if line in named else line for line in row.lines))
 
 

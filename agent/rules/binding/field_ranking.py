@@ -10,6 +10,7 @@ from agent.rules.binding.field_fit import (
     has_value_in_years,
     is_far_outside_range,
     is_within_field_range,
+    words_of_field,
 )
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink, ValueMatch
@@ -20,6 +21,7 @@ from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 
 _OUT_OF_RANGE_PENALTY = 3.0  # for a number far outside the range of one field and in the range of another
+_DATE_OF_VALUE_BONUS = 1.0  # for a date that is named after the field of a value in the question
 MAX_MENTION_DISTANCE = 6  # tokens between a literal and a mention that belongs to it
 _ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
@@ -58,6 +60,7 @@ def rank_fields(
                 else 0.0
             )
             + mention_nearness(selection, field, row_field, first, last)
+            + (_DATE_OF_VALUE_BONUS if _is_day_of_value(field, selection) else 0.0)
             + 0.5 * len(label_stems & selection.lexicon.stems_of(row_field or field.name))
             - _repetition_penalty(used_ops_by_field.get(field_key_of(field, row_field), ()), literal)
             - counting_penalty(selection, literal, field, last),
@@ -67,6 +70,16 @@ def rank_fields(
         for field, row_field, score in candidates
     ]
     return sorted(scored_fields, key=lambda scored_field: -scored_field[0])
+
+
+def _is_day_of_value(field: SchemaField, selection: SpanSelection) -> bool:
+    """ "How many were *refused* this year", a value of "Decision": whether the field is "Decision issued"."""
+    valued = (link.meaning.field for link in selection.links if isinstance(link.meaning, (ValueMatch, PartialMatch)))
+    return field.type is FieldType.DATE and any(
+        name in selection.lexicon.schema.by_name
+        and words_of_field(selection.lexicon.get_field(name)) < words_of_field(field)
+        for name in valued
+    )
 
 
 def _lies_in_years_alone(

@@ -121,9 +121,16 @@ def _totals_count_of_documents(index: int, words: Sequence[str], reading: Bucket
 
 
 def is_counted_value(index: int, words: Sequence[str], reading: BucketReading) -> bool:
-    """ "The most *cancelled* trips": whether a value follows "most", which then counts and does not compare."""
+    """ "The most *cancelled* trips", "the most *planning applications*": whether a value or a noun of several words
+    follows "most", which then counts and does not compare.
+    """
     return words[index] in _COUNTING_WORDS and any(
-        link.first == index + 1 and isinstance(link.meaning, (ValueMatch, PartialMatch)) for link in reading.links
+        link.first == index + 1
+        and (
+            isinstance(link.meaning, (ValueMatch, PartialMatch))
+            or (isinstance(link.meaning, BucketNoun) and link.last > link.first + 1)
+        )
+        for link in reading.links
     )
 
 

@@ -101,16 +101,20 @@ class FieldRoles:
         """
         if self._has_split_names():
             return True
-        named = (
+        names = (
             field
             for field in self._fields
-            if field.type in _NAMING_TYPES
-            and field.name not in self.places
-            and self._is_identifying(field.name)
-            and self._has_person_values(field)
+            if field.type in _NAMING_TYPES and self._is_identifying(field.name) and not self._has_codes(field)
         )
-        has_attribute = any(_words_of(field) & _PERSON_ATTRIBUTES for field in self._fields)
-        return has_attribute and next(named, None) is not None
+        own_name = next(names, None)  # a contact behind the name of a firm is not what the row is
+        if own_name is None or own_name.name in self.places or not self._has_person_values(own_name):
+            return False
+        return any(_words_of(field) & _PERSON_ATTRIBUTES for field in self._fields)
+
+    def _has_codes(self, field: SchemaField) -> bool:
+        """Whether most values hold a digit, as numbers of employees do."""
+        values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]
+        return 2 * sum(any(map(str.isdigit, value)) for value in values) > len(values)
 
     def _has_split_names(self) -> bool:
         """Whether one column has first names and another last names, and no column says whose they are."""

@@ -109,6 +109,12 @@ _STANDING = re.compile(
 _AT_PRESENT = re.compile(
     r"\b(?:right\s+now|at\s+the\s+moment|at\s+present|at\s+this\s+moment|as\s+of\s+today|these\s+days)\b", re.IGNORECASE
 )
+# "That still have to be paid": as long as what takes its place, or longer
+_STILL_TO_BE = re.compile(
+    r"\bstill\s+(?:have|has|need|needs)\s+to\s+be\b|\b(?:are|is)\s+still\s+to\s+be\b"
+    r"|\b(?:have|has)\s+(?:yet|still)\s+to\s+be\b",
+    re.IGNORECASE,
+)
 _DETERMINERS = frozenset("the all every each any a an my our your those these some everything".split())
 _HOLDER = re.compile(
     r"(?:(?:a|an|one)\s+)(?:[a-z]+\s+){0,2}?(?P<noun>[a-z]+)\s+(?:of|with|containing|showing|listing|that\s+(?:has|shows|lists))\s+",
@@ -135,6 +141,7 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
     question = _INTENTION_BEHIND.sub(_blank_after_mark, question)
     question = _STANDING.sub(lambda match: "now".ljust(len(match[0])), question)
     question = _AT_PRESENT.sub(lambda match: "currently".ljust(len(match[0])), question)
+    question = _STILL_TO_BE.sub(lambda match: "have not been".ljust(len(match[0])), question)
     shortened = shorten_question_leads(question)
     text = _ASKING_FRAME.sub(_blank_asking_frame, shortened)
     text = _invert_indirect_question(text, shortened)
