@@ -10,18 +10,18 @@ from agent.rules.binding.field_fit import (
     has_value_in_years,
     is_far_outside_range,
     is_within_field_range,
-    words_of_field,
 )
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection, has_known_unit
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonOperator
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 
 _OUT_OF_RANGE_PENALTY = 3.0  # for a number far outside the range of one field and in the range of another
-_DATE_OF_VALUE_BONUS = 1.0  # for a date that is named after the field of a value in the question
+_DATE_OF_VALUE_BONUS = 2.0  # for a date that is named after the field of a value in the question
 MAX_MENTION_DISTANCE = 6  # tokens between a literal and a mention that belongs to it
 _ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
@@ -77,9 +77,13 @@ def _is_day_of_value(field: SchemaField, selection: SpanSelection) -> bool:
     valued = (link.meaning.field for link in selection.links if isinstance(link.meaning, (ValueMatch, PartialMatch)))
     return field.type is FieldType.DATE and any(
         name in selection.lexicon.schema.by_name
-        and words_of_field(selection.lexicon.get_field(name)) < words_of_field(field)
+        and _label_words_of(selection.lexicon.get_field(name)) < _label_words_of(field)
         for name in valued
     )
+
+
+def _label_words_of(field: SchemaField) -> frozenset[str]:
+    return frozenset(fold_text(field.label).split())
 
 
 def _lies_in_years_alone(

@@ -47,6 +47,7 @@ from storage.text.identifiers import find_identifiers
 
 _WORDS_BEFORE_ASKED_WORD = frozenset({"many", "which", "what", "whose"})
 _TOTAL_WORDS = frozenset("total totals sum altogether average avg median overall combined".split())
+_DIFFERENCE_WORDS = frozenset({"difference", "differ", "differs"})  # no figure of one set is a difference
 _SPAN_OF_TIME = re.compile(
     r"(?<![\w.,])(?P<sign>[-−]?)(?P<number>\d+)\s+(?:days?|weeks?|months?|years?)\b(?!\s+(?:old|of)\b)", re.IGNORECASE
 )
@@ -233,6 +234,8 @@ def _misses_operation(
         and token.stem not in stems
     )
     if not is_ordered and any(superlatives):
+        return True
+    if not _DIFFERENCE_WORDS.isdisjoint(set(words) - condition_words - linked):
         return True
     nouns = frozenset[str]().union(*(lexicons[b].noun_stems for b in leg.search.buckets if b in lexicons))
     counts_documents = form.is_document_count and any(token.stem in nouns for token in tokens)

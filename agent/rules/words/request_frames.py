@@ -109,6 +109,9 @@ _STANDING = re.compile(
 _AT_PRESENT = re.compile(
     r"\b(?:right\s+now|at\s+the\s+moment|at\s+present|at\s+this\s+moment|as\s+of\s+today|these\s+days)\b", re.IGNORECASE
 )
+# "How far are we with the roof": as long as what takes its place, or longer
+_WHERE_IT_STANDS = re.compile(r"\b(?:where|how\s+far)\s+(?:are\s+we|do\s+we\s+stand)\s+with\b", re.IGNORECASE)
+_DIRECTLY = re.compile(r"(?<=\breport)\s+directly(?=\s+to\b)|(?<=\breports)\s+directly(?=\s+to\b)", re.IGNORECASE)
 # "That still have to be paid": as long as what takes its place, or longer
 _STILL_TO_BE = re.compile(
     r"\bstill\s+(?:have|has|need|needs)\s+to\s+be\b|\b(?:are|is)\s+still\s+to\s+be\b"
@@ -141,6 +144,8 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
     question = _INTENTION_BEHIND.sub(_blank_after_mark, question)
     question = _STANDING.sub(lambda match: "now".ljust(len(match[0])), question)
     question = _AT_PRESENT.sub(lambda match: "currently".ljust(len(match[0])), question)
+    question = _WHERE_IT_STANDS.sub(lambda match: "what status has".ljust(len(match[0])), question)
+    question = _DIRECTLY.sub(lambda match: " " * len(match[0]), question)
     question = _STILL_TO_BE.sub(lambda match: "have not been".ljust(len(match[0])), question)
     shortened = shorten_question_leads(question)
     text = _ASKING_FRAME.sub(_blank_asking_frame, shortened)

@@ -44,7 +44,7 @@ _ITEMS_SCHEMA = Schema(
     synonyms=("item", "items", "product", "products"),
     fields=(
         _category("Description"),
-        SchemaField(name=FieldName("QtyOnHand"), type=FieldType.NUMBER, synonyms=("left", "how many … left")),
+        SchemaField(name=FieldName("QtyOnHand"), type=FieldType.NUMBER, synonyms=("left", "in stock", "how many … left", "how many … have")),
         _category("Bin", "where … find"),
     ),
 )
@@ -156,7 +156,7 @@ async def test_name_of_an_unreadable_document_stays_unknown(tmp_path: Path) -> N
     ("question", "value"),
     [
         ("How many boxes of the absorbable sutures have we got left?", "112"),
-        ("where in the cellar do I find the mint prophy paste?", "A-07"),
+        ("where among the boxes do I find the mint prophy paste?", "A-07"),
     ],
 )
 async def test_other_words_beside_the_name_of_a_row_are_no_title(
