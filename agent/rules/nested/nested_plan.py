@@ -144,6 +144,8 @@ class NestedPlanner:
                 break
         if best is None:
             return None
+        if best.split.join.is_within_bucket and plain.answer_form.reads_values and not self._asks_who_refers(question):
+            return None  # "who is her boss": the value, which is named after the document that it refers to
         if best.unexplained_count < plain_count:
             return best
         names_both = best.split.needs_noun and best.reading.has_noun and not readings[0].has_noun

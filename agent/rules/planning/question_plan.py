@@ -32,6 +32,7 @@ from agent.rules.planning.spelling import add_spelling_correction
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.overview_questions import normalize_summary_request
+from storage.search.conditions import semi_joins_in
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import AggregateFunction, Leg, LegCombination, Plan
 
@@ -187,7 +188,7 @@ def _plan_best_leg(
     readings = put_own_documents_first(settled, reader.lexicons)
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
     composed = plan_phrase(leg_id, question, leg, readings, reader)
-    if composed is not None:
+    if composed is not None and not (alternatives.is_understood and _leads_to_own_bucket(leg, composed.leg)):
         return composed.leg, composed.alternatives, composed.assumptions
 
     def plan_outer_leg(leg_id: LegId, text: str, readings: Sequence[BucketReading]) -> tuple[Leg, LegAlternatives]:
@@ -197,6 +198,15 @@ def _plan_best_leg(
     if nested is not None:
         return nested.leg, nested.alternatives, nested.assumptions
     return leg, alternatives, assumptions_of_leg(leg, readings, reader.lexicons)
+
+
+def _leads_to_own_bucket(plain: Leg, composed: Leg) -> bool:
+    """ "Who is Ida Berg's boss": whether the row that a value refers to would be listed, and not the value read."""
+    if not (plain.answer_form.reads_values and composed.answer_form.lists_documents):
+        return False
+    return composed.search.buckets == plain.search.buckets and all(
+        join.bucket == clause.bucket for clause in composed.search.clauses for join in semi_joins_in(clause.condition)
+    )
 
 
 def _plan_leg_with_corrections(
