@@ -7,18 +7,18 @@ ARG PYTHON_IMAGE=python:3.13-slim-trixie
 
 FROM ${PYTHON_IMAGE} AS build
 # uv from PyPI, for x86-64 and ARM: nothing else is installed than what these hashes and those of uv.lock allow.
-RUN printf '%s\n' 'uv==0.13.9 \' \
-      '--hash=sha256:d7f459fe4fd247d830351c75686d3996ace3c6f3f728eb0e85a30b7ada0cef19 \' \
-      '--hash=sha256:5435c5ce14a56431208ca0996416d310f1598e8c2c8ba707688985a16bb82dbe' > /tmp/uv.txt \
+RUN printf '%s ' uv==0.13.9 \
+      --hash=sha256:d7f459fe4fd247d830351c75686d3996ace3c6f3f728eb0e85a30b7ada0cef19 \
+      --hash=sha256:5435c5ce14a56431208ca0996416d310f1598e8c2c8ba707688985a16bb82dbe > /tmp/uv.txt \
  && pip install --no-cache-dir --require-hashes --no-deps -r /tmp/uv.txt
 ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_NO_CACHE=1 UV_PROJECT_ENVIRONMENT=/opt/parley
 WORKDIR /src
 COPY pyproject.toml uv.lock ./
 RUN uv sync --frozen --no-default-groups --no-install-project
 COPY . .
-RUN uv sync --frozen --no-default-groups --no-editable
 # What the image contains: docker run --rm --entrypoint cat parley /opt/parley/parley.cdx.json
-RUN uv export --frozen --no-default-groups --preview-features sbom-export --format cyclonedx1.5 --quiet \
+RUN uv sync --frozen --no-default-groups --no-editable \
+ && uv export --frozen --no-default-groups --preview-features sbom-export --format cyclonedx1.5 --quiet \
     --output-file /opt/parley/parley.cdx.json
 
 FROM ${PYTHON_IMAGE}
@@ -35,6 +35,6 @@ VOLUME /home/parley/data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/healthz', timeout=3)"]
+  CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + os.environ.get('PARLEY_PORT', '8080') + '/healthz', timeout=3)"]
 ENTRYPOINT ["parley"]
 CMD ["serve"]

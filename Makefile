@@ -10,8 +10,8 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test playground pictures check format-check lint-check types layers format docs bench bench-peers faults fuzz \
-  attack audit sbom clean
+.PHONY: help setup demo serve test playground pictures image check format-check lint-check types layers format docs \
+  bench bench-peers faults fuzz attack audit sbom clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test    all tests, with the real servers that can be had here"
 	@echo "make pictures    draws the pictures of the admin page and of Slack's Home tab; it needs Chromium"
 	@echo "make playground  the tests in the Microsoft 365 Agents Playground alone; they need node, npm and Chromium"
+	@echo "make image   build the container image and run it; BASE=debootstrap where no registry can be reached"
 	@echo "make check   format, lint, types, layers, documentation, tests"
 	@echo "make format  put the code into shape"
 	@echo "make docs    build the documentation site in build/site; a broken link is an error"
@@ -61,9 +62,15 @@ test: setup
 playground: setup
 	$(BIN)/python -m pytest -n 0 tests/playground $(ARGS)
 
-# The pictures of docs/admin.md and of Slack's Home tab; ARGS=FOLDER draws them elsewhere. A person looks at them.
+# The pictures of docs/admin.md and of Slack's Home tab; ARGS="--all build/pictures" draws all pages, modals and cards.
+# A person looks at them.
 pictures: setup
 	$(BIN)/python -m tests.pictures.draw $(ARGS)
+
+# The base image of the Dockerfile, or BASE=debootstrap: one of Debian's packages in its place (docs/operations.md).
+BASE ?= docker.io/library/$(shell sed -n 's/^ARG PYTHON_IMAGE=//p' Dockerfile)
+image: setup
+	PARLEY_TEST_IMAGE=$(BASE) $(BIN)/python -m pytest -n 0 -s tests/image $(ARGS)
 
 check: format-check lint-check types layers docs audit test
 
