@@ -5,7 +5,7 @@ from typing import Final, assert_never
 
 from bot.ids import PersonId, Subject
 from bot.person_links import PersonLinks, fold_email
-from bot.surface.directory import Directory
+from bot.surface.directory import Directory, PersonProfile
 from bot.surface.inbound import Audience, ChannelAudience, Inbound, OperatorAudience, PrivateAudience
 from bot.surface.surface_registry import SurfaceRegistry
 from storage.search.subjects import email_subject_for
@@ -20,6 +20,11 @@ class ProductDirectories:
     def __init__(self, surfaces: SurfaceRegistry, links: PersonLinks | None = None) -> None:
         """A product's surface has the product's name: `slack` or `teams`, the first part of a person's id."""
         self._surfaces, self._links = surfaces, links
+
+    async def load_person_profile(self, person: PersonId) -> PersonProfile | None:
+        """None where the product cannot say, and for people of no product."""
+        directory = self._directory_of_person(person)
+        return None if directory is None else await directory.load_person_profile(person)
 
     async def refresh_audience(self, audience: Audience) -> Audience:
         """The stored audience with its present status and readers."""
@@ -47,8 +52,7 @@ class ProductDirectories:
 
     async def refresh_inbound(self, inbound: Inbound) -> Inbound:
         """The inbound with its present audience, and with its person's profile."""
-        directory = self._directory_of_person(inbound.person)
-        profile = None if directory is None else await directory.load_person_profile(inbound.person)
+        profile = await self.load_person_profile(inbound.person)
         refreshed = replace(inbound, audience=await self.refresh_audience(inbound.audience))
         if profile is None:
             return refreshed

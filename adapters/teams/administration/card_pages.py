@@ -31,12 +31,13 @@ from adapters.teams.administration.people_cards import (
 )
 from adapters.teams.administration.report_card import REPORT_DAYS_SHOWN, report_card
 from adapters.teams.administration.saved_search_cards import saved_searches_card
-from adapters.teams.administration.subject_names import ProfileSource, load_subject_names
+from adapters.teams.administration.subject_names import load_subject_names
 from adapters.teams.administration.submissions import AdminSubmission
 from adapters.teams.administration.viewers import CardViewer
 from adapters.teams.payloads.json_values import JsonObject
 from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminEntry, AdminOperations, BucketOverview
+from bot.admin.person_names import ProfileSource
 from bot.admin.sentences import opaque_key_of
 from bot.conversation.personal_history import PersonalHistory
 from bot.ids import Subject

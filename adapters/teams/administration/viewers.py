@@ -6,8 +6,8 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from adapters.teams.addresses import TeamsAddress
-from adapters.teams.administration.subject_names import ProfileSource
 from adapters.teams.events.received_activity import ReceivedActivity
+from bot.admin.person_names import ProfileSource
 from bot.ids import PersonId
 
 

@@ -1,12 +1,12 @@
 """Who may do what: the pages of grants, admins and limits, and the forms that change them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aiohttp import web
 
 from adapters.web.admin.bucket_pages import bucket_page
 from adapters.web.admin.grant_pages import grants_page
-from adapters.web.admin.layout import PageContext, address_of
+from adapters.web.admin.layout import PageContext, address_of, person_of_subject
 from adapters.web.admin.limit_pages import SHOWN_PREFIX, limits_page
 from adapters.web.admin.people_pages import admins_page
 from adapters.web.admin.responses import (
@@ -15,6 +15,7 @@ from adapters.web.admin.responses import (
     context_of,
     html_response,
     redirect_to,
+    with_names,
 )
 from adapters.web.admin.visitors import AdminVisitor
 from bot.access.subjects import parse_person, parse_subject
@@ -22,10 +23,11 @@ from bot.admin.admin_page.bucket_status import InstallationStatus
 from bot.admin.admin_page.grant_counts import GrantCounter
 from bot.admin.admin_page.limit_status import LimitStatuses
 from bot.admin.admin_page.retention_edits import RetentionEdits
-from bot.admin.administration import AdminOperations, QuestionLimit
+from bot.admin.administration import AdminOperations, BucketOverview, QuestionLimit
+from bot.admin.person_names import ProfileSource
 from bot.admin.sentences import LIMIT_INVALID, parse_limit
 from bot.errors import AdminRefused, BotError, ConcurrentChange, InvalidSubject, MissingBucket, NotAdmin
-from bot.ids import BucketId
+from bot.ids import BucketId, PersonId
 
 
 class AccessHandlers:
@@ -39,8 +41,9 @@ class AccessHandlers:
         grant_counter: GrantCounter,
         limits: LimitStatuses,
         retention: RetentionEdits,
+        profiles: ProfileSource,
     ) -> None:
-        self._administration, self._status = administration, status
+        self._administration, self._status, self._profiles = administration, status, profiles
         self._grant_counter, self._limits, self._retention = grant_counter, limits, retention
 
     # -- grants
@@ -90,12 +93,19 @@ class AccessHandlers:
         counts = await self._grant_counter.count_documents([loaded.overview])
         parts = loaded.parts if loaded.is_readable else ()
         kept = [await self._retention.load_bucket(part.id, person) for part in parts]
+        context = await self._with_names_of_grants(context, [loaded.overview])
         return html_response(bucket_page(context, loaded, counts, groups, kept), status)
 
     async def _render_grants(self, context: PageContext, status: int) -> web.Response:
         buckets = await self._administration.list_buckets(context.visitor.person)
         counts, groups = await self._grant_counter.count_documents(buckets), await self._load_group_ids(context.visitor)
+        context = await self._with_names_of_grants(context, buckets)
         return html_response(grants_page(context, buckets, counts, groups), status)
+
+    async def _with_names_of_grants(self, context: PageContext, buckets: Sequence[BucketOverview]) -> PageContext:
+        grants = [grant for bucket in buckets for grant in bucket.grants]
+        persons = [person_of_subject(grant.subject) for grant in grants if grant.subject.startswith("user:")]
+        return await with_names(context, [*persons, *(PersonId(grant.granted_by) for grant in grants)], self._profiles)
 
     async def _load_group_ids(self, visitor: AdminVisitor) -> list[str]:
         return [group.id for group in await self._administration.list_groups(visitor.person)]
@@ -132,6 +142,8 @@ class AccessHandlers:
 
     async def _render_admins(self, context: PageContext, status: int, typed: str = "") -> web.Response:
         admins = await self._administration.list_admins(context.visitor.person)
+        persons = [person for admin in admins for person in (admin.person, admin.added_by) if person is not None]
+        context = await with_names(context, persons, self._profiles)
         return html_response(admins_page(context, admins, typed), status)
 
     # -- limits

@@ -52,7 +52,7 @@ def documents_page(context: PageContext, listing: DocumentListing, words: str, c
         context,
         f"Documents of {listing.title}",
         _search_form(listing.bucket, words),
-        table if rows else html_element("p", "No document that you may see is here."),
+        table if rows else html_element("p", _nothing_text(words)),
         *([html_element("nav", *pages, class_="pages", aria_label="Pages of documents")] if pages else []),
         trail=_trail_to(listing.bucket, listing.title),
     )
@@ -68,7 +68,8 @@ def document_page(context: PageContext, document: ShownDocument, part: int, deci
     for number, value in enumerate(document.values):
         decide = [] if value.name in has_form else _decide_html(context, document, value, decided_by_field, number)
         has_form.add(value.name)
-        values.append(_value_html(document, number, value, part, decided_by_field.get(value.name), decide))
+        decided = decided_by_field.get(value.name)
+        values.append(_value_html(context, document, number, value, part, decided, decide))
     return admin_page(
         context,
         document.title or document.doc_id,
@@ -113,6 +114,11 @@ def _caption_of(listing: DocumentListing, words: str) -> str:
     return f"{found}{mention}" if shown == listing.count else f"{found}{mention}, {shown:,} on this page"
 
 
+def _nothing_text(words: str) -> str:
+    mention = f" mentions “{words}”" if words else " is here"
+    return f"No document that you may see{mention}."
+
+
 def _search_form(bucket: str, words: str) -> SafeHtml:
     return html_element(
         "form",
@@ -148,6 +154,7 @@ def _near_numbers(part: int, part_count: int) -> list[int]:
 
 
 def _value_html(
+    context: PageContext,
     document: ShownDocument,
     number: int,
     value: ShownValue,
@@ -158,7 +165,7 @@ def _value_html(
     certainty = value.certainty
     confidence = "" if value.confidence is None else f" {value.confidence:.2f}"
     tag = html_element("span", certainty + confidence, class_=f"tag {_CERTAINTY_CLASSES[certainty]}")
-    details: list[str] = [tag if decided is None else decision_html(decided)]
+    details: list[str] = [tag if decided is None else decision_html(context, decided)]
     if value.start is not None:
         there = value.start // TEXT_CHARACTERS
         anchor = f"#e{number}"
@@ -216,7 +223,7 @@ def _missing_field_html(
     return html_element(
         "li",
         html_element("span", field.label, class_="field-name"),
-        *([html_element("span", decision_html(decided), class_="details")] if decided else []),
+        *([html_element("span", decision_html(context, decided), class_="details")] if decided else []),
         *([html_element("div", *decide, class_="decide")] if decide else []),
     )
 

@@ -26,6 +26,7 @@ from adapters.web.admin.responses import (
     html_response,
     redirect_to,
     refusal_response,
+    with_names,
 )
 from adapters.web.admin.retention.retention_handlers import RetentionHandlers
 from adapters.web.admin.review_pages import review_page
@@ -45,6 +46,7 @@ from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema
 from bot.admin.admin_page.source_status import SourceAdministration
 from bot.admin.admin_page.usage import REPORT_DAYS, pictures_of_report
 from bot.admin.admin_page.value_decisions import ValueDecisions
+from bot.admin.person_names import load_person_names
 from bot.application import Application
 from bot.errors import (
     AdminLinkRefused,
@@ -62,6 +64,7 @@ from bot.errors import (
 )
 from bot.http.connections import protect_connection
 from bot.http.request_body import read_form
+from bot.ids import OPERATOR, PersonId
 from bot.pictures.picture_look import PAGE_LOOKS
 from bot.pictures.rendering import render_picture
 
@@ -104,8 +107,9 @@ class AdminSite:
             grant_counter=GrantCounter(tenant=settings.tenant, index=bot.index),
             limits=LimitStatuses(administration=bot.administration, database=bot.database, settings=settings),
             retention=bot.retention_edits,
+            profiles=bot.directories,
         )
-        self._retention = RetentionHandlers(bot.retention_edits)
+        self._retention, self._profiles = RetentionHandlers(bot.retention_edits), bot.directories
         self._contents, self._reports, self._schemas = bot.granted_contents, bot.admin_reports, bot.schema_edits
         self._decisions = ValueDecisions(
             contents=self._contents,
@@ -197,11 +201,13 @@ class AdminSite:
         if document is None:
             return refusal_response("There is no such document here, or you may not see it.", 404)
         decisions = await self._decisions.list_of_document(bucket, doc_id, person)
+        context = await with_names(context, [decided.decided_by for decided in decisions], self._profiles)
         return html_response(document_page(context, document, _part_of(part, document), decisions), status)
 
     async def _render_review(self, context: PageContext, bucket: str, status: int) -> web.Response:
         reviewed = await self._contents.review_values(bucket, context.visitor.person)
         decisions = await self._decisions.list_newest(bucket, context.visitor.person)
+        context = await with_names(context, [decided.decided_by for decided in decisions], self._profiles)
         return html_response(review_page(context, reviewed, decisions), status)
 
     # -- usage and synonyms
@@ -332,9 +338,14 @@ class AdminSite:
             if not await self._administration.is_admin(visitor.person):
                 return refusal_response(_NO_ADMIN_SENTENCE, 403)
             protect_connection(request)
-            return await _answer_or_refuse(handler(request, visitor))
+            named = replace(visitor, name=await self._load_name(visitor.person))
+            return await _answer_or_refuse(handler(request, named))
 
         return serve_visitor
+
+    async def _load_name(self, person: PersonId) -> str:
+        """The name that a chat product tells; empty for the operator, and where none does."""
+        return "" if person == OPERATOR else (await load_person_names([person], self._profiles)).get(person, "")
 
     def _take_form(self, handler: FormHandler) -> RequestHandler:
         async def check_form(request: web.Request, visitor: AdminVisitor) -> web.Response:
@@ -356,7 +367,8 @@ class AdminSite:
             person = await self._entrance.find_link_person(request.match_info["signed"])
         except AdminLinkRefused as exc:
             return refusal_response(str(exc), exc.status)
-        sentence = html_element("p", f"This link lets {person} in, once.")
+        name = await self._load_name(person)
+        sentence = html_element("p", f"This link lets {f'{name} ({person})' if name else person} in, once.")
         button = html_element("button", "Open the admin page", type="submit", class_="main", autofocus=True)
         return html_response(plain_page("Parley admin", sentence, html_element("form", button, method="post")))
 

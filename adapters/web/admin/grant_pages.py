@@ -7,12 +7,13 @@ from adapters.web.admin.layout import (
     admin_page,
     count_text,
     link_html,
+    person_html,
     post_form,
     section_html,
+    subject_html,
     table_html,
     time_html,
 )
-from adapters.web.admin.value_forms import name_person
 from adapters.web.html import SafeHtml, html_element, join_html
 from bot.admin.admin_page.grant_counts import GrantCounts
 from bot.admin.administration import BucketOverview, Grant
@@ -45,7 +46,7 @@ def grants_page(
         context,
         "Grants",
         table_html(count_text(len(rows), "grant"), columns, rows, numeric=frozenset({2})) if rows else nobody,
-        *([section_html("What each may see", _subjects_table(buckets, counts))] if rows else []),
+        *([section_html("What each may see", _subjects_table(context, buckets, counts))] if rows else []),
         *([_grant_form(context, existing, group_ids)] if existing else []),
     )
 
@@ -60,14 +61,14 @@ def bucket_grants_html(
     return join_html(grants if rows else html_element("p", NO_GRANTS), *form)
 
 
-def _subjects_table(buckets: Sequence[BucketOverview], counts: GrantCounts) -> SafeHtml:
+def _subjects_table(context: PageContext, buckets: Sequence[BucketOverview], counts: GrantCounts) -> SafeHtml:
     """Returns a line for each subject, with the documents that all of its grants open."""
     titles: dict[Subject, list[str]] = {}
     for bucket in buckets:
         for grant in bucket.grants:
             titles.setdefault(grant.subject, []).append(bucket.title)
     rows = [
-        (_subject_html(subject), ", ".join(titles[subject]), _count_or_dash(counts.by_subject.get(subject)))
+        (subject_html(context, subject), ", ".join(titles[subject]), _count_or_dash(counts.by_subject.get(subject)))
         for subject in sorted(titles)
     ]
     columns = ("Who", "Buckets", "Documents")
@@ -89,12 +90,6 @@ def _count_or_dash(count: int | None) -> str:
     return "–" if count is None else f"{count:,}"
 
 
-def _subject_html(subject: Subject, *notes: str) -> SafeHtml:
-    name = name_subject(subject)
-    ids = [subject] if name != subject else []
-    return join_html(name, *(html_element("small", note) for note in (*ids, *notes)))
-
-
 def _cells_of_grant(context: PageContext, bucket: BucketOverview, grant: Grant, counts: GrantCounts) -> tuple[str, ...]:
     label = f"Revoke {grant.bucket} from {name_subject(grant.subject)}"
     button = html_element("button", "Revoke", type="submit", aria_label=label)
@@ -109,10 +104,10 @@ def _cells_of_grant(context: PageContext, bucket: BucketOverview, grant: Grant, 
     )
     revoke = html_element("details", html_element("summary", "Revoke…"), form, class_="confirm")
     return (
-        _subject_html(grant.subject, *([EXTERNAL_NOTE] if grant.include_external else [])),
+        subject_html(context, grant.subject, *([EXTERNAL_NOTE] if grant.include_external else [])),
         _documents_text_of(bucket, grant, counts),
         time_html(grant.granted_at, ""),
-        name_person(PersonId(grant.granted_by)),
+        person_html(context, PersonId(grant.granted_by)),
         revoke,
     )
 

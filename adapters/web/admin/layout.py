@@ -1,15 +1,15 @@
 """The frame of an admin page, and the elements that all of its pages use. All text is escaped by `html_element`."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlencode
 
 from adapters.web.admin.visitors import FORM_KEY_FIELD, AdminVisitor
 from adapters.web.html import SafeHtml, html_element, join_html
-from bot.admin.sentences import OPERATOR_NAME
-from bot.ids import OPERATOR
+from bot.admin.sentences import OPERATOR_NAME, name_subject
+from bot.ids import OPERATOR, PersonId, Subject
 
 MAIN_PATHS: Final = {
     "/admin": "Buckets",
@@ -24,12 +24,16 @@ _STYLE_SHEETS: Final = ("/chat/chat.css", "/admin/admin.css")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContext:
-    """Whose page it is, where it is in the navigation, and what is said at its top: of a change, or of a refusal."""
+    """Whose page it is, where it is in the navigation, and what is said at its top: of a change, or of a refusal.
+
+    `names`: of the people on the page, as far as chat products tell them.
+    """
 
     visitor: AdminVisitor
     path: str
     done: str = ""
     problem: str = ""
+    names: Mapping[PersonId, str] = field(default_factory=dict[PersonId, str])
 
 
 def address_of(path: str, **parameters: str) -> str:
@@ -122,6 +126,30 @@ def time_html(time: datetime | None, absent: str) -> SafeHtml:
     return html_element("time", f"{utc_time:%d %b %Y, %H:%M} UTC", datetime=utc_time.isoformat())
 
 
+def name_person(context: PageContext, person: PersonId) -> str:
+    """Returns the person's name; the id where no product tells a name."""
+    return OPERATOR_NAME if person == OPERATOR else context.names.get(person, person)
+
+
+def person_html(context: PageContext, person: PersonId) -> SafeHtml:
+    """Returns the person's name with the id below it."""
+    name = name_person(context, person)
+    ids = [] if person in (name, OPERATOR) else [html_element("small", person)]
+    return join_html(name, *ids)
+
+
+def subject_html(context: PageContext, subject: Subject, *notes: str) -> SafeHtml:
+    """Returns who a grant is for by name, with the id and the notes below."""
+    name = context.names.get(person_of_subject(subject)) or name_subject(subject)
+    ids = [] if subject.endswith(name) else [subject]
+    return join_html(name, *(html_element("small", note) for note in (*ids, *notes)))
+
+
+def person_of_subject(subject: Subject) -> PersonId:
+    """Returns the person that a grant is for; something that is nobody for other grants."""
+    return PersonId(subject.removeprefix("user:"))
+
+
 def count_text(count: int, noun: str) -> str:
     """ "1 document", "1,042 documents"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
@@ -133,14 +161,14 @@ def _header_html(context: PageContext) -> SafeHtml:
         html_element("a", label, href=path, aria_current="page" if path == context.path else None)
         for path, label in MAIN_PATHS.items()
     ]
-    name = OPERATOR_NAME if visitor.person == OPERATOR else visitor.person
+    name = OPERATOR_NAME if visitor.person == OPERATOR else visitor.name or visitor.person
     leave = post_form(visitor, "/admin/leave", html_element("button", "Leave", type="submit"), class_="leave")
     icon = html_element("img", src="/chat/icon.svg", alt="", width="22", height="22")
     return html_element(
         "header",
         html_element("p", html_element("a", icon, "Parley admin", href="/admin"), class_="name"),
         html_element("nav", *links, aria_label="Administration"),
-        html_element("p", name, class_="speaker", title=name),
+        html_element("p", name, class_="speaker", title=name if visitor.person == OPERATOR else visitor.person),
         *([leave] if visitor.came_by_link else []),
         class_="admin",
     )

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from adapters.web.admin.layout import PageContext, admin_page, count_text, post_form, table_html, time_html
-from adapters.web.admin.value_forms import name_person
+from adapters.web.admin.layout import PageContext, admin_page, count_text, person_html, post_form, table_html, time_html
 from adapters.web.html import SafeHtml, html_element
 from bot.admin.administration import AdminEntry
 from bot.admin.sentences import ADMIN_FROM_SETTINGS, NO_ADMINS, REMOVE_ADMIN_WARNING
@@ -22,9 +21,9 @@ def admins_page(context: PageContext, admins: Sequence[AdminEntry], typed: str =
     """`typed`: what a refused form held."""
     rows = [
         (
-            admin.person,
+            person_html(context, admin.person),
             "–" if admin.added_at is None else time_html(admin.added_at, ""),
-            "–" if admin.added_by is None else name_person(admin.added_by),
+            "–" if admin.added_by is None else person_html(context, admin.added_by),
             ADMIN_FROM_SETTINGS if admin.is_from_settings else _remove_form(context, admin.person),
         )
         for admin in admins

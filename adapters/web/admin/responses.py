@@ -1,5 +1,7 @@
 """What the handlers of the admin page share: responses, the context of a page, and what an address names."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from aiohttp import web
@@ -8,6 +10,8 @@ from adapters.web.admin.layout import PageContext, plain_page
 from adapters.web.admin.visitors import AdminVisitor
 from adapters.web.html import html_element
 from adapters.web.security_headers import SECURITY_HEADERS
+from bot.admin.person_names import ProfileSource, load_person_names
+from bot.ids import OPERATOR, PersonId
 
 MAX_BUCKET_CHARACTERS: Final = 300
 _DONE_SENTENCES: Final = {
@@ -48,6 +52,12 @@ def redirect_to(address: str) -> web.Response:
 
 def bucket_named_in(request: web.Request) -> str:
     return request.query.get("b", "")[:MAX_BUCKET_CHARACTERS]
+
+
+async def with_names(context: PageContext, persons: Iterable[PersonId], profiles: ProfileSource) -> PageContext:
+    """Returns the context with the names of these people."""
+    named = [person for person in persons if person != OPERATOR]
+    return replace(context, names=await load_person_names(named, profiles))
 
 
 def context_of(request: web.Request, visitor: AdminVisitor) -> PageContext:

@@ -111,7 +111,7 @@ def _decisions_table(context: PageContext, bucket: str, decisions: Sequence[Deci
             link_html(decided.title, "/admin/document", b=bucket, id=decided.doc_id),
             decided.label,
             decided.text or "–",
-            decision_html(decided),
+            decision_html(context, decided),
             withdraw_form(context, bucket, decided),
         )
         for decided in decisions

@@ -2,12 +2,10 @@
 
 from typing import Final
 
-from adapters.web.admin.layout import PageContext, post_form, time_html
+from adapters.web.admin.layout import PageContext, name_person, post_form, time_html
 from adapters.web.html import SafeHtml, html_element, join_html
 from bot.admin.admin_page.value_decisions import DecidedValue, ValueDecision
 from bot.admin.admin_page.value_forms import MAX_TYPED_CHARACTERS, ValueForm
-from bot.admin.sentences import OPERATOR_NAME
-from bot.ids import OPERATOR, PersonId
 
 DECISION_WORDS: Final = {
     ValueDecision.ACCEPTED: "accepted",
@@ -81,18 +79,14 @@ def withdraw_form(context: PageContext, bucket: str, decided: DecidedValue) -> S
     )
 
 
-def decision_html(decided: DecidedValue) -> SafeHtml:
+def decision_html(context: PageContext, decided: DecidedValue) -> SafeHtml:
     """Returns what was decided, by whom and when."""
     note = [html_element("small", OUTDATED_NOTE, class_="problem")] if decided.is_outdated else []
     return join_html(
         html_element("span", DECISION_WORDS[decided.decision], class_="tag sure"),
-        html_element("small", name_person(decided.decided_by), ", ", time_html(decided.decided_at, "")),
+        html_element("small", name_person(context, decided.decided_by), ", ", time_html(decided.decided_at, "")),
         *note,
     )
-
-
-def name_person(person: PersonId) -> str:
-    return OPERATOR_NAME if person == OPERATOR else person
 
 
 def _inputs_of(form: ValueForm, input_id: str) -> list[SafeHtml]:

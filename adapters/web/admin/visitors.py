@@ -19,11 +19,15 @@ _FORM_PURPOSE: Final = b"parley admin form, version 1\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdminVisitor:
-    """A person who may be an admin. `form_key` belongs into every form; `came_by_link`: has a session to leave."""
+    """A person who may be an admin. `form_key` belongs into every form; `came_by_link`: has a session to leave.
+
+    `name`: as a chat product tells it; empty where none does.
+    """
 
     person: PersonId
     form_key: str
     came_by_link: bool
+    name: str = ""
 
 
 class AdminVisitors:

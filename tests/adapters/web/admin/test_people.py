@@ -1,16 +1,20 @@
 """The pages of admins and of limits."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.admin.administration import QuestionLimit
-from bot.ids import EVERYONE, OPERATOR, PersonId
+from bot.ids import EVERYONE, OPERATOR, PersonId, Subject
 from bot.language_model.spending import MonthlyBudget
+from bot.surface.directory import PersonProfile
 from storage.search.ids import TenantId
 from tests.adapters.web.admin.conftest import ANN, BOB, LETTERS, OpenedSite, open_site
 from tests.adapters.web.admin.test_report import ask
+from tests.bot.admin.test_administration import MembershipDirectory
+from tests.bot.fakes import FakeChat, PartialSurface
 from tests.stored_rows import list_audit_entries
 
 CLEO = PersonId("local:cleo")
@@ -120,3 +124,33 @@ async def test_what_models_cost_is_shown_of_their_budget(tmp_path: Path) -> None
         page = (await own.get("/admin/limits"))[1]
 
     assert "$1.25 of $50.00 are spent in this calendar month" in page
+
+
+class NamingDirectory(MembershipDirectory):
+    """Everyone is a full member; some have names."""
+
+    def __init__(self, names: Mapping[PersonId, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    async def load_person_profile(self, person: PersonId) -> PersonProfile | None:
+        name = self._names.get(person)
+        return None if name is None else PersonProfile(name=name)
+
+
+async def test_people_of_chat_products_are_shown_by_name_with_their_ids(site: OpenedSite) -> None:
+    ada, ben = PersonId("slack:T1:U1ADA"), PersonId("slack:T1:U2BEN")
+    directory = NamingDirectory({ada: "Ada <Finch>"})
+    site.bot.register_surface(PartialSurface(outbox=FakeChat(), directory=directory))
+    for person in (ada, ben):
+        await site.bot.administration.add_admin(person, by=OPERATOR)
+    await site.bot.administration.grant_bucket(LETTERS, Subject(f"user:{ben}"), by=ada)
+    await site.enter_as(ada)
+
+    admins, grants = await site.get_markup("/admin/admins"), await site.get_markup("/admin/grants")
+
+    assert "Ada &lt;Finch&gt;<small>slack:T1:U1ADA</small>" in admins
+    assert "slack:T1:U2BEN" in admins
+    assert "<small>slack:T1:U2BEN</small>" not in admins
+    assert "Ada &lt;Finch&gt;<small>slack:T1:U1ADA</small>" in grants
+    assert 'title="slack:T1:U1ADA">Ada &lt;Finch&gt;</p>' in grants
