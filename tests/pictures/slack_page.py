@@ -1,4 +1,4 @@
-"""Draws the Home tab and modals of Slack as a web page: a likeness of their blocks, not Slack's own."""
+"""Draws the Home tab, modals and messages of Slack as a web page: a likeness of their blocks, not Slack's own."""
 
 import html
 import re
@@ -32,6 +32,10 @@ ul, ol { margin: 4px 0; padding-left: 28px; }
 .menu::after { content: "⌄"; float: right; color: #616061; }
 .quiet { color: #868686; }
 .hint { color: #616061; font-size: 13px; }
+table { border-collapse: collapse; margin: 6px 0; font-size: 13px; }
+th, td { border: 1px solid #ddd; padding: 4px 8px; text-align: left; vertical-align: top; }
+blockquote { margin: 4px 0; padding-left: 12px; border-left: 4px solid #ddd; white-space: pre-wrap; }
+pre { margin: 4px 0; padding: 8px; border: 1px solid #ddd; background: #f8f8f8; white-space: pre-wrap; }
 .mention { color: #1264a3; background: #e8f5fa; border-radius: 3px; padding: 0 2px; }
 """
 
@@ -46,6 +50,12 @@ def page_of_view(view: Mapping[str, Any], names: Mapping[str, str]) -> str:
         frame = f"<header>{title}<span>✕</span></header><main>{content}</main><footer>{''.join(buttons)}</footer>"
         return _page_of(frame, "modal")
     return _page_of(content, "home")
+
+
+def page_of_message(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """Returns the page of a posted message: its blocks."""
+    content = "".join(_html_of_block(block, names) for block in message["blocks"])
+    return _page_of(f"<p><b>Parley</b> <small>APP</small></p>{content}", "home")
 
 
 def _page_of(body: str, kind: str) -> str:
@@ -66,6 +76,10 @@ def _html_of_block(block: Block, names: Mapping[str, str]) -> str:
             return f'<div class="context">{" ".join(texts)}</div>'
         case "actions":
             return f'<div class="actions">{"".join(map(_html_of_element, block["elements"]))}</div>'
+        case "context_actions":
+            return '<div class="actions"><span class="button">Good</span><span class="button">Bad</span></div>'
+        case "data_table":
+            return _html_of_data_table(block)
         case "rich_text":
             return "".join(_html_of_rich_text(element, names) for element in block["elements"])
         case "input":
@@ -92,7 +106,9 @@ def _html_of_rich_text(element: Block, names: Mapping[str, str]) -> str:
             items = "".join(f"<li>{_html_of_rich_text(item, names)}</li>" for item in element["elements"])
             return f"<{tag}>{items}</{tag}>"
         case "rich_text_section" | "rich_text_quote" | "rich_text_preformatted":
-            return "".join(_html_of_rich_text(part, names) for part in element["elements"])
+            inner = "".join(_html_of_rich_text(part, names) for part in element["elements"])
+            tag = {"rich_text_quote": "blockquote", "rich_text_preformatted": "pre"}.get(element["type"], "div")
+            return f"<{tag}>{inner}</{tag}>"
         case "text":
             text = _escape_text(element["text"]).replace("\n", "<br>")
             return f"<b>{text}</b>" if element.get("style", {}).get("bold") else text
@@ -122,6 +138,20 @@ def _html_of_element(element: Block) -> str:
             return '<span class="button">⋯</span>'
         case kind:
             raise ValueError(f"an element of type {kind} is not drawn yet")
+
+
+def _html_of_data_table(block: Block) -> str:
+    """The first page, as Slack shows it."""
+    head, *rows = block["rows"]
+    lines = [_row_html(head, "th")]
+    lines += [_row_html(row, "td") for row in rows[: block["page_size"]]]
+    more = f'<p class="hint">{len(rows):,} rows</p>' if len(rows) > block["page_size"] else ""
+    return f"<p><b>{_escape_text(block['caption'])}</b></p><table>{''.join(lines)}</table>{more}"
+
+
+def _row_html(cells: Sequence[Block], tag: str) -> str:
+    inner = "".join(f"<{tag}>{_escape_text(cell['text'])}</{tag}>" for cell in cells)
+    return f"<tr>{inner}</tr>"
 
 
 def _tick_html(option: Block, *, is_ticked: bool) -> str:
