@@ -83,15 +83,11 @@ def reply_html(
 
 def steps_html(steps: TurnSteps) -> SafeHtml:
     """Returns how an answer was found: a summary, the stages and model calls, and the searches."""
-    summary = (
-        f"Route: {steps.route.replace('_', ' ') or 'none'} · reasoner: {steps.reasoner or 'none'} · "
-        f"{steps.elapsed_ms:,.0f} ms"
-    )
     searches = [_search_html(step) for step in steps.steps]
     return html_element(
         "article",
         html_element("h1", "How this answer was found"),
-        html_element("p", summary),
+        html_element("p", steps.summary),
         _lines_html("Stages", steps.stage_lines),
         _lines_html("Language model", steps.reasoning_lines),
         html_element("h2", "Searches"),
@@ -107,8 +103,8 @@ def _lines_html(heading: str, lines: Sequence[str]) -> SafeHtml:
 
 
 def _search_html(step: SearchStep) -> SafeHtml:
-    result_text = f" {step.criteria} — {step.documents:,} found, {step.elapsed_ms:,.1f} ms"
-    return html_element("li", html_element("strong", step.tool), result_text)
+    result_text = f" {step.criteria} — {step.result_text}"
+    return html_element("li", html_element("strong", step.label), result_text)
 
 
 def part_html(part: ReplyPart, id_: str, now: datetime) -> SafeHtml:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agent.compose.phrases.nouns import document_noun_of, format_count, plural_of
 from agent.compose.phrases.words import escape_markdown, join_by_colon, join_words, lowercase_label
 from agent.decomposition import QuestionContext
+from agent.english.function_words import PREPOSITIONS
 from agent.languages.language_pack import list_packs
 from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
 from agent.retrieval.session import RetrievalSession
@@ -80,12 +81,18 @@ def _choice_for_bucket(bucket: BucketId, count: int, question_context: QuestionC
     )
 
 
+def _ends_in_preposition(label: str) -> bool:
+    """ "Issued by", which cannot stand behind "per"."""
+    return label.casefold().rpartition(" ")[2] in PREPOSITIONS
+
+
 def example_question_for(schema: Schema) -> str:
     """Returns a question in the words of the schema alone, since a value would reveal the content of documents.
 
     It is in the language of the reply if the rules read that, else in English, which every reasoner reads.
     """
-    facet = next((field for field in schema.fields if field.facet and field.type is FieldType.CATEGORY), None)
+    categories = [field for field in schema.fields if field.facet and field.type is FieldType.CATEGORY]
+    facet = next((field for field in categories if not _ends_in_preposition(field.label)), None)
     if get_reply_language() in list_packs():
         values = {"documents": document_noun_of(schema).plural, "label": lowercase_label(facet.label) if facet else ""}
         if facet is None:

@@ -3,11 +3,12 @@
 Words of people are put in as they are: each product shortens and escapes them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agent.compose.phrases.values import format_number
 from agent.translation.message_catalogues import mark_message
+from bot.conversation.reasoning_record import label_of_stage
 from bot.translation import translate_message, translate_plural
 
 if TYPE_CHECKING:
@@ -22,6 +23,30 @@ _ENDINGS: Final = (
     ("failed", mark_message("{count} failed")),
     ("other", mark_message("{count} stopped, edited or put off")),
 )
+# What people choose, by the kind of the choice in results.
+_CHOICE_LABELS: Final[Mapping[str, str]] = {
+    "filter": mark_message("narrowing down"),
+    "drop": mark_message("leaving a condition out"),
+    "nearest": mark_message("the nearest value"),
+    "spelling": mark_message("another spelling"),
+    "missing": mark_message("documents without a value"),
+    "bucket": mark_message("one of several buckets"),
+    "document": mark_message("a document"),
+    "reading": mark_message("another meaning"),
+    "more": mark_message("further choices"),
+    "export": mark_message("a file of all"),
+    "web": mark_message("searching the web"),
+    "anyway": mark_message("an answer nevertheless"),
+    "private": mark_message("asking in private"),
+    "meaning": mark_message("searching by meaning"),
+    "restart": mark_message("starting over"),
+    "save": mark_message("saving the search"),
+}
+
+
+def label_of_choice(kind: str) -> str:
+    """What is chosen, in words that are translated where they are shown; the kind where none are known."""
+    return _CHOICE_LABELS.get(kind, kind)
 
 
 def describe_counts(report: "UsageReport") -> str:
@@ -56,8 +81,8 @@ def list_figures(report: "UsageReport", buckets: Collection[str] | None = None) 
     if report.clicks:
         kinds = [
             translate_message(
-                "{kind} {clicked} of {offered}",
-                kind=use.kind,
+                "{kind} ({clicked} of {offered})",
+                kind=translate_message(label_of_choice(use.kind)),
                 clicked=format_number(use.clicked),
                 offered=format_number(use.offered),
             )
@@ -73,8 +98,12 @@ def list_figures(report: "UsageReport", buckets: Collection[str] | None = None) 
     if report.slowest:
         slow = report.slowest[0]
         seconds = format_number(round(slow.seconds, 1))
-        stage = f" ({slow.slowest_stage})" if slow.slowest_stage else ""
-        lines.append(translate_message("The slowest took {seconds} s{stage}", seconds=seconds, stage=stage))
+        stage = translate_message(label_of_stage(slow.slowest_stage)) if slow.slowest_stage else ""
+        lines.append(
+            translate_message("The slowest took {seconds} s; its longest step: {stage}", seconds=seconds, stage=stage)
+            if stage
+            else translate_message("The slowest took {seconds} s", seconds=seconds)
+        )
     if report.costs:
         costs = [f"{cost.model}, {cost.group} ${cost.cost_usd:,.2f}" for cost in report.costs]
         lines.append(translate_message("Models, by group: {costs}", costs=_join_first(costs, "; ")))

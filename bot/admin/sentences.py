@@ -91,6 +91,7 @@ LIMIT_LABELS: Final = {
     QuestionLimit.TENANT_HOUR: "by everyone together in an hour",
     QuestionLimit.TENANT_DAY: "by everyone together in 24 hours",
 }
+_LIMIT_NAMES: Final = {limit.value: label for limit, label in LIMIT_LABELS.items()}
 NO_BUCKETS_AT_ALL: Final = "There are no buckets here."
 NO_GRANTS: Final = "Nobody may see this bucket yet."
 NO_ADMINS: Final = "Nobody yet but the owner of the machine. Name the first in PARLEY_ADMINS."
@@ -130,7 +131,11 @@ def format_local_time(time: datetime, zone: tzinfo) -> str:
 
 
 def ending_label_of(question: PastQuestion) -> str:
-    return _ENDING_LABELS.get(question.ending, "answered")
+    return label_of_ending(question.ending)
+
+
+def label_of_ending(ending: str | None) -> str:
+    return _ENDING_LABELS.get(ending, "answered")
 
 
 def export_label_of(export: PastExport) -> str:
@@ -165,7 +170,7 @@ def name_subject(subject: Subject) -> str:
     if subject == f"user:{OPERATOR}":
         return OPERATOR_NAME
     group = local_group_of(subject)
-    return subject if group is None else f"Group {group}"
+    return subject.removeprefix("user:") if group is None else f"Group {group}"
 
 
 def describe_limits(limits: Mapping[QuestionLimit, int]) -> list[str]:
@@ -176,6 +181,17 @@ def describe_limits(limits: Mapping[QuestionLimit, int]) -> list[str]:
         if limit in limits
     ]
     return lines or [NO_LIMITS]
+
+
+def describe_meaning(field: str, value: str | None) -> str:
+    """What a word stands for: a value of the field, or with `value` None the field itself."""
+    label = field.replace("_", " ")
+    return f"the field “{label}”" if value is None else f"{label} “{value}”"
+
+
+def describe_likeness(clicks: int, likeness: float) -> str:
+    """Why a word may stand for a value: `clicks` by people after asking, or how alike the meanings are, from 0 to 1."""
+    return f"people chose it {clicks:,}×" if clicks else f"similar meaning ({likeness:.2f})"
 
 
 def parse_limit(text: str) -> int | None:
@@ -215,15 +231,29 @@ def describe_change(entry: AuditEntry) -> str:
     before, after = entry.before or {}, entry.after or {}
     changed = [name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)]
     values = [
-        f"{name.replace('_', ' ')} {_describe_new_value(before.get(name), after.get(name))}"
+        text
         for name in changed
-        if not name.endswith("_by")
+        if not name.endswith("_by") and (text := _describe_new_value(name, before.get(name), after.get(name)))
     ]
     label = _CHANGE_LABELS.get(entry.action, entry.action)
-    matter = f": {entry.matter}" if entry.matter != entry.action else ""
+    matter = f": {_name_matter(entry.matter)}" if entry.matter != entry.action else ""
     return f"{label}{matter}" + (f" ({', '.join(values)})" if values else "")
 
 
-def _describe_new_value(before: object, after: object) -> str:
-    shown = [value if isinstance(value, str) else json.dumps(value) for value in (before, after) if value is not None]
-    return " → ".join(shown)
+def _name_matter(matter: str) -> str:
+    """ "receipts → Group lawyers": a grant with the name of who it is for; anything else as it is."""
+    bucket, arrow, subject = matter.rpartition(" → ")
+    return f"{bucket}{arrow}{name_subject(Subject(subject))}" if arrow else matter
+
+
+def _describe_new_value(name: str, before: object, after: object) -> str:
+    """The value with its name, before and after. Empty for a new value that is merely off."""
+    if name == "include_external":
+        return EXTERNAL_NOTE if after else "" if before is None else f"no longer {EXTERNAL_NOTE}"
+    limit = _LIMIT_NAMES.get(name)
+    absent = "any number of" if limit else "none"
+    shown = (before, after) if before is not None else (after,)
+    values = " → ".join(
+        value if isinstance(value, str) else absent if value is None else json.dumps(value) for value in shown
+    )
+    return f"{values} questions {limit}" if limit else f"{name.replace('_', ' ')} {values}"

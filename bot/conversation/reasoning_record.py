@@ -7,10 +7,26 @@ from typing import Final
 from agent.compose.phrases.nouns import format_count, label_noun_of
 from agent.outcome import ModelUsage
 from agent.reasoning_log import EvidenceReview, ModelCallRecord, PlanDifference, ReasoningLog
+from agent.translation.message_catalogues import mark_message
 
 JsonObject = dict[str, Json]
 
 _TOLD_WAIT_MS: Final = 100  # a shorter wait before a call is not told
+# What a stage does, by its name in logs and results.
+_STAGE_LABELS: Final[Mapping[str, str]] = {
+    "decompose": mark_message("reading the question"),
+    "validate": mark_message("checking the conditions"),
+    "search": mark_message("searching"),
+    "embed": mark_message("comparing by meaning"),
+    "rerank": mark_message("ordering the passages"),
+    "loop": mark_message("searching with a model"),
+    "check": mark_message("reading the documents"),
+    "review": mark_message("judging what was found"),
+    "offer": mark_message("counting the choices"),
+    "compose": mark_message("writing the answer"),
+    "combine": mark_message("joining the answers"),
+    "verify": mark_message("checking the answer"),
+}
 _DIFFERENCE_WORDS: Final[Mapping[str, str]] = {
     "same": "the rules make the same plan",
     "bucket": "the rules would search other buckets",
@@ -19,6 +35,11 @@ _DIFFERENCE_WORDS: Final[Mapping[str, str]] = {
     "parts": "the rules would split the question otherwise",
     "rules_incomplete": "the rules do not understand all of the question",
 }
+
+
+def label_of_stage(name: str) -> str:
+    """What the stage does, in words that are translated where they are shown; its name where none is known."""
+    return _STAGE_LABELS.get(name, name)
 
 
 def usage_fields_of(reasoner: str, usage: ModelUsage) -> JsonObject:
@@ -101,7 +122,7 @@ def describe_stages(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -
     names = {stage["name"] for stage in result["stages"]}
     for name, reason in reasoning.get("fallbacks", {}).items():
         if name not in names:
-            yield f"{name}: {_describe_fallback(reason)}"
+            yield f"{label_of_stage(name)}: {_describe_fallback(reason)}"
 
 
 def describe_reasoning(result: Mapping[str, Json], reasoning: Mapping[str, Json]) -> Iterator[str]:
@@ -156,7 +177,7 @@ def _describe_stage(name: str, rounds: Sequence[Mapping[str, Json]], calls: Sequ
     parts += [f"in {len(rounds)} rounds"] if len(rounds) > 1 else []
     parts += [_describe_tokens(_usage_of(calls))] if calls else []
     parts += [_describe_fallback(reason) for reason in dict.fromkeys(stage["fallback"] for stage in rounds) if reason]
-    return f"{name}: {', '.join(parts)}"
+    return f"{label_of_stage(name)}: {', '.join(parts)}"
 
 
 def _usage_of(calls: Sequence[Mapping[str, Json]]) -> JsonObject:

@@ -40,6 +40,19 @@ from storage.sql.errors import SqlError
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.turns import Turn
 
+_SEARCH_LABELS: Final[Mapping[str, str]] = {
+    "search_text": "Searched texts",
+    "search_semantic": "Compared by meaning",
+    "annotations_search": "Looked for documents",
+    "annotations_aggregate": "Counted",
+    "get_document_metadata": "Read values",
+}
+_COUNTING_TOOL: Final = "annotations_aggregate"
+_ROUTE_LABELS: Final[Mapping[str, str]] = {
+    "structured": "Searched values and counts",
+    "hybrid": "Searched passages of texts",
+    "long_text": "Searched a long document",
+}
 SHOWN_ENDING: Final = "shown"  # the ending of a turn that has shown the full text of another turn
 
 
@@ -62,6 +75,17 @@ class SearchStep:
     documents: int
     elapsed_ms: float
 
+    @property
+    def label(self) -> str:
+        """What was done, in words."""
+        return _SEARCH_LABELS.get(self.tool, self.tool)
+
+    @property
+    def result_text(self) -> str:
+        """ "4 documents found, 1.2 ms". What is counted has no documents."""
+        documents = f"{self.documents:,} document{'' if self.documents == 1 else 's'} found, "
+        return f"{'' if self.tool == _COUNTING_TOOL else documents}{self.elapsed_ms:,.1f} ms"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSteps:
@@ -73,6 +97,13 @@ class TurnSteps:
     steps: tuple[SearchStep, ...]
     stage_lines: tuple[str, ...] = ()
     reasoning_lines: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """ "Searched a long document, by rules, in 42 ms"."""
+        searched = _ROUTE_LABELS.get(self.route, "Nothing was searched")
+        reasoner = {"rule": "by rules", "model": "with a language model"}.get(self.reasoner)
+        return ", ".join([searched, *([reasoner] if reasoner else []), f"in {self.elapsed_ms:,.0f} ms"])
 
 
 MAX_FULL_TEXT_TRIES: Final = 5  # tries to show the full text of one turn that have failed

@@ -16,7 +16,6 @@ from adapters.slack.home.blocks import (
     rich_text_element,
 )
 from adapters.slack.posting.render import STEPS_ACTION, Block, Json
-from bot.admin.sentences import count_with_noun
 from bot.ids import TurnId
 from bot.turns.turn_actions import SearchStep, TurnActionHandler, TurnSteps
 
@@ -48,11 +47,7 @@ class StepsListener:
 
 
 def turn_steps_view(steps: TurnSteps) -> Mapping[str, Json]:
-    summary = (
-        f"Route: {steps.route.replace('_', ' ') or 'none'} · reasoner: {steps.reasoner or 'none'} · "
-        f"{steps.elapsed_ms:,.0f} ms"
-    )
-    blocks: list[Block] = [plain_lines_block(summary)]
+    blocks: list[Block] = [plain_lines_block(steps.summary)]
     lines = (*steps.stage_lines, *steps.reasoning_lines)[:_MAX_REASONING_LINES]
     blocks += [
         plain_lines_block(*lines[start : start + _LINES_PER_BLOCK]) for start in range(0, len(lines), _LINES_PER_BLOCK)
@@ -67,11 +62,10 @@ def turn_steps_view(steps: TurnSteps) -> Mapping[str, Json]:
 
 
 def _search_step_elements(step: SearchStep) -> list[Json]:
-    result_text = f" — {count_with_noun(step.documents, 'document')} found, {step.elapsed_ms:,.1f} ms"
     criteria_elements = [rich_text_element(step.criteria, _MAX_STEP_CHARACTERS)] if step.criteria.strip() else []
     return [
-        rich_text_element(step.tool, bold=True),
+        rich_text_element(step.label, bold=True),
         {"type": "text", "text": " "},
         *criteria_elements,
-        {"type": "text", "text": result_text},
+        {"type": "text", "text": f" — {step.result_text}"},
     ]

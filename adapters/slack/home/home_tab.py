@@ -266,7 +266,11 @@ def _managed_bucket_block(bucket: BucketOverview, zone: tzinfo, retention: Seque
 def bucket_lines(bucket: BucketOverview, zone: tzinfo) -> tuple[str, str]:
     """Returns the bucket's title, and a line with its counts."""
     short_title = fit_on_one_line(bucket.title, 120)
-    title = short_title if bucket.title == bucket.id else f"{short_title} ({fit_on_one_line(bucket.id, 100)})"
+    title = (
+        short_title
+        if bucket.title.casefold() == bucket.id.casefold()
+        else f"{short_title} ({fit_on_one_line(bucket.id, 100)})"
+    )
     return title, describe_bucket(bucket, zone)
 
 

@@ -23,7 +23,7 @@ from adapters.slack.home.blocks import (
 from adapters.slack.home.view_state import ViewMetadata
 from adapters.slack.posting.render import Block, Json
 from bot.admin.admin_page.synonym_targets import SynonymTargets, TargetField
-from bot.admin.sentences import count_with_noun, opaque_key_of
+from bot.admin.sentences import count_with_noun, describe_likeness, describe_meaning, opaque_key_of
 
 if TYPE_CHECKING:
     from bot.admin.schema_synonyms import SynonymPreview
@@ -199,11 +199,11 @@ def _suggestion_blocks(suggestions: Sequence["SynonymSuggestion"]) -> list[Block
     if not suggestions:
         return []
     lines = [
-        f"{suggestion.field} = {suggestion.value}, in {suggestion.bucket}: "
-        + (f"chosen {suggestion.clicks:,}×" if suggestion.clicks else f"like it ({suggestion.likeness:.2f})")
+        f"{describe_meaning(suggestion.field, suggestion.value)}, in {suggestion.bucket}: "
+        + describe_likeness(suggestion.clicks, suggestion.likeness)
         for suggestion in suggestions[:_MAX_SUGGESTIONS]
     ]
-    note = context_note_block("It may mean, by what people chose after asking, or by its meaning")
+    note = context_note_block("It may stand for:")
     return [note, bullet_list_block([[rich_text_element(line)] for line in lines])]
 
 
@@ -214,5 +214,4 @@ def _preview_blocks(preview: "SynonymPreview") -> list[Block]:
 
 
 def _describe_meaning(preview: "SynonymPreview") -> str:
-    meaning = f"the field {preview.field}" if preview.value is None else f"{preview.field} = {preview.value}"
-    return f"“{preview.word}” as {meaning} in {preview.bucket}"
+    return f"“{preview.word}” as {describe_meaning(preview.field, preview.value)} in {preview.bucket}"

@@ -86,7 +86,7 @@ def bucket_list_card(
 
 
 def bucket_line(bucket: BucketOverview, zone: tzinfo) -> JsonObject:
-    ids = [] if bucket.title == bucket.id else [bucket.id]
+    ids = [] if bucket.title.casefold() == bucket.id.casefold() else [bucket.id]
     return data_line(*ids, describe_bucket(bucket, zone), title=bucket.title, max_bytes=MAX_NAME_BYTES)
 
 

@@ -334,10 +334,7 @@ def open_url_action(title: str, url: str) -> JsonObject:
 
 def steps_card_for(steps: TurnSteps) -> JsonObject:
     """How an answer was found: a summary, what the stages and a language model did, and the searches."""
-    summary = (
-        f"Route: {steps.route.replace('_', ' ') or 'none'} · reasoner: {steps.reasoner or 'none'} · "
-        f"{steps.elapsed_ms:,.0f} ms"
-    )
+    summary = steps.summary
     lines = [*steps.stage_lines, *steps.reasoning_lines][:_MAX_REASONING_LINES]
     blocks = [text_block(shorten_to_line(summary, _MAX_STEP_CHARACTERS), weight="bolder")]
     blocks += [text_block(shorten_to_line(line, _MAX_STEP_CHARACTERS)) for line in lines if line.strip()]
@@ -350,11 +347,10 @@ def steps_card_for(steps: TurnSteps) -> JsonObject:
 
 
 def _step_block(number: int, step: SearchStep) -> JsonObject:
-    documents = f"{step.documents:,} document{'' if step.documents == 1 else 's'}"
     criteria = shorten_to_line(step.criteria, _MAX_STEP_CHARACTERS)
-    found = f"{' ' if criteria else ''}— {documents} found, {step.elapsed_ms:,.1f} ms"
+    found = f"{' ' if criteria else ''}— {step.result_text}"
     runs = [
-        {"type": "TextRun", "text": f"{number}. {shorten_to_line(step.tool, 100)} ", "weight": "bolder"},
+        {"type": "TextRun", "text": f"{number}. {shorten_to_line(step.label, 100)} ", "weight": "bolder"},
         {"type": "TextRun", "text": f"{criteria}{found}"},
     ]
     return {"type": "RichTextBlock", "inlines": runs}

@@ -18,6 +18,9 @@ from adapters.web.admin.layout import (
 from adapters.web.html import SafeHtml, html_element, join_html
 from adapters.web.render import picture_html
 from bot.admin.admin_page.usage import REPORT_DAYS
+from bot.admin.report_wording import label_of_choice
+from bot.admin.sentences import describe_likeness, describe_meaning, label_of_ending
+from bot.conversation.reasoning_record import label_of_stage
 from bot.surface.replies import PicturePart
 
 if TYPE_CHECKING:
@@ -53,7 +56,7 @@ def synonym_page(context: PageContext, preview: "SynonymPreview", comparison: Se
     """Returns the page that says what a synonym would find, with the button that adds it. `comparison`: what it would
     change in answers.
     """
-    meaning = f"the field {preview.field}" if preview.value is None else f"{preview.field} = {preview.value}"
+    meaning = describe_meaning(preview.field, preview.value)
     mentioned = count_text(preview.mention_count, "document") if preview.mention_count else "no document"
     mentions = f" In texts, the word stands in {mentioned}."
     found = f"“{preview.word}” as {meaning} would find {count_text(preview.document_count, 'document')}."
@@ -133,8 +136,8 @@ def _sections_of(report: "UsageReport") -> Iterable[SafeHtml]:
             "Rated badly", table_html(count_text(len(rows), "rating"), ("Question", "Reason", "When"), rows)
         )
     if report.choices:
-        rows = [(use.kind, f"{use.offered:,}", f"{use.clicked:,}") for use in report.choices]
-        columns = ("Kind", "Offered", "Clicked")
+        rows = [(label_of_choice(use.kind), f"{use.offered:,}", f"{use.clicked:,}") for use in report.choices]
+        columns = ("Choice", "Offered", "Clicked")
         yield section_html("Choices", table_html("By kind", columns, rows, numeric=frozenset({1, 2})))
     if report.slowest:
         yield section_html("The slowest", _slowest_table(report))
@@ -156,15 +159,14 @@ def _sections_of(report: "UsageReport") -> Iterable[SafeHtml]:
 def _slowest_table(report: "UsageReport") -> SafeHtml:
     rows = [
         (
-            time_html(slow.asked_at, ""),
-            slow.ending,
+            join_html(time_html(slow.asked_at, ""), html_element("small", f"turn {slow.turn}")),
+            label_of_ending(slow.ending),
             f"{slow.seconds:,.1f}",
-            f"{slow.slowest_stage} ({slow.stage_ms:,.0f} ms)" if slow.slowest_stage else "–",
-            slow.turn,
+            f"{label_of_stage(slow.slowest_stage)} ({slow.stage_ms:,.0f} ms)" if slow.slowest_stage else "–",
         )
         for slow in report.slowest
     ]
-    columns = ("Asked", "Ending", "Seconds", "Longest stage", "Turn")
+    columns = ("Asked", "Ending", "Seconds", "Longest step")
     return table_html("From the receipt to the end", columns, rows, numeric=frozenset({2}))
 
 
@@ -216,16 +218,16 @@ def _row_of_word(word: "UnknownWord") -> Sequence[str]:
 
 
 def _suggestion_html(word: str, suggestion: "SynonymSuggestion") -> SafeHtml:
-    reason = f"chosen {suggestion.clicks:,}×" if suggestion.clicks else f"like it ({suggestion.likeness:.2f})"
+    reason = describe_likeness(suggestion.clicks, suggestion.likeness)
     link = link_html(
-        f"{suggestion.field} = {suggestion.value}",
+        describe_meaning(suggestion.field, suggestion.value),
         "/admin/synonym",
         b=suggestion.bucket,
         field=suggestion.field,
         word=word,
         value=suggestion.value,
     )
-    return join_html(link, html_element("small", f"{suggestion.bucket}, {reason}"))
+    return join_html(link, html_element("small", f"in {suggestion.bucket}, {reason}"))
 
 
 def _figure_html(name: str, picture: PicturePart, days: int) -> SafeHtml:

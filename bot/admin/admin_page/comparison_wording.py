@@ -14,9 +14,9 @@ def describe_comparison(comparison: "AnswerComparison") -> list[str]:
         return ["Nothing was asked in the last 30 days, so there is nothing to compare."]
     named = {
         "{:,} would find something now": comparison.finds_something,
-        "{:,} nothing any more": comparison.finds_nothing,
-        "{:,} more documents": comparison.finds_more,
-        "{:,} fewer documents": comparison.finds_fewer,
+        "{:,} would find nothing any more": comparison.finds_nothing,
+        "{:,} would find more documents": comparison.finds_more,
+        "{:,} would find fewer documents": comparison.finds_fewer,
         "{:,} would be answered in other words or with other choices": comparison.differs_otherwise,
     }
     parts = [text.format(count) for text, count in named.items() if count]

@@ -11,7 +11,7 @@ from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import QuestionGroup, SynonymSuggestion, UnknownWord, UsageReport
+    from bot.admin.usage_report import QuestionGroup, SlowQuestion, UnknownWord, UsageReport
     from bot.application import Application
 
 _MAX_WORDINGS = 3
@@ -47,6 +47,14 @@ def report(
     run_with_bot(print_report, home=home, debug=debug)
 
 
+def _stage_phrase_for(slow: "SlowQuestion") -> str:
+    from bot.conversation.reasoning_record import label_of_stage
+
+    if not slow.slowest_stage:
+        return ""
+    return f", the longest step {label_of_stage(slow.slowest_stage)} ({slow.stage_ms:,.0f} ms)"
+
+
 def _report_to_json(loaded: "UsageReport") -> dict[str, object]:
     return json.loads(json.dumps(asdict(loaded), default=_text_of_value))
 
@@ -56,6 +64,9 @@ def _text_of_value(value: object) -> str:
 
 
 def _print_report(loaded: "UsageReport") -> None:
+    from bot.admin.report_wording import label_of_choice
+    from bot.admin.sentences import label_of_ending
+
     counts = loaded.counts
     print_line(f"The last {count_phrase_for(loaded.days, 'day')}: {count_phrase_for(counts.asked, 'question')}")
     parts = {
@@ -71,7 +82,8 @@ def _print_report(loaded: "UsageReport") -> None:
     if counts.asked:
         print_line(f"  {line}; of {_people_phrase_for(loaded.people)}")
     _print_section(
-        "Choices, by kind", [f"{use.kind}: {use.clicked:,} of {use.offered:,} clicked" for use in loaded.choices]
+        "Choices, by kind",
+        [f"{label_of_choice(use.kind)}: {use.clicked:,} of {use.offered:,} clicked" for use in loaded.choices],
     )
     _print_section("Nothing was found", [_line_of_group(group) for group in loaded.nothing_found])
     _print_section(
@@ -84,9 +96,7 @@ def _print_report(loaded: "UsageReport") -> None:
     _print_section(
         "The slowest",
         [
-            f"{slow.seconds:,.1f} s, {slow.ending}"
-            + (f", the longest stage {slow.slowest_stage} ({slow.stage_ms:,.0f} ms)" if slow.slowest_stage else "")
-            + f" (turn {slow.turn})"
+            f"{slow.seconds:,.1f} s, {label_of_ending(slow.ending)}{_stage_phrase_for(slow)} (turn {slow.turn})"
             for slow in loaded.slowest
         ],
     )
@@ -128,23 +138,20 @@ def _line_of_group(group: "QuestionGroup") -> str:
 
 
 def _lines_of_word(word: "UnknownWord") -> list[str]:
+    from bot.admin.sentences import describe_likeness
+
     where = f", in {', '.join(word.buckets)}" if word.buckets else ""
     phrase = f"{count_phrase_for(word.questions, 'question')} of {_people_phrase_for(word.people)}"
     lines = [f"“{word.word}”: {phrase}{where}"]
     lines += [
-        f"  {_reason_for(suggestion)}: parley bucket synonym {suggestion.bucket} {suggestion.field}"
+        f"  {describe_likeness(suggestion.clicks, suggestion.likeness)}: parley bucket synonym {suggestion.bucket} "
+        f"{suggestion.field}"
         f" '{word.word}' '{suggestion.value}'"
         for suggestion in word.suggestions
     ]
     if not word.suggestions and word.buckets:
         lines.append(f"  if you know what it means: parley bucket synonym {word.buckets[0]} FIELD '{word.word}' VALUE")
     return lines
-
-
-def _reason_for(suggestion: "SynonymSuggestion") -> str:
-    if suggestion.clicks:
-        return f"chosen {suggestion.clicks}×"
-    return f"like it ({suggestion.likeness:.2f})"
 
 
 def _people_phrase_for(people: int) -> str:

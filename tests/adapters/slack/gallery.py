@@ -396,7 +396,7 @@ VIEWS: Final[Mapping[str, ViewExample]] = {
             SearchStep(tool="search_text", criteria="receipts: “grip”", documents=7, elapsed_ms=3.04),
             reasoner="model",
             lines=(
-                "decompose: 904.0 ms",
+                "reading the question: 904.0 ms",
                 "compose: 0.4 ms, taken over by the rules (timed out)",
                 "1 model call: 1,200 tokens in, 80 out, cost unknown",
                 "plan_question@3 to local/<@U1>: 812 ms, 1,200 tokens in, 80 out, cost unknown",

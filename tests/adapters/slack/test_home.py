@@ -16,7 +16,7 @@ from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.admin.admin_page.entrance import AdminEntrance
 from bot.admin.administration import QuestionLimit
-from bot.admin.sentences import opaque_key_of
+from bot.admin.sentences import EVERYONE_NAME, opaque_key_of
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.ids import EVERYONE, OPERATOR, PersonId, Subject, TurnId
@@ -232,7 +232,7 @@ async def test_a_click_shows_who_changed_what(slack: SlackServer, parley: Applic
     await slack.click_in_view(ada, "admin:changes")
 
     text = slack.view_of(ada).visible_text()
-    assert text.index("Changed the limits") < text.index(f"Granted: {RECEIPTS} → everyone")
+    assert text.index("Changed the limits") < text.index(f"Granted: {RECEIPTS} → {EVERYONE_NAME}")
     assert "person hour 20" in text
     assert f"<@{ada.id}>" in text
 

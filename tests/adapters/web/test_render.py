@@ -205,7 +205,7 @@ def test_steps_show_stages_calls_and_searches_as_text() -> None:
         reasoner="model",
         elapsed_ms=41.7,
         steps=(SearchStep(tool="search_text", criteria="“<b>grip</b>”", documents=1_042, elapsed_ms=3.04),),
-        stage_lines=("decompose: 4.0 ms",),
+        stage_lines=("reading the question: 4.0 ms",),
         reasoning_lines=("plan@1 to <i>m</i>: 812 ms",),
     )
 
@@ -214,11 +214,11 @@ def test_steps_show_stages_calls_and_searches_as_text() -> None:
     assert {"b", "i"}.isdisjoint(tag for tag, _ in html.tags)
     for shown in (
         "Stages",
-        "decompose: 4.0 ms",
+        "reading the question: 4.0 ms",
         "Language model",
-        "Route: long text · reasoner: model · 42 ms",
+        "Searched a long document, with a language model, in 42 ms",
         "<b>grip</b>",
-        "1,042 found",
+        "1,042 documents found",
         "plan@1 to <i>m</i>",
     ):
         assert shown in html.text

@@ -1,5 +1,7 @@
 """Sets and the buttons that widen them, in French and Spanish and over names of the bucket's own language."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent.compose.help import example_question_for
@@ -268,3 +270,14 @@ def test_an_example_question_is_in_the_language_of_the_reply_if_the_rules_read_i
     with use_language("de"):
         assert example_question_for(bills) == "Wie viele Rechnungen gibt es je Lieferant?"
     assert example_question_for(bills) == "How many Rechnungen per lieferant?"
+
+
+def test_an_example_question_groups_by_no_label_that_ends_in_a_preposition() -> None:
+    fields = [
+        SchemaField(name=FieldName(name), type=FieldType.CATEGORY, title=name, facet=True)
+        for name in ("Issued by", "Boat")
+    ]
+    repairs = Schema(bucket=BucketId("b"), title="Repairs", fields=tuple(fields))
+
+    assert example_question_for(repairs) == "How many repairs per boat?"
+    assert example_question_for(replace(repairs, fields=tuple(fields[:1]))) == "How many repairs are there?"

@@ -33,8 +33,9 @@ def test_each_stage_shows_the_tokens_and_cost_of_its_calls() -> None:
     lines = list(describe_stages({"stages": [stage_json(stage) for stage in stages]}, reasoning_to_json(log)))
 
     assert lines == [
-        "decompose: 900 ms, 1,000 tokens in, 5 out, cost $0.5000",
-        "review: 1,000 ms, in 2 rounds, 500 tokens in, 10 out, cost unknown, taken over by the rules (timed out)",
+        "reading the question: 900 ms, 1,000 tokens in, 5 out, cost $0.5000",
+        "judging what was found: 1,000 ms, in 2 rounds, 500 tokens in, 10 out, cost unknown, "
+        "taken over by the rules (timed out)",
     ]
 
 

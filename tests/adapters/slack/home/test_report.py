@@ -137,10 +137,10 @@ async def test_a_question_fails_an_admin_clicks_and_the_question_answers(reporti
     await reporting.choose(FIELD_ACTION, "kind")
     await reporting.slack.wait_until(lambda: VALUE_ACTION in reporting.shown_json())
     await reporting.choose(VALUE_ACTION, "truck")
-    await reporting.wait_for_text("“lorries” as kind = truck in vehicles would find 20 documents.")
+    await reporting.wait_for_text("“lorries” as kind “truck” in vehicles would find 20 documents.")
     uncounted = await reporting.office.ask("please list the lorries")
     await reporting.slack.submit_modal(reporting.ada)
-    await reporting.wait_for_text("“lorries” as kind = truck in vehicles finds 20 documents now.")
+    await reporting.wait_for_text("“lorries” as kind “truck” in vehicles finds 20 documents now.")
     answered = await reporting.office.ask("list all lorries")
 
     assert "No document mentions “lorries”" in failed.visible_text()
@@ -201,9 +201,9 @@ async def test_a_value_of_many_is_typed_and_counted_before_it_is_added(reporting
     await reporting.slack.submit_modal(reporting.ada, values={VALUE_ACTION: "nobody"})
     await reporting.wait_for_text("no document has 'nobody' in driver")
     await reporting.slack.submit_modal(reporting.ada, values={VALUE_ACTION: "driver 007"})
-    await reporting.wait_for_text("“lorries” as driver = Driver 007 in vehicles would find 1 document.")
+    await reporting.wait_for_text("“lorries” as driver “Driver 007” in vehicles would find 1 document.")
     await reporting.slack.submit_modal(reporting.ada, values={VALUE_ACTION: "driver 008"})
-    await reporting.wait_for_text("“lorries” as driver = Driver 008 in vehicles would find 1 document.")
+    await reporting.wait_for_text("“lorries” as driver “Driver 008” in vehicles would find 1 document.")
 
     assert (await reporting.index.load_bucket_states())[VEHICLES].schema.by_name[FieldName("driver")].values == {}
 

@@ -9,7 +9,7 @@ from adapters.teams.directory.teams_directory import TeamsDirectory
 from bot.access.subjects import parse_subject
 from bot.admin.admin_page.entrance import AdminEntrance
 from bot.admin.administration import QuestionLimit
-from bot.admin.sentences import opaque_key_of
+from bot.admin.sentences import EVERYONE_NAME, opaque_key_of
 from bot.application import Application
 from bot.errors import AdminLinkRefused
 from bot.ids import EVERYONE, OPERATOR, Subject
@@ -205,7 +205,7 @@ async def test_people_who_wrote_are_shown_by_name_with_their_id(
     person = person_id_for(other_chat.person)
     await bot.administration.grant_bucket(RECEIPTS, Subject(f"user:{person}"), by=OPERATOR)
 
-    assert f"Beth (user:{person})" in await open_grants(admin_chat)
+    assert f"Beth ({person})" in await open_grants(admin_chat)
 
 
 async def test_long_lists_of_grants_have_pages(bot: Application, admin_chat: AdminChat) -> None:
@@ -260,7 +260,7 @@ async def test_admins_are_added_and_removed(bot: Application, admin_chat: AdminC
     added = await admin_chat.click("Add", typed_person=other_chat.person.object_id)
 
     person = person_id_for(other_chat.person)
-    assert f"Beth (user:{person}) is an admin now." in added
+    assert f"Beth ({person}) is an admin now." in added
     assert await bot.administration.is_admin(person)
     assert "was an admin already." in await admin_chat.click("Add", typed_person=other_chat.person.object_id)
     assert "They can no longer change who may see what." in await admin_chat.choose("Beth", "Remove")
@@ -339,7 +339,7 @@ async def test_changes_are_listed_with_who_made_them_the_newest_first(bot: Appli
 
     shown = await admin_chat.click("Changes")
 
-    newest, oldest = shown.index("Changed the limits"), shown.index(f"Granted: {RECEIPTS} → everyone")
+    newest, oldest = shown.index("Changed the limits"), shown.index(f"Granted: {RECEIPTS} → {EVERYONE_NAME}")
     assert newest < oldest
     assert "person hour 20" in shown
     assert admin_chat.person.name in shown

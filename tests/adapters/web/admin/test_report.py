@@ -72,7 +72,7 @@ async def test_a_question_fails_an_admin_adds_the_word_and_it_answers(site: Open
     added = await site.submit("/admin/synonym", b=LETTERS, field="boat", word="seabird", value="Tern")
     after = await ask(site, "how many letters about seabird?", ANN)
 
-    assert "“seabird” as boat = Tern would find 20 documents." in preview[1]
+    assert "“seabird” as boat “Tern” would find 20 documents." in preview[1]
     assert (added[0], added[2]) == (303, "/admin/report?done=synonym")
     assert (before, after) == ("no_results", "answer")
     entry = (await list_audit_entries(site.bot.database))[0]
