@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -133,13 +134,6 @@ def test_the_server_answers_is_healthy_and_ends_in_peace(image: BuiltImage) -> N
     assert (health, status) == (0, 0)
 
 
-def test_an_image_that_anybody_can_reach_does_not_start_without_a_token(image: BuiltImage) -> None:
-    result = image.run(image.make_home(), "serve")
-
-    assert result.returncode != 0
-    assert "PARLEY_WEB_TOKEN" in result.stderr
-
-
 def test_every_module_is_compiled(image: BuiltImage) -> None:
     sources = [path for path in (image.files / "opt" / "parley").rglob("*.py") if "/tests/" not in str(path)]
     bare = [path for path in sources if not list((path.parent / "__pycache__").glob(f"{path.stem}.cpython-*.pyc"))]
@@ -165,7 +159,9 @@ def test_linters_find_nothing_in_the_dockerfile_and_compose_reads_its_file(tmp_p
     folder.mkdir()
     (folder / "compose.yaml").write_text((ROOT / "compose.yaml").read_text(encoding="utf-8"), encoding="utf-8")
 
-    command = ["uv", "tool", "run", "--from", PODMAN_COMPOSE, "podman-compose", "config"]
+    podman = shutil.which("echo")  # is asked for its version alone
+    assert podman is not None
+    command = ["uv", "tool", "run", "--from", PODMAN_COMPOSE, "podman-compose", "--podman-path", podman, "config"]
     output = run_step(command, cwd=folder)
 
     assert {"opensearch:", "postgres:", "parley:"} <= {line.strip() for line in output.splitlines()}

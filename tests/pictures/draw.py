@@ -54,6 +54,7 @@ _PAGES: Final = {
     "report": "/admin/report",
     "synonym": "/admin/synonym?b=repairs&field=Boat&word=flagship&value=Tern",
 }
+_CONTENT_HEIGHT: Final = "Math.ceil(document.body.getBoundingClientRect().bottom) + 8"
 _FIRST_DOCUMENT: Final = "document.querySelector('tbody th a').getAttribute('href')"
 
 
@@ -80,10 +81,10 @@ async def load_pictures(home: Path, *, is_whole: bool) -> PictureSet:
 
 async def draw_whole_page(page: BrowserTab, address: str, path: Path, width: int) -> None:
     """Saves the whole page, however long it is."""
-    await page.set_appearance(width=width, height=200)
+    await page.set_appearance(width=width, height=_PAGE_HEIGHT)
     await page.open_address(address)
     await page.wait_until_true("[...document.images].every(picture => picture.complete)")
-    height = int(await page.evaluate_script("document.documentElement.scrollHeight"))
+    height = int(await page.evaluate_script(_CONTENT_HEIGHT))
     await page.set_appearance(width=width, height=height)
     await page.save_screenshot(path)
 

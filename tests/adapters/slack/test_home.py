@@ -233,7 +233,7 @@ async def test_a_click_shows_who_changed_what(slack: SlackServer, parley: Applic
 
     text = slack.view_of(ada).visible_text()
     assert text.index("Changed the limits") < text.index(f"Granted: {RECEIPTS} → {EVERYONE_NAME}")
-    assert "person hour 20" in text
+    assert "20 questions per person in an hour" in text
     assert f"<@{ada.id}>" in text
 
 

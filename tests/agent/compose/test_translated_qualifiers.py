@@ -277,7 +277,7 @@ def test_an_example_question_groups_by_no_label_that_ends_in_a_preposition() -> 
         SchemaField(name=FieldName(name), type=FieldType.CATEGORY, title=name, facet=True)
         for name in ("Issued by", "Boat")
     ]
-    repairs = Schema(bucket=BucketId("b"), title="Repairs", fields=tuple(fields))
+    repairs = Schema(bucket=BucketId("b"), title="Repairs", synonyms=("repair",), fields=tuple(fields))
 
     assert example_question_for(repairs) == "How many repairs per boat?"
     assert example_question_for(replace(repairs, fields=tuple(fields[:1]))) == "How many repairs are there?"

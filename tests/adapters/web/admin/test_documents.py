@@ -79,7 +79,7 @@ async def test_documents_are_found_by_their_words(site: OpenedSite) -> None:
 
     assert ("60 documents that mention “mast ada”" in mast[1], nothing[0]) == (True, 200)
     assert "<b>zeppelin" not in await site.get_markup("/admin/documents?b=letters&q=%3Cb%3Ezeppelin")
-    assert "No document that you may see is here." in nothing[1]
+    assert "No document that you may see mentions “<b>zeppelin”." in nothing[1]
 
 
 async def test_the_text_is_shown_beside_its_values_with_their_evidence_marked(site: OpenedSite) -> None:
