@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +50,7 @@ class BuiltImage:
         return subprocess.run(command, capture_output=True, text=True, timeout=_RUN_S, check=False)
 
     @contextmanager
-    def serve(self, home: Path, environment: Mapping[str, str]) -> "Iterator[RunningContainer]":
+    def serve(self, home: Path, environment: Mapping[str, str]) -> "Generator[RunningContainer]":
         """Runs what the image starts by itself, and kills what is left of it at the end."""
         bundle = self._write_bundle(home, [*self.config["Entrypoint"], *self.config["Cmd"]], environment)
         command = [*self._command, "run", "--bundle", str(bundle), bundle.name]

@@ -55,6 +55,7 @@ _PAGES: Final = {
     "synonym": "/admin/synonym?b=repairs&field=Boat&word=flagship&value=Tern",
 }
 _CONTENT_HEIGHT: Final = "Math.ceil(document.body.getBoundingClientRect().bottom) + 8"
+_LISTS: Final = ("prompts", "prompts-of-a-newcomer")  # golden files that are no message
 _FIRST_DOCUMENT: Final = "document.querySelector('tbody th a').getAttribute('href')"
 
 
@@ -126,8 +127,8 @@ async def draw_golden_files(page: BrowserTab, target: Path, packages: Path) -> N
     pages: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"slack": page_of_slack, "teams": page_of_teams}
     for product, page_of in pages.items():
         for file in sorted((GOLDEN / product).glob("*.json")):
-            content = json.loads(file.read_text(encoding="utf-8"))
-            if isinstance(content, dict) and {"blocks", "attachments", "text"} & content.keys():
+            content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            if file.stem not in _LISTS and {"blocks", "attachments", "text"} & content.keys():
                 await draw_html(page, page_of(content), target / f"golden-{product}" / f"{file.stem}.png")
 
 
