@@ -23,7 +23,7 @@ _VIEWER: Final = CardViewer(person=ADA, tenant=TENANT, time_zone=UTC)
 _PLACE: Final = MessagePlace(is_personal=True)
 
 
-class KnownPeople:
+class NamedColleagues:
     """Fulfils `bot.admin.person_names.ProfileSource`."""
 
     async def load_person_profile(self, person: PersonId) -> PersonProfile | None:
@@ -33,7 +33,7 @@ class KnownPeople:
 
 async def load_admin_cards(bot: Application) -> dict[str, Mapping[str, Any]]:
     cards = AdminCards(
-        bot.administration, bot.personal_history, bot.personal_searches, bot.admin_reports, KnownPeople()
+        bot.administration, bot.personal_history, bot.personal_searches, bot.admin_reports, NamedColleagues()
     )
     buckets = await bot.administration.list_buckets(ADA)
     granted = max(buckets, key=lambda bucket: len(bucket.grants))
