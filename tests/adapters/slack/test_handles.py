@@ -152,7 +152,7 @@ async def test_the_steps_of_an_answer_open_for_any_reader(office: StoryOffice) -
     await office.slack.click_button(office.bob, answer, "Show steps")
 
     [view] = office.slack.modals_of(office.bob)
-    assert "annotations_search" in view.visible_text()
+    assert "Looked for documents" in view.visible_text()
     assert "5 documents found" in view.visible_text()
     assert len(office.slack.workspace.messages) == message_count
 

@@ -496,7 +496,7 @@ async def test_the_steps_of_an_answer_are_shown_to_its_readers(
 
     await teams.click(bob, answer, "Show steps")
 
-    steps = await office.wait_for_text("annotations_search")
+    steps = await office.wait_for_text("Looked for documents")
     assert "5 documents found" in steps.visible_text()
     assert steps.thread == answer.thread
 

@@ -103,7 +103,7 @@ async def guarded_site(tmp_path: Path) -> AsyncGenerator[ChatSite]:
 async def test_the_steps_of_an_answer_have_a_page_in_their_conversation(site: ChatSite, guarded_site: ChatSite) -> None:
     status, page = await site.get_page(f"/chat/steps?c={KEY}&turn=t1")
 
-    assert (status, "plan: 5.0 ms" in page, "reasoner: model" in page) == (200, True, True)
+    assert (status, "plan: 5.0 ms" in page, "with a language model" in page) == (200, True, True)
     assert (await site.get_page(f"/chat/steps?c={KEY}&turn=t2"))[0] == 404
     assert (await site.get_page("/chat/steps?c=another-conversation&turn=t1"))[0] == 404
     assert (await site.get_page("/chat/steps?turn=t1"))[0] == 404
