@@ -53,7 +53,7 @@ NO_END_WORDS = frozenset(
 )
 # Words in the name of the date on which something began, or a person came; with these words alone.
 START_NAME_WORDS = frozenset(
-    "start starts started begin begins began from hire hired join joined joining commences commencement "
+    "start starts started begin begins began from hire hired join joined joining commences commencement entry "
     "date day on of in valid effective".split()
 )
 CERTAIN_START_WORDS = START_NAME_WORDS - frozenset("date day on of in valid".split())

@@ -128,7 +128,7 @@ def rights_of(scope: Scope) -> list[str]:
     """A digest of each right, in order. Who has all rights of a scope, and perhaps more, sees all that it shows."""
     rights = [["bucket", scope.tenant, bucket] for bucket in scope.buckets]
     rights += [["subject", scope.tenant, subject] for subject in scope.subjects]
-    rights += [["all readers", scope.tenant]] if scope.ignores_readers else []
+    rights += [["all-readers", scope.tenant]] if scope.ignores_readers else []
     return sorted(_digest_of(right)[:16] for right in rights)
 
 

@@ -51,6 +51,11 @@ _DAYS_LATER = {
     "r36_housing_repairs": timedelta(days=5),
     "r37_ski_area": timedelta(days=5),
     "r38_fair_rental": timedelta(days=5),
+    "r39_dental_supplies": timedelta(days=5),
+    "r40_town_hall": timedelta(days=5),
+    "r41_consultancy": timedelta(days=5),
+    "r42_coffee_roaster": timedelta(days=5),
+    "r43_bike_shops": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_TITLES = 60  # no truth lists more names

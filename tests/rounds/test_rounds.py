@@ -49,6 +49,11 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r36_housing_repairs": (0.36, 0.06),
     "r37_ski_area": (0.32, 0.12),
     "r38_fair_rental": (0.22, 0.1),
+    "r39_dental_supplies": (0.84, 0.0),
+    "r40_town_hall": (0.82, 0.04),
+    "r41_consultancy": (0.66, 0.08),
+    "r42_coffee_roaster": (0.52, 0.12),
+    "r43_bike_shops": (0.5, 0.12),
 }
 
 

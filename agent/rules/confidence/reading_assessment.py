@@ -32,6 +32,7 @@ from agent.rules.planning.word_coverage import (
     words_of_conditions,
 )
 from agent.rules.words.tokens import QuestionToken, tokenize_question
+from storage.quantities.units import parse_unit
 from storage.search.conditions import (
     TEXT_FIELD,
     ComparisonCondition,
@@ -83,7 +84,7 @@ def _assess_leg(
         return alternatives
     tokens = tokenize_question(leg.question, lexicons[buckets[0]].analyser)
     linked = frozenset(list_words_linked_to_fields(leg, tokens, lexicons))
-    explained = linked | _explained_words(leg, alternatives, planned) | _words_beside_identifiers(leg, tokens)
+    explained = linked | _explained_words(leg, alternatives, planned, lexicons) | _words_beside_identifiers(leg, tokens)
     explained |= _words_for_type_read(leg, lexicons) | _words_for_counted_unit(leg, tokens)
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
@@ -119,7 +120,20 @@ def _is_computed(leg: Leg) -> bool:
             return form.computes or form.reads_values
 
 
-def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQuestion) -> frozenset[str]:
+def _words_for_measure(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
+    """ "How many *kilos*", "how much *money*": returns the words for what the computed field is measured in."""
+    schemas = (lexicons[bucket].schema for bucket in leg.search.buckets if bucket in lexicons)
+    fields = [field for schema in schemas for field in schema.fields if field.name == leg.answer_form.computed_field]
+    if any(field.type is FieldType.MONEY for field in fields):
+        return frozenset({"money"})
+    units = {field.unit for field in fields if field.unit}
+    written = (word.casefold().strip("?.,!") for word in leg.question.split())
+    return frozenset(word for word in written if (unit := parse_unit(word)) is not None and unit in units)
+
+
+def _explained_words(
+    leg: Leg, alternatives: LegAlternatives, planned: PlannedQuestion, lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[str]:
     """Returns words of which the reply says elsewhere what became of them, and those that limit or order a list."""
     phrases = {*alternatives.unknown_words, *(term for clause in leg.search.clauses for term in clause.required_terms)}
     corrected = {assumption.written for assumption in planned.assumptions if isinstance(assumption, CorrectedSpelling)}
@@ -129,6 +143,8 @@ def _explained_words(leg: Leg, alternatives: LegAlternatives, planned: PlannedQu
         words |= SMALL_NUMBERS.keys() | AMOUNT_SUPERLATIVES
     if form.list_order is not None:
         words |= _ORDERING_WORDS | AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS
+    if form.computes and form.computed_field is not None:
+        words |= _words_for_measure(leg, lexicons)
     if AggregateFunction.DISTINCT in form.computed_functions:
         words |= DISTINCT_WORDS
     if form.grouping is not None and form.grouping.period is not None:

@@ -26,6 +26,9 @@ _WORDS_OF_NO_NUMBER = FILLER_WORDS | GROUPING_WORDS | AGGREGATE_WORDS
 _AREA_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 
 
+_EARNING_WORDS = frozenset("earn earns earned earning salary salaries wage wages".split())
+
+
 def computed_fields(
     reading: BucketReading,
     lexicon: BucketLexicon,
@@ -52,6 +55,8 @@ def computed_fields(
         return related
     if amounts and not _names_other_measure(reading, phrases, words) and _speaks_of_money(phrases, words):
         return amounts
+    if set(words) & _EARNING_WORDS:
+        return ()  # "how much does she earn" is no number of hours
     return tuple(name for name in lexicon.roles.numbers if name != excluded_field)
 
 

@@ -32,6 +32,8 @@ _JOINING_DATE_NAMES = (
         "hire date",
         "hired",
         "start date",
+        "entry date",
+        "date of entry",
         "starts",
         "in service from",
         "in svc from",
@@ -229,7 +231,8 @@ def asks_for_length_of_service(phrase: FunctionPhrase, words: Sequence[str]) -> 
         return False
     follows = words[phrase.last : phrase.last + 1]
     in_service = words[phrase.last : phrase.last + 1] == ["in"] and bool(set(words[phrase.last :]) & _SERVICE_NOUNS)
-    with_us = "with" in words[: phrase.first] or "been" in words[: phrase.first]
+    before = set(words[: phrase.first])
+    with_us = bool(before & {"with", "been"}) or {"worked", "here"} <= before or {"working", "here"} <= before
     return bool(set(follows) & LASTING_VERBS) or in_service or with_us
 
 

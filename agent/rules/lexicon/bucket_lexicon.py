@@ -164,6 +164,8 @@ class BucketLexicon(PhraseMeanings):
                             and self._is_rather_noun(tokens[first])
                         ):
                             continue
+                        if BucketNoun() in meanings and self._is_synonym_of_value(meaning, tokens[first:last]):
+                            continue  # "bookings" are the documents, and not those that are "reserved"
                         if isinstance(meaning, ValueMatch) and stems[first:last] in self._name_phrases:
                             continue  # "leases" are all documents of `leases`, also those without a type
                         weight = _link_weight(meaning, tokens[first:last], documents) + self._exact_form_bonus(
@@ -206,6 +208,12 @@ class BucketLexicon(PhraseMeanings):
             isinstance(meaning, ValueMatch)
             and token.word in self._label_words
             and token.stem not in self.stems_in(meaning.value)
+        )
+
+    def _is_synonym_of_value(self, meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
+        """Whether the words are for a value that they are no part of."""
+        return isinstance(meaning, ValueMatch) and not {token.stem for token in tokens}.intersection(
+            self.stems_in(meaning.value)
         )
 
     def _acronym_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:

@@ -304,6 +304,8 @@ class NestedPlanner:
             return None  # its noun is that of the inner set, and nothing names the outer one
         if reading.unlinked_words and not split.join.is_within_bucket:
             text, reading = self._drop_relation(split.join.outer, text, split.start, reading)
+        if _asks_who_alone(reading, self._lexicon_of(split.join.outer)):
+            return None
         if self._names_more_than_set(split, question[: split.start], reading):
             return None
         return _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
@@ -502,6 +504,13 @@ def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
     if leg.answer_form.reads_values:
         clause = search.clauses[0]
         yield TakenInnerSet(bucket=clause.bucket, conditions=conjuncts_of(clause.condition))
+
+
+def _asks_who_alone(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "*Who* leads the project": whether only "who" names the documents, of which none is a person."""
+    nouns = [link for link in reading.links if isinstance(link.meaning, BucketNoun)]
+    are_who = bool(nouns) and all(reading.tokens[link.first].word == "who" for link in nouns)
+    return are_who and not lexicon.roles.holds_people and len(reading.conditions) <= 1 and not reading.asked_mentions
 
 
 def _cuts_value(split: QuestionSplit, plain: BucketReading) -> bool:

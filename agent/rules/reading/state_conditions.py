@@ -28,9 +28,12 @@ _CALLED_OFF_VALUES = frozenset(
 )
 # "Without a completion date" is said of the column, whatever became of the matter.
 _WORDS_FOR_OPEN = frozenset(
-    "not never open outstanding pending unfinished incomplete uncompleted unresolved unclosed still yet ongoing".split()
+    """not never open outstanding pending unfinished incomplete uncompleted unresolved unclosed still yet ongoing unpaid
+    owed owing unsettled""".split()
 )
-_WORDS_OF_COMPLETION = frozenset("completed complete completion finished closed done resolved".split())
+_WORDS_OF_COMPLETION = frozenset(
+    "completed complete completion finished closed done resolved paid payment settled settlement".split()
+)
 _KINDS_AHEAD = frozenset({EndKind.STAY, EndKind.USE, EndKind.TERM})  # their ends may be known in advance
 
 

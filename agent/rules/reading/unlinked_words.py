@@ -1,5 +1,6 @@
 """Finds the unlinked words of a question: content words and quotations without a meaning in the bucket."""
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -33,6 +34,7 @@ from agent.rules.words.tokens import QuotedPhrase
 from storage.search.schema import FieldType
 from storage.text.irregular_verbs import base_form_of
 
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 _MAX_SHORT_VERB_LETTERS = 4
 _WORDS_FOR_ASKERS = frozenset("company firm business organisation organization".split())  # whose documents these are
 _WORDS_BEFORE_ASKERS = frozenset({"the", "our"})
@@ -76,6 +78,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
             or _is_relating_verb(selection, first, last, covered_tokens)
             or _is_document_part(selection, first, last)
             or _is_word_for_amount(selection, first, last)
+            or _names_own_bucket(selection, first, last)
         ):
             continue
         text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
@@ -95,6 +98,15 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
         roles=roles,
         guessed_noun=find_guessed_noun(selection, runs_by_text),
     )
+
+
+def _names_own_bucket(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "*Machine* jobs" of a bucket `machine_service_log`: whether a word beside the noun is of the bucket's name."""
+    nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun)]
+    if not any(link.first in (last, last + 1) or link.last == first for link in nouns):
+        return False
+    stems = selection.lexicon.stems_in(_NO_LETTERS.sub(" ", selection.lexicon.schema.bucket))
+    return all(token.stem in stems for token in selection.tokens[first:last])
 
 
 def _is_compound(selection: SpanSelection, first: int, last: int) -> bool:

@@ -109,6 +109,8 @@ _STANDING = re.compile(
 _AT_PRESENT = re.compile(
     r"\b(?:right\s+now|at\s+the\s+moment|at\s+present|at\s+this\s+moment|as\s+of\s+today|these\s+days)\b", re.IGNORECASE
 )
+_WITH_THE_FIRM = re.compile(r"\bwith\s+(?:the|our)\s+(?:company|firm|organi[sz]ation|business)\b", re.IGNORECASE)
+_ON_OUR_SIDE = re.compile(r"\s(?:on|at|from)\s+our\s+(?:side|end)\b", re.IGNORECASE)
 # "How far are we with the roof": as long as what takes its place, or longer
 _WHERE_IT_STANDS = re.compile(r"\b(?:where|how\s+far)\s+(?:are\s+we|do\s+we\s+stand)\s+with\b", re.IGNORECASE)
 _DIRECTLY = re.compile(r"(?<=\breport)\s+directly(?=\s+to\b)|(?<=\breports)\s+directly(?=\s+to\b)", re.IGNORECASE)
@@ -145,6 +147,8 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
     question = _STANDING.sub(lambda match: "now".ljust(len(match[0])), question)
     question = _AT_PRESENT.sub(lambda match: "currently".ljust(len(match[0])), question)
     question = _WHERE_IT_STANDS.sub(lambda match: "what status has".ljust(len(match[0])), question)
+    question = _WITH_THE_FIRM.sub(lambda match: "with us".ljust(len(match[0])), question)
+    question = _ON_OUR_SIDE.sub(lambda match: " " * len(match[0]), question)
     question = _DIRECTLY.sub(lambda match: " " * len(match[0]), question)
     question = _STILL_TO_BE.sub(lambda match: "have not been".ljust(len(match[0])), question)
     shortened = shorten_question_leads(question)

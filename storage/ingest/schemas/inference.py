@@ -17,6 +17,7 @@ from storage.quantities.money import BARE_SIGN_PATTERN, currency_of_sign
 from storage.quantities.units import convert_exactly
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
+from storage.text.noun_classes import PERSON_NOUNS
 
 _KIND_SHARE = 0.95  # the share of the values that must be of one type
 _MIN_PRICED_SHARE = 0.25  # of amounts for each value that says "free"
@@ -37,6 +38,12 @@ _IDENTIFIER_WORDS = frozenset(
 )
 
 
+# Under such a name numbers are of somebody: "Mechanic: 1031". Of guests and visitors they are counts.
+_NUMBERED_PERSONS = PERSON_NOUNS - frozenset(
+    """guest member passenger patient person pupil resident speaker student visitor volunteer winner employee
+    staff""".split()
+)
+_NAMES_OF_SUPERIORS = (["reports", "to"], ["report", "to"], ["reporting", "to"])
 _SIGN_AT_END = re.compile(rf"[\s_]*[(\[]?\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTERN})\s*[)\]]?\s*$")
 _SIGN_IN_BRACKETS = re.compile(
     rf"[(\[]\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTERN})\s*[,;]\s*(?P<rest>[^()\[\]]{{1,40}})[)\]]\s*$"
@@ -213,8 +220,12 @@ def _sounds_like_money(name: str) -> bool:
 
 
 def _names_an_identifier(name: str) -> bool:
-    """Whether numbers under this name are identifiers, such as postcodes, rather than quantities."""
+    """Whether numbers under this name are identifiers, such as postcodes and numbers of employees, rather than
+    quantities.
+    """
     *first_words, last = words_in_name(name) or [""]
+    if last in _NUMBERED_PERSONS or [*first_words[-1:], last] in _NAMES_OF_SUPERIORS or (first_words and last == "by"):
+        return True
     return last in _IDENTIFIER_WORDS or (last == "number" and bool(first_words) and first_words[-1] != "atomic")
 
 

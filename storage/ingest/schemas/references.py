@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 
+from storage.ingest.schemas.names import word_forms_of
 from storage.ingest.schemas.value_sets import MAX_ALL_VALUES, MAX_VALUES, BucketValues, ValueSet, limit_all_values
 from storage.search.analyser import fold_text
 from storage.search.conditions import TITLE_FIELD
@@ -16,6 +17,7 @@ from storage.search.errors import UnknownBucket
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import DocumentRecord, SearchIndex
 from storage.search.schema import FieldType, Schema, SchemaField
+from storage.text.noun_classes import PERSON_NOUNS
 
 # Two values that agree may be chance, and a few values always name what is not there (yet), or misspell it.
 MIN_SHARED_VALUES = 2
@@ -24,6 +26,8 @@ MIN_SHARED_PART = 0.75  # of the different values of the field
 MIN_DISTINCT_PART = 0.9  # different values a document that has one, of a field that identifies documents
 MIN_FILLED_PART = 0.9  # documents that have one
 MIN_KEY_DOCUMENTS = 3
+_WORDS_FOR_EMPLOYEES = frozenset("employee employees staff personnel colleagues workers".split())
+_ROLE_WORDS = frozenset("by report reports reporting lead pl rep line boss responsible requester requested".split())
 _MAX_KEY_CHARACTERS = 100  # of the average value: longer ones are sentences
 _MAX_KEYS = 100  # fields of a bucket that others can refer to, the first ones
 _MAX_NAMED_FIELDS = 10  # of a bucket, in a remark
@@ -201,13 +205,19 @@ def _with_reference(
         (shared_count, -key.position, -len(key.values.hashes), key)
         for key in keys
         if not (key.bucket == schema.bucket and (own_key or key.field == field.name))
-        and (not key.is_numeric or key.own_words & _words_of(field.name, field.title))
+        and (not key.is_numeric or key.own_words & _words_of(field.name, field.title) or _names_person(field, key))
         and _refers_to(values, shared_count := values.count_shared(key.values))
     ]
     if not candidates:
         return field
     best = max(candidates, key=lambda candidate: candidate[:3])[3]
     return replace(field, references=f"{best.bucket}.{best.field}")
+
+
+def _names_person(field: SchemaField, key: DocumentKey) -> bool:
+    """ "ReportsTo", "OrderedBy", "MechanicNo": whether the name is of somebody, and the documents are employees."""
+    words = word_forms_of(field.name)
+    return not key.own_words.isdisjoint(_WORDS_FOR_EMPLOYEES) and not words.isdisjoint(PERSON_NOUNS | _ROLE_WORDS)
 
 
 def _refers_to(values: ValueSet, shared_count: int) -> bool:

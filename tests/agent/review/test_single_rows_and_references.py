@@ -168,3 +168,10 @@ async def test_status_with_words_for_the_present_is_this_status_alone(context: A
 
     assert isinstance(outcome, Answer)
     assert outcome.legs[0].count == 2
+
+
+async def test_first_and_last_names_in_two_columns_are_people(context: AgentContext) -> None:
+    outcome = await answer("How many people are there?", context)
+
+    assert isinstance(outcome, Answer)
+    assert outcome.legs[0].count == len(_STAFF)

@@ -407,3 +407,13 @@ def test_a_remark_behind_yes_or_no_is_left_out() -> None:
     rows = [{"turned up": value} for value in [*(["Y", "N"] * 10), "Y late", "no - rang in"]]
 
     assert [values["turned up"] for values in infer_values_of(*rows)][-2:] == [True, False]
+
+
+@pytest.mark.parametrize("name", ["ReportsTo", "OrderedBy", "mechanic", "supervisor"])
+def test_numbers_of_persons_are_no_quantities(name: str) -> None:
+    assert infer_field_of("1031", "1052", "1077", name=name).type is FieldType.CATEGORY
+
+
+@pytest.mark.parametrize("name", ["guest", "employees", "visitors"])
+def test_numbers_of_people_who_are_counted_are_quantities(name: str) -> None:
+    assert infer_field_of("3", "12", "7", name=name).type is FieldType.NUMBER

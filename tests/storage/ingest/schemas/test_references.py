@@ -93,3 +93,12 @@ def test_a_reference_names_a_field_of_a_bucket_and_holds_text(field_type: str, r
 
     with pytest.raises(InvalidSchema):
         Schema(bucket=BucketId("horses"), fields=(field,))
+
+
+async def test_numbers_under_the_name_of_a_role_refer_to_employees(tmp_path: Path) -> None:
+    staff = "PersNo,Surname,ReportsTo\n1031,Moor,\n1052,Lund,1031\n1077,Nash,1031\n1090,Roth,1052\n"
+    jobs = "JobNo,MechanicNo,Minutes\nJ-1,1052,1031\nJ-2,1077,1052\nJ-3,1090,1077\n"
+
+    references = await _ingest_tables(tmp_path, ["employees", "jobs"], tables={"employees": staff, "jobs": jobs})
+
+    assert references == {"employees.ReportsTo": "employees.PersNo", "jobs.MechanicNo": "employees.PersNo"}

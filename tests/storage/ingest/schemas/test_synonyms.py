@@ -200,3 +200,20 @@ def test_the_parts_of_a_combined_value_are_its_synonyms(value: str, parts: set[s
 
 def test_an_abbreviation_with_a_slash_has_no_parts() -> None:
     assert synonyms_by_value(["N/A"], []) == {}
+
+
+def test_a_price_is_no_cost_where_each_has_a_column() -> None:
+    schema = infer_schema_of({"ListPriceGBP": 5.5, "CostGBP": 3.25})
+
+    assert not {name for name in schema.by_name[FieldName("CostGBP")].synonyms if "price" in name.split()}
+
+
+def test_a_price_may_be_called_a_cost_where_it_is_alone() -> None:
+    assert any("cost" in name for name in synonyms_of("price", FieldType.NUMBER))
+
+
+@pytest.mark.parametrize(("bucket", "noun"), [("rma_log", "returns"), ("pcn_export", "parking ticket")])
+def test_documents_with_an_abbreviated_name_are_called_by_words(bucket: str, noun: str) -> None:
+    nouns = infer_schema_of({"id": "x1"}, bucket=bucket).synonyms
+
+    assert noun.removesuffix("s") in {name.removesuffix("s") for name in nouns}
