@@ -593,6 +593,7 @@ def _build_application(
         grants=services.grants,
         groups=services.groups,
         directories=services.directories,
+        access=services.access,
     )
     contents = GrantedContents(administration=administration, index=index, access=services.access)
     open_comparisons = cache(partial(_build_question_comparisons, backends, agent, limits))

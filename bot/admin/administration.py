@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.access.audience_scope import person_ids_of
+from bot.access.audience_scope import AccessResolver, person_ids_of
 from bot.access.subjects import check_grant_subject
+from bot.admin.bucket_syncs import BucketSync
 from bot.admin.sources import SourceOperations
 from bot.conversation.personal_history import PastQuestion, past_questions_of
 from bot.errors import (
@@ -55,13 +56,13 @@ LOOK_BACK_PERIOD: Final = timedelta(days=30)
 class BucketOverview:
     """`document_count`: with those of its parts; None: the bucket has grants but no longer exists.
 
-    `synced_at` None: it has no source.
+    `sync` None: it has no source.
     """
 
     id: BucketId
     title: str
     document_count: int | None
-    synced_at: datetime | None
+    sync: BucketSync | None
     grants: tuple[Grant, ...]
 
 
@@ -100,10 +101,11 @@ class AdminOperations:
         grants: GrantStore,
         groups: LocalGroupStore,
         directories: ProductDirectories,
+        access: AccessResolver,
     ) -> None:
         self._settings_admins, self._now = frozenset(settings.admins), database.utc_now
         self._settings, self._database = settings, database
-        self._index, self._sources, self._directories = index, sources, directories
+        self._index, self._sources, self._directories, self._access = index, sources, directories, access
         self._grants, self._groups, self._admins = grants, groups, AdminStore(database)
         self._limits, self._history = LimitStore(database), QuestionHistory(database)
         self._audit_log = AuditLog(database)
@@ -126,7 +128,7 @@ class AdminOperations:
         """At most `max_questions` questions of each kind. Raises `NotAdmin`."""
         await self._check_admin(by)
         return AdminOverview(
-            buckets=await self._load_buckets(),
+            buckets=await self._load_buckets(by),
             admins=await self._load_admins(),
             limits=await self._limits.load_set_limits(),
             unanswered=await self._load_unanswered_questions(max_questions),
@@ -136,11 +138,11 @@ class AdminOperations:
     # -- grants
 
     async def list_buckets(self, by: PersonId) -> tuple[BucketOverview, ...]:
-        """All buckets by id, with their grants; also buckets that no longer exist but have grants.
-        Raises `NotAdmin`.
+        """All buckets by id, with their grants; also buckets that no longer exist but have grants. Why a sync failed is
+        told of the buckets that are granted to the admin: it may name what is in them. Raises `NotAdmin`.
         """
         await self._check_admin(by)
-        return await self._load_buckets()
+        return await self._load_buckets(by)
 
     async def list_groups(self, by: PersonId) -> list[LocalGroup]:
         """Parley's own groups. Raises `NotAdmin`."""
@@ -250,12 +252,18 @@ class AdminOperations:
         if not await self.is_admin(by):
             raise NotAdmin()
 
-    async def _load_buckets(self) -> tuple[BucketOverview, ...]:
-        states, grants, sync_times = await asyncio.gather(
-            self._index.load_bucket_states(), self._grants.list_grants(), self._sources.last_sync_times()
+    async def _load_buckets(self, by: PersonId) -> tuple[BucketOverview, ...]:
+        from bot.admin.admin_page.bucket_status import scope_for_admin
+
+        states, grants, syncs, scope = await asyncio.gather(
+            self._index.load_bucket_states(),
+            self._grants.list_grants(),
+            self._sources.list_bucket_syncs(),
+            scope_for_admin(self._access, by),
         )
+        syncs = {id_: sync if id_ in scope.buckets else replace(sync, reason="") for id_, sync in syncs.items()}
         wholes = {whole_bucket_of(id_) for id_ in states} | {grant.bucket for grant in grants}
-        overviews = {id_: _bucket_overview_of(id_, states, sync_times.get(id_)) for id_ in sorted(wholes)}
+        overviews = {id_: _bucket_overview_of(id_, states, syncs.get(id_)) for id_ in sorted(wholes)}
         for grant in grants:
             overviews[grant.bucket] = replace(overviews[grant.bucket], grants=(*overviews[grant.bucket].grants, grant))
         return tuple(overviews.values())
@@ -288,13 +296,13 @@ def local_group_of(subject: Subject) -> str | None:
 
 
 def _bucket_overview_of(
-    id_: BucketId, states: Mapping[BucketId, BucketState], synced_at: datetime | None
+    id_: BucketId, states: Mapping[BucketId, BucketState], sync: BucketSync | None
 ) -> BucketOverview:
     state, members = states.get(id_), with_parts({id_}, states) & states.keys()
     return BucketOverview(
         id=id_,
         title=id_ if state is None else state.schema.label,
         document_count=sum(states[member].document_count for member in members) if members else None,
-        synced_at=synced_at,
+        sync=sync,
         grants=(),
     )

@@ -11,9 +11,11 @@ from typing import Final
 
 from bot.access.limits import MAX_LIMIT
 from bot.admin.administration import AuditEntry, BucketOverview, QuestionLimit, local_group_of
+from bot.admin.bucket_syncs import BucketSync
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion
 from bot.ids import EVERYONE, OPERATOR, Subject
 from bot.saved_searches.personal_searches import OwnSearch
+from bot.translation import translate_message, translate_plural
 
 # -- a person's overview
 
@@ -154,13 +156,60 @@ def describe_saved_search(search: OwnSearch, zone: tzinfo) -> str:
     return f"Search {search.number} · {schedule} · {state}"
 
 
-def describe_bucket(bucket: BucketOverview, zone: tzinfo) -> str:
-    """Returns the line below the title: how many documents and grants, and when its source was synced."""
+def describe_bucket(bucket: BucketOverview) -> str:
+    """Returns the line below the title: how many documents and grants."""
     grants = count_with_noun(len(bucket.grants), "grant")
     if bucket.document_count is None:
         return f"this bucket is gone · {grants}"
-    synced = "" if bucket.synced_at is None else f" · synced {format_local_time(bucket.synced_at, zone)}"
-    return f"{count_with_noun(bucket.document_count, 'document')}{synced} · {grants}"
+    return f"{count_with_noun(bucket.document_count, 'document')} · {grants}"
+
+
+def describe_sync(bucket: BucketOverview, zone: tzinfo) -> list[str]:
+    """Returns what is to be said of the last sync of the bucket's sources, then of the next one. Nothing for a bucket
+    that has no source.
+    """
+    if bucket.sync is None:
+        return []
+    return [text for text in (_describe_last_sync(bucket.sync, zone), _describe_next_sync(bucket.sync, zone)) if text]
+
+
+def _describe_last_sync(sync: BucketSync, zone: tzinfo) -> str:
+    if sync.ended_at is None:
+        return translate_message("not synced yet")
+    time, name = format_local_time(sync.ended_at, zone), f"{sync.source}: " if sync.source else ""
+    if not (sync.has_failed or sync.is_partial):
+        return translate_message("synced {time}", time=time)
+    reason = sync.reason or translate_message("the sources on the admin page say why")
+    if sync.is_partial:
+        told = translate_message("synced in part at {time}: {reason}", time=time, reason=reason)
+    elif sync.succeeded_at is None:
+        told = translate_message("could not sync at {time}: {reason} (never synced)", time=time, reason=reason)
+    else:
+        last = format_local_time(sync.succeeded_at, zone)
+        told = translate_message(
+            "could not sync at {time}: {reason} (synced last {last})", time=time, reason=reason, last=last
+        )
+    return name + told + _describe_other_problems(sync.other_problems)
+
+
+def _describe_other_problems(count: int) -> str:
+    if not count:
+        return ""
+    more = translate_plural(
+        "{count} more source has a problem", "{count} more sources have problems", count, count=f"{count:,}"
+    )
+    return f"; {more}"
+
+
+def _describe_next_sync(sync: BucketSync, zone: tzinfo) -> str:
+    """Empty where the sources are synced only by hand."""
+    if sync.is_syncing:
+        return translate_message("syncing now")
+    if sync.is_due:
+        return translate_message("next at once")
+    if sync.due_at is not None:
+        return translate_message("next at {time}", time=format_local_time(sync.due_at, zone))
+    return translate_message("paused") if sync.is_paused else ""
 
 
 def name_subject(subject: Subject) -> str:

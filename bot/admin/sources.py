@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from pydantic import SecretStr
 from structlog.typing import FilteringBoundLogger
 
+from bot.admin.bucket_syncs import BucketSync, list_bucket_syncs
 from bot.admin.source_kinds.source_kind import ALLOW_PRIVATE_OPTION, CheckedSource, SourceKind, SourceRequest
 from bot.admin.source_kinds.store_kind import STORE_KINDS
 from bot.errors import InvalidSource, SourceBusy, UnknownSource
@@ -62,6 +63,7 @@ class SourceOperations:
     ) -> None:
         self._observer = observer
         self._store, self._index, self._seal = SourceStore(database), index, seal
+        self._now = database.utc_now
         self._kinds = {kind.name: kind for kind in kinds}
         self._extractor, self._situator, self._passage_characters = extractor, situator, passage_characters
         self._schemas, self._worker, self._log, self._lease = schemas, worker, log, lease
@@ -106,12 +108,9 @@ class SourceOperations:
         """In the order in which they were added."""
         return await self._store.list_sources()
 
-    async def last_sync_times(self) -> Mapping[BucketId, datetime]:
-        """The latest sync of each bucket's sources, whatever its outcome."""
-        syncs = [
-            (source.bucket, source.synced_at) for source in await self.list_sources() if source.synced_at is not None
-        ]
-        return {bucket: max(synced_at for other, synced_at in syncs if other == bucket) for bucket, _ in syncs}
+    async def list_bucket_syncs(self) -> Mapping[BucketId, BucketSync]:
+        """How the syncs of each bucket that has a source stand now."""
+        return list_bucket_syncs(await self.list_sources(), self._now())
 
     async def mark_for_reload(self, bucket: BucketId) -> list[str]:
         """Makes the next sync load unchanged items as well, for example for another schema. The ids of the sources of

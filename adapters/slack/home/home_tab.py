@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from adapters.slack.home.blocks import (
+    MAX_LINE_UNITS,
     actions_block,
     bullet_list_block,
     button_element,
@@ -42,6 +43,7 @@ from bot.admin.sentences import (
     describe_bucket,
     describe_limits,
     describe_saved_search,
+    describe_sync,
     ending_label_of,
     export_label_of,
     format_local_time,
@@ -263,15 +265,17 @@ def _managed_bucket_block(bucket: BucketOverview, zone: tzinfo, retention: Seque
     )
 
 
-def bucket_lines(bucket: BucketOverview, zone: tzinfo) -> tuple[str, str]:
-    """Returns the bucket's title, and a line with its counts."""
+def bucket_lines(bucket: BucketOverview, zone: tzinfo) -> list[str]:
+    """Returns the bucket's title, a line with its counts, and what is said of its syncs, on one line if it fits."""
     short_title = fit_on_one_line(bucket.title, 120)
     title = (
         short_title
         if bucket.title.casefold() == bucket.id.casefold()
         else f"{short_title} ({fit_on_one_line(bucket.id, 100)})"
     )
-    return title, describe_bucket(bucket, zone)
+    sync = describe_sync(bucket, zone)
+    line = " · ".join(sync)
+    return [title, describe_bucket(bucket), *(sync if len(line) > MAX_LINE_UNITS else [line])]
 
 
 def _admin_names_mrkdwn(admins: Sequence[AdminEntry], account_ids: frozenset[str]) -> str:

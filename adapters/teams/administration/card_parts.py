@@ -10,7 +10,7 @@ from adapters.teams.administration.submissions import ADMIN_KIND, TICKED_VALUE
 from adapters.teams.payloads.json_values import Json, JsonObject
 from adapters.teams.posting.cards import adaptive_card, attach_card, show_on_one_line
 
-MAX_NAME_BYTES, MAX_LINE_BYTES, MAX_OPTION_BYTES = 160, 240, 100  # in JSON, in UTF-8
+MAX_NAME_BYTES, MAX_LINE_BYTES, MAX_NOTE_BYTES, MAX_OPTION_BYTES = 160, 240, 400, 100  # in JSON, in UTF-8
 
 
 def fit_in_bytes(text: str, max_bytes: int) -> str:
@@ -41,14 +41,14 @@ def fixed_line(text: str) -> JsonObject:
     return {"type": "TextBlock", "text": text, "wrap": True}
 
 
-def data_line(*texts: str, title: str = "", max_bytes: int = MAX_LINE_BYTES) -> JsonObject:
-    """A line of data, each text shortened on its own; a title is bold and first."""
+def data_line(*texts: str, title: str = "", max_bytes: int = MAX_LINE_BYTES, notes: Sequence[str] = ()) -> JsonObject:
+    """A line of data, each text shortened on its own; a title is bold and first. `notes`: sentences at its end."""
     runs: list[JsonObject] = []
     if title:
         runs.append({"type": "TextRun", "text": fit_in_bytes(title, max_bytes), "weight": "bolder"})
-    for text in texts:
+    for text, most in (*((text, max_bytes) for text in texts), *((note, MAX_NOTE_BYTES) for note in notes)):
         separator = " · " if runs else ""
-        runs.append({"type": "TextRun", "text": separator + fit_in_bytes(text, max_bytes)})
+        runs.append({"type": "TextRun", "text": separator + fit_in_bytes(text, most)})
     return {"type": "RichTextBlock", "inlines": runs}
 
 

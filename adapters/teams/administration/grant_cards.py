@@ -34,6 +34,7 @@ from bot.admin.sentences import (
     NO_GRANTS,
     REVOKE_WARNING,
     describe_bucket,
+    describe_sync,
     opaque_key_of,
 )
 from bot.ids import Subject
@@ -87,7 +88,8 @@ def bucket_list_card(
 
 def bucket_line(bucket: BucketOverview, zone: tzinfo) -> JsonObject:
     ids = [] if bucket.title.casefold() == bucket.id.casefold() else [bucket.id]
-    return data_line(*ids, describe_bucket(bucket, zone), title=bucket.title, max_bytes=MAX_NAME_BYTES)
+    texts = [*ids, describe_bucket(bucket)]
+    return data_line(*texts, title=bucket.title, max_bytes=MAX_NAME_BYTES, notes=describe_sync(bucket, zone))
 
 
 def bucket_grants_card(

@@ -87,7 +87,7 @@ def _row_of_bucket(status: BucketStatus) -> Sequence[str]:
         "–" if overview.document_count is None else f"{overview.document_count:,}",
         f"{status.passage_count:,}",
         f"{len(overview.grants):,}" if overview.grants else "nobody",
-        time_html(overview.synced_at, "no source"),
+        time_html(overview.sync.succeeded_at, "not yet") if overview.sync else "no source",
         list_html(status.problems, "problems") if status.problems else html_element("span", "fine", class_="fine"),
     )
 

@@ -5,4 +5,4 @@ To add one: change `tables.py`, write `versions/vNNNN_what.py` (a test shows whe
 
 from typing import Final
 
-HEAD: Final = "0029"
+HEAD: Final = "0030"

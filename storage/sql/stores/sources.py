@@ -69,6 +69,7 @@ class StoredSourceColumns(SourceDefinition):
     failure: tables.OptionalPeopleText
     leased_until: tables.OptionalUtcColumn = None  # while it is synced
     paused_at: tables.OptionalUtcColumn = None  # since when it is synced by hand alone
+    succeeded_at: tables.OptionalUtcColumn = None  # the end of the last run that did not fail as a whole
 
 
 class SourceRow(tables.TableRow, StoredSourceColumns, frozen=True, table=True):
@@ -188,9 +189,12 @@ class SourceStore:
     async def finish_source_run(
         self, claimed: ClaimedSource, outcome: str, counts: JsonMapping, *, failure: str | None = None
     ) -> bool:
-        """End a run, successful or not, and schedule the next one. False if the lease was lost."""
+        """End a run, which failed as a whole if its outcome is `failed`, and schedule the next one. False if the lease
+        was lost.
+        """
         now, every = self._database.utc_now(), claimed.source.every
         values = {"synced_at": now, "outcome": outcome, "counts": counts, "failure": failure}
+        values |= {} if outcome == "failed" else {"succeeded_at": now}
         next_run = case((sources.c.paused_at.is_(None), literal(now + every, tables.UtcTime()))) if every else None
         statement = _update_while_leased(claimed).values(values | _RELEASED_VALUES | {"due_at": next_run})
         return await self._update_single_row(statement)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from adapters.slack.actions.feedback import rating_reason_view
@@ -43,6 +43,7 @@ from bot.admin.administration import (
     LocalGroup,
     QuestionLimit,
 )
+from bot.admin.bucket_syncs import BucketSync
 from bot.admin.sentences import opaque_key_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import BucketId, ChoiceId, ClarificationId, PersonId, Subject, TurnId
@@ -272,7 +273,13 @@ _BUCKET: Final = BucketOverview(
     id=BucketId("receipts"),
     title="Receipts",
     document_count=4_000,
-    synced_at=NOON,
+    sync=BucketSync(
+        ended_at=NOON + timedelta(hours=1),
+        succeeded_at=NOON,
+        has_failed=True,
+        reason="the share <@U1> cannot be reached",
+        due_at=NOON + timedelta(hours=2),
+    ),
     grants=tuple(
         Grant(
             bucket=BucketId("receipts"),
@@ -284,7 +291,7 @@ _BUCKET: Final = BucketOverview(
         for subject in _SUBJECTS
     ),
 )
-_DELETED_BUCKET: Final = replace(_BUCKET, id=BucketId("old"), title="old", document_count=None, synced_at=None)
+_DELETED_BUCKET: Final = replace(_BUCKET, id=BucketId("old"), title="old", document_count=None, sync=None)
 _ADMINS: Final = (
     AdminEntry(person=PersonId("slack:T1:U1"), is_from_settings=True),
     AdminEntry(person=PersonId("slack:T1:U2"), is_from_settings=False),

@@ -27,6 +27,7 @@ from adapters.slack.home.synonym_modal import first_state, synonym_view
 from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, escape_as_mrkdwn
 from bot.admin.admin_page.schema_edits import EditPreview
 from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.admin.bucket_syncs import BucketSync
 from bot.admin.sentences import ending_label_of, opaque_key_of
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.errors import ChoiceAlreadyMade
@@ -83,10 +84,23 @@ def bucket_overviews(words: str, count: int, granted: int = 0) -> tuple[BucketOv
             id=BucketId(f"{number} {words}"),
             title=f"{number} {words}",
             document_count=number,
-            synced_at=MOMENT,
+            sync=failed_sync_of(words),
             grants=grants_for(words, granted),
         )
         for number in range(count)
+    )
+
+
+def failed_sync_of(words: str) -> BucketSync:
+    """A sync with as much to say as one can have."""
+    return BucketSync(
+        source=words[:60],
+        ended_at=MOMENT,
+        succeeded_at=MOMENT,
+        has_failed=True,
+        reason=words,
+        other_problems=999,
+        due_at=MOMENT,
     )
 
 

@@ -125,7 +125,7 @@ async def test_a_grant_by_an_admin_is_listed_audited_and_revoked(
     assert [(grant.subject, grant.include_external, grant.granted_by) for grant in bucket.grants] == [
         (CHANNEL, True, ANN)
     ]
-    assert (bucket.id, bucket.document_count, bucket.synced_at) == (RECEIPTS, 42, None)
+    assert (bucket.id, bucket.document_count, bucket.sync) == (RECEIPTS, 42, None)
     assert await administration.revoke_grant(RECEIPTS, CHANNEL, by=ANN)
     assert not await administration.revoke_grant(RECEIPTS, CHANNEL, by=ANN)
     revoke_entry, grant_entry, _ = await list_audit_entries(bot.database)

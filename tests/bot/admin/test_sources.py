@@ -13,6 +13,7 @@ import structlog
 from pydantic import SecretStr
 from structlog.testing import LogCapture
 
+from bot.admin.bucket_syncs import BucketSync
 from bot.admin.periodic_jobs import run_periodic_jobs
 from bot.admin.source_kinds.folder_kind import FOLDER_KIND, FolderKind
 from bot.admin.source_kinds.site_kind import SITE_KIND, SiteKind
@@ -197,7 +198,7 @@ async def test_the_outcome_of_a_sync_is_stored(
 ) -> None:
     sources = a_replica()
     await sources.add_source(source_request_for(folder, every=None))
-    assert await sources.last_sync_times() == {}
+    assert [sync.ended_at for sync in (await sources.list_bucket_syncs()).values()] == [None]
 
     synced = await sources.sync_source("hand-book")
 
@@ -206,7 +207,7 @@ async def test_the_outcome_of_a_sync_is_stored(
     assert (source.outcome, source.documents, source.failure) == ("done", 10, None)
     assert source.counts is not None
     assert (source.counts["added"], source.counts["deleted"]) == (10, 0)
-    assert await sources.last_sync_times() == {NOTES: clock()}
+    assert await sources.list_bucket_syncs() == {NOTES: BucketSync(ended_at=clock(), succeeded_at=clock())}
 
 
 async def test_a_refused_sweep_is_an_outcome_that_says_what_to_do(a_replica: SourceReplica, folder: Path) -> None:

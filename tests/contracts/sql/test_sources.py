@@ -108,12 +108,25 @@ async def test_a_finished_source_is_due_again_after_its_interval(sources: Source
 
     [finished] = await sources.list_sources()
     assert (finished.synced_at, finished.due_at) == (clock.now, clock.now + HOUR)
+    assert finished.succeeded_at == clock.now
     assert (finished.outcome, finished.counts, finished.failure) == ("refused", {"items": 3}, "too many \0")
     assert await sources.claim_due_source("w1", LEASE) is None
     clock.forward(hours=1)
     second_claim = await claim_source(sources)
     assert await sources.finish_source_run(second_claim, "done", {})
     assert [source.failure for source in await sources.list_sources()] == [None]
+
+
+async def test_a_source_keeps_when_it_was_last_read_through_failures(sources: SourceStore, clock: SetClock) -> None:
+    await sources.add_source(a_source())
+    await sources.finish_source_run(await claim_source(sources), "done", {})
+    read_at = clock.now
+    clock.forward(hours=1)
+
+    await sources.finish_source_run(await claim_source(sources), "failed", {}, failure="not there")
+
+    [failed] = await sources.list_sources()
+    assert (failed.outcome, failed.synced_at, failed.succeeded_at) == ("failed", clock.now, read_at)
 
 
 async def test_an_abandoned_source_is_claimed_again_and_the_old_lease_cannot_write(

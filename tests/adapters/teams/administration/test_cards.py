@@ -37,6 +37,7 @@ from adapters.teams.payloads.json_values import JsonObject
 from adapters.teams.posting.cards import MAX_CARD_BYTES
 from bot.access.limits import MAX_LIMIT
 from bot.admin.administration import AdminEntry, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.admin.bucket_syncs import BucketSync
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
 from bot.ids import BucketId, PersonId, Subject
 from bot.saved_searches.personal_searches import OwnSearch
@@ -77,8 +78,9 @@ def every_card(words: str) -> Iterator[JsonObject]:
         Grant(bucket=BucketId(words), subject=subject, include_external=True, granted_by="x", granted_at=MOMENT)
         for subject in subjects
     )
+    sync = BucketSync(ended_at=MOMENT, succeeded_at=MOMENT, has_failed=True, reason=words, due_at=MOMENT)
     overviews = [
-        BucketOverview(id=BucketId(f"{n}{words}"), title=words, document_count=n, synced_at=MOMENT, grants=grants)
+        BucketOverview(id=BucketId(f"{n}{words}"), title=words, document_count=n, sync=sync, grants=grants)
         for n in range(COUNT)
     ]
     admins = [AdminEntry(person=PersonId(f"local:{n}{words}"), is_from_settings=n == 0) for n in range(COUNT)]
@@ -179,7 +181,7 @@ def test_the_limits_card_carries_the_limits_shown() -> None:
 
 
 def test_a_bucket_that_is_gone_has_no_form() -> None:
-    gone = BucketOverview(id=BucketId("b"), title="b", document_count=None, synced_at=None, grants=())
+    gone = BucketOverview(id=BucketId("b"), title="b", document_count=None, sync=None, grants=())
 
     card = json.dumps(bucket_grants_card(gone, 0, groups=(), names={}, zone=UTC))
 
