@@ -43,6 +43,7 @@ READ_PATHS: Final = (
     "/admin/schema/entry?b={b}&f=harrierfirm&title=x&edited=yes",
     "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=merlinworks",
     "/admin/synonym?b={b}&field=harrierfirm&word=hawk&value=wrong",
+    "/admin/synonym/choose?b={b}&field=harrierfirm&word=hawk",
     "/admin/retention?b={b}",
     "/admin/retention?b={b}&field=harrierfirm&days=3",
     "/admin/retention?b={b}&field=@loaded&days=3",

@@ -18,7 +18,7 @@ from adapters.web.admin.access_handlers import AccessHandlers
 from adapters.web.admin.bucket_pages import buckets_page
 from adapters.web.admin.document_pages import TEXT_CHARACTERS, document_page, documents_page
 from adapters.web.admin.layout import PageContext, address_of, plain_page
-from adapters.web.admin.report_pages import report_page, synonym_page
+from adapters.web.admin.report_pages import report_page, synonym_choice_page, synonym_page
 from adapters.web.admin.responses import (
     MAX_BUCKET_CHARACTERS,
     bucket_named_in,
@@ -141,6 +141,7 @@ class AdminSite:
             web.get("/admin/report", self._serve_page(self._show_report)),
             web.get("/admin/picture", self._serve_page(self._show_picture)),
             web.get("/admin/synonym", self._serve_page(self._preview_synonym)),
+            web.get("/admin/synonym/choose", self._serve_page(self._choose_synonym)),
             web.get("/admin/schema", self._serve_page(self._show_schema)),
             web.get("/admin/schema/entry", self._serve_page(self._show_entry)),
             web.post("/admin/synonym", self._take_form(self._add_synonym)),
@@ -234,6 +235,11 @@ class AdminSite:
         if request.query.get("ask") == "yes":
             lines = describe_comparison(await self._reports.compare_synonym(preview, visitor.person))
         return html_response(synonym_page(context_of(request, visitor), preview, lines))
+
+    async def _choose_synonym(self, request: web.Request, visitor: AdminVisitor) -> web.Response:
+        bucket, field, word, _ = _synonym_in(request.query)
+        targets = await self._reports.list_synonym_targets(visitor.person)
+        return html_response(synonym_choice_page(context_of(request, visitor), targets, word, bucket, field))
 
     async def _add_synonym(
         self, request: web.Request, visitor: AdminVisitor, fields: Mapping[str, str]

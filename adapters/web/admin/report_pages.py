@@ -17,8 +17,10 @@ from adapters.web.admin.layout import (
 )
 from adapters.web.html import SafeHtml, html_element, join_html
 from adapters.web.render import picture_html
+from bot.admin.admin_page.synonym_targets import SynonymTargets
 from bot.admin.admin_page.usage import REPORT_DAYS
 from bot.admin.report_wording import label_of_choice
+from bot.admin.schema_synonyms import MAX_SYNONYM_CHARS
 from bot.admin.sentences import describe_likeness, describe_meaning, label_of_ending
 from bot.conversation.reasoning_record import label_of_stage
 from bot.surface.replies import PicturePart
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from bot.admin.usage_report import QuestionGroup, SynonymSuggestion, UnknownWord, UsageReport
 
 _MAX_WORDINGS = 3
+_MAX_OPTIONS = 100  # of a menu
+_MAX_VALUE_CHARACTERS = "300"
+_NO_TARGETS = "No bucket is granted to you, so you cannot say here what a word stands for. Grant yourself one first."
 
 
 def report_page(context: PageContext, report: "UsageReport", pictures: Mapping[str, PicturePart]) -> str:
@@ -79,6 +84,65 @@ def synonym_page(context: PageContext, preview: "SynonymPreview", comparison: Se
         html_element("p", "The next question uses it, in every process.", class_="hint"),
         trail=[("/admin/report", "What people asked")],
     )
+
+
+def synonym_choice_page(context: PageContext, targets: SynonymTargets, word: str, bucket: str, field: str) -> str:
+    """Returns the page on which an admin says what a word stands for: the bucket, then the field, then the value. The
+    last form leads to the page that counts.
+    """
+    labels = {bucket_id: f"{label} ({bucket_id})" for bucket_id, label in targets.bucket_labels.items()}
+    fields = {each.name: f"{each.label} ({each.kind})" for each in targets.list_fields(bucket)}
+    named = {"word": word}
+    parts = [_choice_form("Bucket", "b", labels, bucket, "Show its fields", "/admin/synonym/choose", named)]
+    if bucket in labels:
+        named["b"] = bucket
+        parts.append(_choice_form("Field", "field", fields, field, "Show its values", "/admin/synonym/choose", named))
+    if field in fields:
+        named["field"] = field
+        parts += _value_forms(targets.list_values(bucket, field), named)
+    return admin_page(
+        context,
+        f"“{word}” stands for",
+        *(parts if labels else [html_element("p", _NO_TARGETS)]),
+        html_element("p", "What it would find is counted before it is added.", class_="hint"),
+        trail=[("/admin/report", "What people asked")],
+    )
+
+
+def _value_forms(values: Sequence[str], named: Mapping[str, str]) -> list[SafeHtml]:
+    """The form of a value, typed where there are too many to choose from, and that of a word for the field itself."""
+    forms: list[SafeHtml] = []
+    if len(values) > _MAX_OPTIONS:
+        box = html_element("input", id="choice-value", name="value", required=True, maxlength=_MAX_VALUE_CHARACTERS)
+        forms.append(_synonym_form([_choice_label("Value, as documents write it", "value"), box], "Count", named))
+    elif values:
+        shown = dict(zip(values, values, strict=True))
+        forms.append(_choice_form("Value", "value", shown, "", "Count", "/admin/synonym", named))
+    forms.append(_synonym_form([], "It is another name of the field itself: count", named))
+    return forms
+
+
+def _choice_form(
+    label: str, name: str, options: Mapping[str, str], chosen: str, press: str, action: str, named: Mapping[str, str]
+) -> SafeHtml:
+    """A menu with a button. Nothing is chosen where `chosen` is no option."""
+    placeholder = html_element("option", f"Choose the {label.lower()}", value="", selected=chosen not in options)
+    choices = [html_element("option", text, value=value, selected=value == chosen) for value, text in options.items()]
+    menu = html_element("select", placeholder, *choices, id=f"choice-{name}", name=name, required=True)
+    return _synonym_form([_choice_label(label, name), menu], press, named, action)
+
+
+def _choice_label(label: str, name: str) -> SafeHtml:
+    return html_element("label", label, for_=f"choice-{name}")
+
+
+def _synonym_form(
+    content: Sequence[SafeHtml], press: str, named: Mapping[str, str], action: str = "/admin/synonym"
+) -> SafeHtml:
+    """A form that only leads on. `named`: what is chosen already."""
+    hidden = [html_element("input", type="hidden", name=name, value=value) for name, value in named.items()]
+    button = html_element("button", press, type="submit")
+    return html_element("form", *hidden, *content, button, method="get", action=action, class_="fields")
 
 
 def _comparison_link(preview: "SynonymPreview") -> SafeHtml:
@@ -213,8 +277,23 @@ def _row_of_group(group: "QuestionGroup") -> Sequence[str]:
 def _row_of_word(word: "UnknownWord") -> Sequence[str]:
     where = [html_element("small", f"in {', '.join(word.buckets)}")] if word.buckets else []
     suggestions = [_suggestion_html(word.word, suggestion) for suggestion in word.suggestions]
-    meaning = list_html(suggestions, "suggestions") if suggestions else "–"
-    return join_html(f"“{word.word}”", *where), f"{word.questions:,}", f"{word.people:,}", meaning
+    meaning = [list_html(suggestions, "suggestions")] if suggestions else []
+    if len(word.word) <= MAX_SYNONYM_CHARS:
+        meaning.append(_choice_button(word))
+    return (
+        join_html(f"“{word.word}”", *where),
+        f"{word.questions:,}",
+        f"{word.people:,}",
+        join_html(*meaning) if meaning else "–",
+    )
+
+
+def _choice_button(word: "UnknownWord") -> SafeHtml:
+    """Leads to the choice of what the word stands for, first in the bucket in which it was asked."""
+    named = {"word": word.word} | ({"b": word.buckets[0]} if word.buckets else {})
+    hidden = [html_element("input", type="hidden", name=name, value=value) for name, value in named.items()]
+    button = html_element("button", "Add as synonym", type="submit", aria_label=f"Add as synonym: {word.word}")
+    return html_element("form", *hidden, button, method="get", action="/admin/synonym/choose")
 
 
 def _suggestion_html(word: str, suggestion: "SynonymSuggestion") -> SafeHtml:

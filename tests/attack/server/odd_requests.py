@@ -34,6 +34,7 @@ _READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("/admin/report", ("days",)),
     ("/admin/picture", ("days", "name", "look")),
     ("/admin/synonym", ("b", "field", "word", "value")),
+    ("/admin/synonym/choose", ("b", "field", "word")),
     ("/admin/grants", ("done",)),
     ("/admin/admins", ("done",)),
     ("/admin/limits", ("done",)),

@@ -30,6 +30,7 @@ PAGES = (
     "/admin/sources",
     "/admin/report",
     "/admin/synonym?b=receipts&field=vendor&word=hawk&value=Kestrel",
+    "/admin/synonym/choose?b=receipts&field=vendor&word=hawk",
 )
 
 

@@ -9,7 +9,8 @@ from bot.admin.usage_report import SynonymSuggestion, UnknownWord
 from bot.cli.speaker import new_conversation_id, speaker_for
 from bot.ids import Subject
 from bot.surface.inbound import TextMessage
-from tests.adapters.web.admin.conftest import ANN, LETTERS, SECRET, OpenedSite
+from tests.adapters.web.admin.conftest import ANN, HIDDEN_WORD, LETTERS, SECRET, OpenedSite
+from tests.builders import a_document
 from tests.stored_rows import list_audit_entries
 
 
@@ -77,6 +78,48 @@ async def test_a_question_fails_an_admin_adds_the_word_and_it_answers(site: Open
     assert (before, after) == ("no_results", "answer")
     entry = (await list_audit_entries(site.bot.database))[0]
     assert (entry.action, entry.matter, entry.by) == ("schema.synonym", LETTERS, ANN)
+
+
+async def test_a_word_without_a_suggestion_leads_to_the_choice_of_what_it_stands_for(site: OpenedSite) -> None:
+    await site.enter_as(ANN)
+    await ask(site, "how many letters about zeppelin <b>?", ANN)
+
+    report = await site.get_markup("/admin/report")
+    first = await site.get_markup("/admin/synonym/choose?word=zeppelin")
+    in_bucket = await site.get_markup("/admin/synonym/choose?word=zeppelin&b=letters")
+    in_field = await site.get_markup("/admin/synonym/choose?word=zeppelin&b=letters&field=boat")
+    in_number = await site.get_markup("/admin/synonym/choose?word=zeppelin&b=letters&field=length")
+    counted = await site.get("/admin/synonym?word=zeppelin&b=letters&field=boat&value=Dunlin")
+
+    assert '<form method="get" action="/admin/synonym/choose">' in report
+    assert '<input type="hidden" name="word" value="zeppelin">' in report
+    assert ("Letters (letters)" in first, 'id="choice-field"' in first) == (True, False)
+    assert ("Boat (category)" in in_bucket, 'id="choice-value"' in in_bucket) == (True, False)
+    assert '<option value="Dunlin">Dunlin</option>' in in_field
+    assert ('id="choice-value"' in in_number, "another name of the field" in in_number) == (False, True)
+    assert "“zeppelin” as boat “Dunlin” would find 20 documents." in counted[1]
+
+
+async def test_a_bucket_without_a_grant_is_not_offered_for_a_word(site: OpenedSite) -> None:
+    await site.enter_as(ANN)
+
+    markup = await site.get_markup("/admin/synonym/choose?word=gull%3Cb%3E&b=secret&field=topic")
+    await site.bot.administration.revoke_grant(LETTERS, Subject(f"user:{ANN}"), by=ANN)
+    without_any = await site.get_markup("/admin/synonym/choose?word=gull")
+
+    assert [text in markup for text in ("Permits", "topic", HIDDEN_WORD, "gull<b>")] == [False] * 4
+    assert ("Letters (letters)" in markup, "“gull&lt;b&gt;” stands for" in markup) == (True, True)
+    assert ("No bucket is granted to you" in without_any, "<select" in without_any) == (True, False)
+
+
+async def test_a_field_with_too_many_values_takes_a_typed_one(site: OpenedSite) -> None:
+    boats = [a_document(f"b-{number}", f"Boat {number}.", boat=f"Boat {number}") for number in range(120)]
+    await site.bot.index.put(LETTERS, boats)
+    await site.enter_as(ANN)
+
+    markup = await site.get_markup("/admin/synonym/choose?word=gull&b=letters&field=boat")
+
+    assert '<input id="choice-value" name="value" required maxlength="300">' in markup
 
 
 @pytest.mark.parametrize(
