@@ -54,7 +54,8 @@ LOOK_BACK_PERIOD: Final = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketOverview:
-    """`document_count`: with those of its parts; None: the bucket has grants but no longer exists.
+    """`document_count`: with those of its parts; None: nothing is loaded, but the bucket has
+    grants or a source.
 
     `sync` None: it has no source.
     """
@@ -138,8 +139,8 @@ class AdminOperations:
     # -- grants
 
     async def list_buckets(self, by: PersonId) -> tuple[BucketOverview, ...]:
-        """All buckets by id, with their grants; also buckets that no longer exist but have grants. Why a sync failed is
-        told of the buckets that are granted to the admin: it may name what is in them. Raises `NotAdmin`.
+        """All buckets by id, with their grants; also buckets that do not exist but have grants or a source. Why a sync
+        failed is told of the buckets that are granted to the admin: it may name what is in them. Raises `NotAdmin`.
         """
         await self._check_admin(by)
         return await self._load_buckets(by)
@@ -261,8 +262,9 @@ class AdminOperations:
             self._sources.list_bucket_syncs(),
             scope_for_admin(self._access, by),
         )
-        syncs = {id_: sync if id_ in scope.buckets else replace(sync, reason="") for id_, sync in syncs.items()}
-        wholes = {whole_bucket_of(id_) for id_ in states} | {grant.bucket for grant in grants}
+        open_buckets = syncs.keys() if by == OPERATOR else scope.buckets  # also buckets with nothing loaded yet
+        syncs = {id_: sync if id_ in open_buckets else replace(sync, reason="") for id_, sync in syncs.items()}
+        wholes = {whole_bucket_of(id_) for id_ in states} | {grant.bucket for grant in grants} | syncs.keys()
         overviews = {id_: _bucket_overview_of(id_, states, syncs.get(id_)) for id_ in sorted(wholes)}
         for grant in grants:
             overviews[grant.bucket] = replace(overviews[grant.bucket], grants=(*overviews[grant.bucket].grants, grant))

@@ -160,7 +160,7 @@ def describe_bucket(bucket: BucketOverview) -> str:
     """Returns the line below the title: how many documents and grants."""
     grants = count_with_noun(len(bucket.grants), "grant")
     if bucket.document_count is None:
-        return f"this bucket is gone · {grants}"
+        return f"{'this bucket is gone' if bucket.sync is None else 'nothing is loaded'} · {grants}"
     return f"{count_with_noun(bucket.document_count, 'document')} · {grants}"
 
 

@@ -103,7 +103,7 @@ def _facts_of(status: BucketStatus) -> str:
     overview = status.overview
     name = "" if overview.title == overview.id else f"{overview.id}: "
     if overview.document_count is None:
-        return f"{name}this bucket no longer exists"
+        return f"{name}this bucket no longer exists" if overview.sync is None else f"{name}nothing is loaded"
     return f"{name}{count_text(overview.document_count, 'document')}, {count_text(status.passage_count, 'passage')}"
 
 

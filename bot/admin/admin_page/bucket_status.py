@@ -43,7 +43,7 @@ class PartStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketStatus:
-    """`parts`: the bucket first; none: it no longer exists. `problems`: sentences. `is_readable`: whether the admin may
+    """`parts`: the bucket first; none: nothing is loaded. `problems`: sentences. `is_readable`: whether the admin may
     see what is in its documents, which a grant alone allows, except to the operator.
     """
 
@@ -168,6 +168,7 @@ def _problems_of(
         for member in sorted(members & vectors.keys())
         if not vectors[member].is_current
     ]
-    failures = [source.failure for source in sources if source.bucket == bucket and source.failure]
-    gone = [] if members & states.keys() else ["this bucket is gone, but has grants"]
+    own_sources = [source for source in sources if source.bucket == bucket]
+    failures = [source.failure for source in own_sources if source.failure]
+    gone = [] if members & states.keys() or own_sources else ["this bucket is gone, but has grants"]
     return (*lost, *gone, *outdated, *failures)

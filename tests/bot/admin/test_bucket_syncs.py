@@ -8,9 +8,9 @@ import pytest
 
 from bot.admin.administration import BucketOverview
 from bot.admin.bucket_syncs import list_bucket_syncs
-from bot.admin.sentences import describe_sync
+from bot.admin.sentences import describe_bucket, describe_sync
 from bot.application import Application
-from bot.ids import OPERATOR, PersonId, Subject
+from bot.ids import OPERATOR, BucketId, PersonId, Subject
 from bot.translation import use_language
 from storage.sql.stores.sources import NewSource, SourceStore, StoredSource
 from tests.builders import RECEIPTS
@@ -112,6 +112,21 @@ def test_a_reason_is_one_line_without_what_signs_in(failure: str, reason: str) -
 def test_the_sentence_is_in_the_language_of_the_reply() -> None:
     with use_language("de"):
         assert sentences_about(FAILED).startswith("konnte am 27 Nov 2026, 09:30 UTC nicht synchronisieren: the server")
+
+
+async def test_a_source_that_never_loaded_anything_is_told_too(bot: Application) -> None:
+    store = SourceStore(bot.database)
+    await store.add_source(
+        NewSource(id="mail", kind="imap", location="imaps://m/", bucket=BucketId("mail"), options={}, every=HOUR)
+    )
+    claimed = await store.claim_due_source("w1", HOUR)
+    assert claimed is not None
+    await store.finish_source_run(claimed, "failed", {}, failure="no answer")
+
+    [mail, _] = await bot.administration.list_buckets(OPERATOR)
+
+    assert (mail.id, describe_bucket(mail)) == ("mail", "nothing is loaded · 0 grants")
+    assert describe_sync(mail, ZoneInfo("UTC"))[0].endswith(": no answer (never synced)")
 
 
 async def test_an_admin_reads_the_reason_only_of_a_bucket_that_is_granted(bot: Application) -> None:

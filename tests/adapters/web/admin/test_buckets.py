@@ -41,6 +41,17 @@ async def test_a_bucket_that_lost_documents_is_shown_as_unwell(site: OpenedSite)
     assert "the index has 0 of the 1 documents of secret" in page
 
 
+async def test_a_bucket_whose_source_never_loaded_anything_is_shown(site: OpenedSite, tmp_path: Path) -> None:
+    request = SourceRequest(kind="folder", location=str(tmp_path), bucket="notes", sync_interval=timedelta(days=1))
+    await site.bot.sources.add_source(request)
+
+    rows = row_texts_of(await site.get_markup("/admin"))
+    _, page = await site.get("/admin/bucket?b=notes")
+
+    assert next(row for row in rows if row[0] == "notes")[1:5] == ["–", "0", "nobody", "not yet"]
+    assert ("nothing is loaded" in page, "is gone" in page) == (True, False)
+
+
 async def test_an_index_that_cannot_be_read_is_what_the_page_tells(site: OpenedSite) -> None:
     (site.bot.settings.index_path / "index.sqlite").unlink()
 
