@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 from rich.console import Console
 
+from bench.bulk_ingest import SERVER
 from bench.export_parcels import NUMBER_FIELD, PARCELS_BUCKET, PARCELS_SCHEMA, first_parcels_search, put_parcels
 from bench.figures import BenchmarkFigure, build_figure_table
 from bot.conversation.spreadsheet import sheet_for_schemas
@@ -75,7 +76,7 @@ async def read_bare(session: aiohttp.ClientSession, index: str, field_path: str)
 async def measure_pit_export(rows: int, runs: int) -> list[BenchmarkFigure]:
     """Measure both in turn. Raises `ServerMissing`."""
     export_s, bare_s, names = list[float](), list[float](), IndexNames(_TENANT, _INSTALLATION)
-    with opensearch_server() as url:
+    with opensearch_server(SERVER) as url:
         async with (
             open_recorded_index(url, tenant=_TENANT, installation=_INSTALLATION, embedder=None) as opened,
             aiohttp.ClientSession(url) as session,
