@@ -49,6 +49,9 @@ _CONDITION = re.compile(
         \s (?P<case>[^,;?.!]*)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_OPENING_HOURS = re.compile(
+    r"\b\d{1,2}(?:[:.]\d{2})?\s*(?:[ap]\.?m\.?)?\s*(?:to|until|till|-|–|—)\s*\d{1,2}(?:[:.]\d{2})?", re.IGNORECASE
+)
 _OPPOSITE_PREFIXES = ("un", "non", "in", "im", "ir", "dis")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w])")
 
@@ -80,6 +83,8 @@ def verdict_of(sentence: str, question: str, analyser: Analyser) -> bool | None:
     """
     claim = claim_of(question)
     words, asked = _words_of(sentence), _words_of(claim)
+    if "open" in asked and (is_open := _tells_whether_open(sentence, claim, words)) is not None:
+        return is_open
     if any(_is_negation(word) for word in asked - words) or _holds_opposite(words, asked):
         return None
     if _is_of_other_days(sentence, claim) or _is_of_other_number(sentence, claim):
@@ -96,6 +101,17 @@ def verdict_of(sentence: str, question: str, analyser: Analyser) -> bool | None:
     if any(_is_negation(word) for word in words - asked) or words & _RESTRICTIONS - asked:
         return None
     return True if asks_leave and words & _PERMISSIONS else None
+
+
+def _tells_whether_open(sentence: str, claim: str, words: set[str]) -> bool | None:
+    """ "Are we open on Saturday" of "Saturday 9:00 to 13:00": whether the line gives hours for the asked day, or says
+    that it is closed. None without such a day, for a part of the year, and where one day is open and another closed.
+    """
+    days = weekdays_in(claim)
+    if not days or not days <= weekdays_in(sentence) or months_in(claim) or any(map(_is_negation, words)):
+        return None
+    has_hours, is_closed = _OPENING_HOURS.search(sentence) is not None, "closed" in words
+    return has_hours if has_hours is not is_closed else None
 
 
 def _clause_that_tells(sentence: str, question: str, analyser: Analyser) -> list[str]:

@@ -10,6 +10,7 @@ from agent.forms.clarifications import ask_which_document, report_nothing_found,
 from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_from_all_text, quote_answer, quotes_only_records, rank_leg_passages
 from agent.forms.form_handler import FormHandler
+from agent.forms.list_documents import decide_list
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
@@ -36,8 +37,9 @@ from storage.search.conditions import DOC_ID_FIELD, TITLE_FIELD, ComparisonCondi
 from storage.search.documents import Document, FieldValue
 from storage.search.ids import DocId, FieldName
 from storage.search.index import DocumentRecord, DocumentRequest, RecordPageRequest
-from storage.search.plan import ReadFields, Search
+from storage.search.plan import ListDocuments, ReadFields, Search
 from storage.search.schema import SchemaField
+from storage.text.identifiers import is_identifier
 
 _MAX_READ_DOCUMENTS = 3  # documents whose values are all given; with more, the question is which one is meant
 _CITED_PASSAGES = 10  # passages of the document that are read for a sentence to cite
@@ -116,6 +118,8 @@ async def decide_field_values(answer_form: ReadFields, review: LegReview) -> Eno
     names = [name for bucket, name in answer_form.fields if bucket == records[0].bucket]
     if answer_form.of_each and count > 1:
         return await _read_each(review, records, names)
+    if count > 1 and _only_name_documents(records, names, review):
+        return await decide_list(ListDocuments(), review)
     if count > 1 and not _records_agree(records, names, count):
         if count <= _MAX_READ_DOCUMENTS and (several := await _read_several(review, records, names)) is not None:
             return several
@@ -123,6 +127,17 @@ async def decide_field_values(answer_form: ReadFields, review: LegReview) -> Eno
             return ask_which_document(review, records)
         return _assume_first_document(review, await _read_field_values(review, records[:1], names))
     return await _read_field_values(review, records, names)
+
+
+def _only_name_documents(
+    records: Sequence[DocumentRecord], field_names: Sequence[FieldName], review: LegReview
+) -> bool:
+    """ "What did we *invoice* in March": whether all that is asked of several documents is their own number."""
+    fields = review.question_context.schemas[records[0].bucket].fields
+    if not fields or tuple(field_names) != (fields[0].name,):
+        return False
+    values = [str(record.values.get(field_names[0], "")) for record in records]
+    return all(map(is_identifier, values)) and len(set(values)) == len(values)
 
 
 async def _read_several(

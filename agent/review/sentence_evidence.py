@@ -9,7 +9,7 @@ from itertools import zip_longest
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.english.light_words import is_light_word
 from agent.evidence.asked_values import AskedKind, kinds_asked_for, words_for_kinds
-from agent.evidence.calendar_words import CALENDAR_WORDS, holds_months_of
+from agent.evidence.calendar_words import CALENDAR_WORDS, holds_months_of, months_in, weekdays_in
 from agent.evidence.english_glosses import WordGlosses, glosses_for
 from agent.evidence.evidence_score import EvidenceFeatures
 from agent.evidence.question_parts import split_question_parts
@@ -71,6 +71,8 @@ class RankedEvidence:
         """
         question, line = self.question, sentence.line
         claim, case = map(words_of, split_case(question.text))
+        if not _names_such_days(question.text, f"{line.heading} {line.passage.hit.title} {line.quote.text}"):
+            return False
         told = self._stems_of(line.words)
         around = told | self._stems_of(words_of(f"{line.heading} {line.passage.hit.title}"))
         lines = next(lines for lines in self.lines_by_passage if line in lines)
@@ -119,6 +121,11 @@ class RankedEvidence:
 def _tells_thing(word: str) -> bool:
     """Whether a word of a question names a thing: not a day, nor whom a rule is for, nor what anybody does."""
     return not (word in LIGHT_WORDS or is_light_word(word) or word.removesuffix("s") in CALENDAR_WORDS)
+
+
+def _names_such_days(question: str, text: str) -> bool:
+    """ "Are we open on *Saturdays*": whether the text names weekdays if the question does, and months likewise."""
+    return all(not find_days(question) or bool(find_days(text)) for find_days in (weekdays_in, months_in))
 
 
 def _is_held(word: WeighedWord, stems: frozenset[str]) -> bool:

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
 from agent.rules.cues.grouping import find_groups, find_leading_group
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import looks_plural
 from storage.search.plan import GroupBy
+
+_ENDS_OF_DAYS = {"last": "latest", "first": "earliest"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +30,29 @@ class QuestionCues:
         return next((phrase for phrase in self.functions if phrase.is_superlative), None)
 
 
-def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:
+def _read_last_as_latest(reading: BucketReading, lexicon: BucketLexicon) -> list[str]:
+    """ "Our *last* invoice", "the *first* order": returns the words, with "latest" and "earliest" for one document."""
     words = [token.word for token in reading.tokens]
+    if not lexicon.roles.dates:
+        return words
+    for link in reading.links:
+        meaning, index = link.meaning, link.first - 1
+        is_document = isinstance(meaning, BucketNoun) or (
+            isinstance(meaning, FieldMention) and meaning.column is None and lexicon.is_identifying(meaning.field)
+        )
+        if (
+            index < 0
+            or not is_document
+            or index in reading.literal_tokens
+            or looks_plural(reading.tokens[link.last - 1])
+        ):
+            continue
+        words[index] = _ENDS_OF_DAYS.get(words[index], words[index])
+    return words
+
+
+def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:
+    words = _read_last_as_latest(reading, lexicon)
     groups = find_groups(words, reading, lexicon)
     return QuestionCues(
         reading=reading,

@@ -280,4 +280,4 @@ def is_convertible(unit: str, field_unit: str) -> bool:
 def is_rate_field(field: SchemaField) -> bool:
     """Whether a sum of the field's values is meaningless."""
     label_words = {word.casefold() for word in (*field.label.split(), *field.name.split("_"))}
-    return bool(label_words & RATE_NOUNS) or field.unit in ("degC", "degF", "K", "percent")
+    return bool(label_words & (RATE_NOUNS | {"%"})) or field.unit in ("degC", "degF", "K", "percent")

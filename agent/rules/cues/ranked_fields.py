@@ -41,6 +41,7 @@ _JOINING_DATE_NAMES = (
     ),
     *("member since", "customer since", "since", "acquired", "bought", "purchased", "valid from"),
 )
+_ENDS_OF_DAYS = (("latest",), ("earliest",), ("newest",))
 _ENDS_OF_PHRASES = frozenset("in for with at on from of by last this during per since and".split())
 _OPENINGS_OF_MEASURES = (
     ("going", "by"), ("judging", "by"), ("judged", "by"), ("measured", "by"), ("counted", "by"), ("in", "terms", "of"),
@@ -70,7 +71,7 @@ def ordering_fields(
             return (hinted,)
     fields = _fields_of_superlative(adjective, phrase, words, lexicon) if scale is not None else ()
     if is_any_extent(adjective):
-        fields = _with_amounts_of_quantities(fields, lexicon)
+        fields = _without_rates(_with_amounts_of_quantities(fields, lexicon), lexicon)
     if fields := select_fields_of_kind(fields, reading.conditions, lexicon.schema, words):
         return _without_parts(fields, lexicon)
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
@@ -84,7 +85,18 @@ def ordering_fields(
     numbers = lexicon.roles.numbers
     if scale is not None and scale.kind is ScaleKind.MEASURE:  # nothing is "longest" by its price or its kilograms
         numbers = tuple(name for name in numbers if _may_be_any_measure(lexicon.get_field(name)))
+    if is_any_extent(adjective):
+        numbers = _without_rates(numbers, lexicon)
     return select_fields_of_kind(numbers, reading.conditions, lexicon.schema)
+
+
+def _without_rates(fields: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Nobody is the "biggest customer" by a discount in percent."""
+    return tuple(name for name in fields if not _is_percentage(lexicon.get_field(name)))
+
+
+def _is_percentage(field: SchemaField) -> bool:
+    return field.unit == "percent" or "%" in field.label
 
 
 def _with_amounts_of_quantities(fields: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -187,6 +199,8 @@ def _mentioned_fields(phrase: FunctionPhrase, reading: BucketReading, lexicon: B
     words = [token.word for token in reading.tokens]
     if found is not None and not is_any_extent(found[0]) and not asks_for_length_of_service(phrase, words):
         fields = [field for field in fields if may_measure(field, found[1])]
+    if phrase.words in _ENDS_OF_DAYS:  # "what does the latest invoice come to" puts no amounts in order
+        fields = [field for field in fields if field.type is FieldType.DATE]
     return tuple(dict.fromkeys(field.name for field in fields))
 
 

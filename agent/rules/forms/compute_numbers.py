@@ -36,6 +36,12 @@ from storage.search.schema import FieldType, SchemaField
 
 _JOINING_PHRASES = SUMMING_PHRASES | {("altogether",)}
 
+_OPENINGS_OF_PRICES = frozenset(
+    (*opening, article)
+    for opening in (("how", "much", "is"), ("how", "much", "does"), ("how", "much", "for"), ("what", "does"))
+    for article in ("a", "an")
+)
+
 
 def recognise_most_of_group(cues: QuestionCues) -> ComputeNumbers | None:
     """ "Which vendor do we buy the most tires from?"."""
@@ -65,9 +71,17 @@ def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:
         return _compute_form((), reading, lexicon, cues.group, words)
     if not cues.functions or _asks_for_one_value(cues.functions[0], words, reading, lexicon):
         return None
+    if _asks_usual_price(words, reading):
+        return None
     if cues.superlative is not None and not measures_anything(cues.superlative, words, reading, lexicon):
         return None  # nothing here is old or new
     return _with_second_group(_compute_form(cues.functions, reading, lexicon, cues.group, words), cues)
+
+
+def _asks_usual_price(words: Sequence[str], reading: BucketReading) -> bool:
+    """ "How much is *a* full service": whether the price of something is asked, which no sum of documents tells."""
+    is_of_any = not _OPENINGS_OF_PRICES.isdisjoint((tuple(words[:4]), tuple(words[:3])))
+    return is_of_any and not reading.literal_tokens and {"average", "avg", "total"}.isdisjoint(words)
 
 
 def _asks_for_cost_of_several(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:

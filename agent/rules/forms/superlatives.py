@@ -1,6 +1,6 @@
 """Recognises superlatives: a superlative orders a list, is the number itself, or selects a group."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent.english.function_words import (
     AMOUNT_SUPERLATIVES,
@@ -30,9 +30,10 @@ from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, AnswerForm, ComputeNumbers, GroupBy, ListDocuments
-from storage.search.schema import SchemaOrder
+from storage.search.schema import FieldType, SchemaOrder
 
 _DEFAULT_LIST_LIMIT = 10  # of "the newest tickets"
+_MAX_FIELDS_BESIDE = 2
 
 
 def recognise_document_with_most(cues: QuestionCues) -> ListDocuments | None:
@@ -118,6 +119,16 @@ def _fields_beside(
     return (usual,) if is_usual and usual is not None else people[:1]
 
 
+def _fields_asked_of_document(
+    ordered: FieldName, reading: BucketReading, lexicon: BucketLexicon
+) -> Iterator[FieldName]:
+    """ "What did the last invoice *come to*": yields the fields that are asked of the first document by a day."""
+    for mention in reading.asked_mentions:
+        is_own_name = lexicon.is_identifying(mention.field)
+        if mention.column is None and not mention.is_hint and mention.field != ordered and not is_own_name:
+            yield mention.field
+
+
 def _subject_links(reading: BucketReading, lexicon: BucketLexicon, last: int) -> list[SpanLink]:
     """Returns the nouns before the token that stand for documents: the bucket's own, or what identifies them."""
     return [
@@ -183,6 +194,8 @@ def _superlative_form(
     limit = 1 if rank > 1 and most is None else limit
     order = SchemaOrder(field=field.name, descending=descending)
     asked = _fields_beside(field.name, words, reading, lexicon)
+    if field.type is FieldType.DATE and not asked:
+        asked = tuple(_fields_asked_of_document(field.name, reading, lexicon))[:_MAX_FIELDS_BESIDE]
     return ListDocuments(order=order, limit=limit, skip=rank - 1, beside=asked)
 
 

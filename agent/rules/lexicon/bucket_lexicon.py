@@ -65,6 +65,10 @@ _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _ASKED_PERSON_WEIGHT = 0.95  # of "who" in a list of people; it may also ask for a person of other documents
+# "The last invoice" is a document, also where a column is called so.
+_WORDS_BEFORE_DOCUMENT = frozenset(
+    "last latest newest first oldest earliest biggest largest smallest cheapest next previous".split()
+)
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _IDENTIFIED_NOUN_WEIGHT = 1.9  # more than a mention of the column that numbers the documents
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
@@ -186,7 +190,8 @@ class BucketLexicon(PhraseMeanings):
         yield from (
             SpanLink(first=index, last=index + 1, meaning=BucketNoun(), weight=_IDENTIFIED_NOUN_WEIGHT)
             for index, token in enumerate(tokens)
-            if token.stem in self._identified_nouns and looks_plural(token)
+            if token.stem in self._identified_nouns
+            and (looks_plural(token) or (index and tokens[index - 1].word in _WORDS_BEFORE_DOCUMENT))
         )
         yield from self._joined_links(tokens)
         yield from self._acronym_links(tokens)

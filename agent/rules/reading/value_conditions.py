@@ -257,6 +257,11 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         elif (is_negated and lack_words) or set(words_after) & MISSING_ADJECTIVES:
             selection.usage.links.add(index)
             yield MissingCondition(field=field.name, words=words)
+        elif not is_negated and set(words_before) & _GETTING_WORDS and _may_be_zero(selection, field):
+            selection.usage.links.add(index)
+            yield ComparisonCondition(
+                field=field.name, op=ComparisonOperator.GT, value=0.0, words=words
+            )  # "a discount"
         elif link.first in selection.doubly_negated_tokens or (
             set(words_before) & HAVE_WORDS and not is_negated and not _is_asked_for(selection, link)
         ):
@@ -394,6 +399,7 @@ def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) 
     return is_participle and not is_name and not {token.word for token in tokens} & _OPEN_QUESTION_WORDS
 
 
+_GETTING_WORDS = HAVE_WORDS | frozenset("get gets getting got receive receives receiving given".split())
 _WORDS_BEFORE_FIELD_NAME = frozenset("by per the their its of what and".split())
 _WORDS_AFTER_DAY_NAME = frozenset("date dates day days time times on at of".split())
 
