@@ -327,7 +327,7 @@ def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         return None
     numeric = next(iter(fields_of_most(index, words, reading, lexicon)), None)
     if numeric is None and is_about_money(index, words, reading, lexicon):
-        numeric = next((field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY), None)
+        numeric = next(iter(lexicon.roles.sums_of_money), None)
     function = AggregateFunction.COUNT if numeric is None else AggregateFunction.SUM
     limit = requested_limit(words, reading) or 1
     return ComputeNumbers(functions=(function,), field=numeric, group=GroupBy(field=leading), limit=limit,

@@ -9,6 +9,7 @@ from agent.english.function_words import (
     FILLER_WORDS,
     GROUPING_WORDS,
     MONEY_WORDS,
+    OWING_WORDS,
     REFERRING_WORDS,
     SPENDING_NOUNS,
     SUMMING_PHRASES,
@@ -22,6 +23,7 @@ from agent.rules.cues.question_subject import (
     NUMERIC_TYPES,
     counted_unit_fields,
     is_rate_field,
+    leading_persons,
     names_documents,
     names_one_document,
 )
@@ -49,6 +51,23 @@ def recognise_most_of_group(cues: QuestionCues) -> ComputeNumbers | None:
         return None
     compared = group_with_more(cues.words, cues.reading, cues.lexicon)
     return compared or group_with_most(cues.words, cues.reading, cues.lexicon)
+
+
+def recognise_debtors(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "Who owes us money": what is not paid by each person or firm, where "owes" is read as a condition."""
+    owing = {index for index, word in enumerate(cues.words) if word in OWING_WORDS}
+    read = cues.reading.stated_tokens.union(
+        *(
+            range(link.first, link.last)
+            for link in cues.reading.links
+            if isinstance(link.meaning, (ValueMatch, PartialMatch))
+        )
+    )
+    party = next(iter(leading_persons(cues.words, cues.reading, cues.lexicon)), None)
+    amount = next(iter(cues.lexicon.roles.sums_of_money), None)
+    if owing.isdisjoint(read) or party is None or amount is None or cues.superlative is not None:
+        return None
+    return ComputeNumbers(functions=(AggregateFunction.SUM,), field=amount, group=GroupBy(field=party))
 
 
 def recognise_distinct_values(cues: QuestionCues) -> ComputeNumbers | None:

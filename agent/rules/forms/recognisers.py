@@ -14,6 +14,7 @@ from agent.rules.forms.compute_numbers import (
     recognise_breakdown,
     recognise_count_by_group,
     recognise_counted_measure,
+    recognise_debtors,
     recognise_distinct_values,
     recognise_functions,
     recognise_measure_by_group,
@@ -57,6 +58,8 @@ RECOGNISERS = (
     FormRecogniser("fields of one document", recognise_fields_of_one_document),
     # Before sums: "which vendor … the most" asks for a group, if no superlative orders anything.
     FormRecogniser("group with most", recognise_most_of_group),
+    # Before lists: "who owes us money" asks for persons with what they owe, and for no documents.
+    FormRecogniser("debtors", recognise_debtors, form_words=frozenset({"money"})),
     # After groups, which take precedence: "who earns the most" asks for a document.
     FormRecogniser("document with most", recognise_document_with_most),
     # Before functions: in "the lowest average" the function only names what is ordered.

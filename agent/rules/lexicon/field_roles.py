@@ -29,6 +29,7 @@ _FIRST_NAME_LABELS = frozenset({"first name", "firstname", "forename", "given na
 _LAST_NAME_LABELS = frozenset(
     {"last name", "lastname", "surname", "family name", "nachname", "familienname", "nom", "apellido", "apellidos"}
 )
+_AMOUNT_NAMES = frozenset("amount total gross net sum price turnover revenue sales".split())
 _DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
 _SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TIME_UNITS = ("day",)
@@ -167,6 +168,17 @@ class FieldRoles:
     def amounts(self) -> tuple[FieldName, ...]:
         """Money fields; the total alone, if one of them is called so, and none that is only a part of another."""
         return self.main_amounts_among(self._names_where(lambda field: field.type is FieldType.MONEY))
+
+    @cached_property
+    def sums_of_money(self) -> tuple[FieldName, ...]:
+        """The amounts, or else numbers that are called so: "Amount" without a currency."""
+        return self.amounts or self.main_amounts_among(
+            self._names_where(
+                lambda field: (
+                    field.type is FieldType.NUMBER and not field.unit and bool(_label_words_of(field) & _AMOUNT_NAMES)
+                )
+            )
+        )
 
     def main_amounts_among(self, names: Iterable[FieldName]) -> tuple[FieldName, ...]:
         """Returns the amounts whose names say that they are the whole; all if the names do not tell."""

@@ -192,6 +192,9 @@ def _find_serving_buckets(
     )
 
 
+_SPENDING_VERBS = frozenset("spent spend spends spending bought buy buys buying paid pay pays paying billed".split())
+
+
 def prefer_asked_buckets(
     readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> list[BucketReading]:
@@ -203,5 +206,26 @@ def prefer_asked_buckets(
     )
     return [
         replace(reading, score=reading.score + _ASKED_NOUN_BONUS) if reading.bucket in asked else reading
+        for reading in readings
+    ]
+
+
+def prefer_buckets_of_money(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> list[BucketReading]:
+    """ "Which customer has *spent the most*": returns the readings with the best one of a bucket that holds amounts and
+    names the customers first, where the bucket of the customers has no amounts.
+    """
+    best = max(readings, key=lambda reading: reading.score, default=None)
+    words = {token.word for token in best.tokens} if best is not None else set[str]()
+    if best is None or words.isdisjoint(AMOUNT_SUPERLATIVES) or words.isdisjoint(_SPENDING_VERBS):
+        return list(readings)
+    paying = [reading for reading in readings if lexicons[reading.bucket].roles.sums_of_money]
+    named = [reading for reading in paying if any(not mention.is_hint for mention in reading.asked_mentions)]
+    if not named or best in paying:
+        return list(readings)
+    preferred = max(named, key=lambda reading: reading.score)
+    return [
+        replace(reading, score=best.score + _ASKED_NOUN_BONUS) if reading is preferred else reading
         for reading in readings
     ]

@@ -7,7 +7,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.literals.literal_types import QuestionLiteral
 from agent.rules.literals.recognition import find_literals
-from agent.rules.reading.asked_noun import explain_nouns_of_others, prefer_asked_buckets
+from agent.rules.reading.asked_noun import explain_nouns_of_others, prefer_asked_buckets, prefer_buckets_of_money
 from agent.rules.reading.bucket_reading import BucketReading, read_question
 from agent.rules.reading.part_names import prefer_named_parts
 from agent.rules.words.tokens import find_quotations
@@ -63,6 +63,7 @@ class QuestionReader:
         readings = self._read_in_buckets(text, corrected_stems, self.lexicons)
         readings = explain_nouns_of_others(prefer_asked_buckets(readings, self.lexicons), self.lexicons)
         readings = prefer_named_parts(readings, self.lexicons)
+        readings = prefer_buckets_of_money(readings, self.lexicons)
         return sorted(
             readings,
             key=lambda reading: (-reading.score, -self.lexicons[reading.bucket].document_count, reading.bucket),
