@@ -23,7 +23,7 @@ from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_ENDED_SHARE = 0.95  # of the documents may have an end; where nearly all have one, it is not a mark of the past
 _MAX_STATUS_VALUES = 20
-_PAID_VALUES = frozenset("paid settled bezahlt beglichen payé pagado".split())
+PAID_VALUES = frozenset("paid settled bezahlt beglichen payé pagado".split())
 # The kinds that tell whether the thing itself is still there, then those that are open or closed.
 _OWN_KINDS = (EndKind.LIFE, EndKind.STAY, EndKind.USE, EndKind.TERM)
 _OPEN_KINDS = (EndKind.LOAN, EndKind.TASK)
@@ -77,7 +77,7 @@ class EndFields:
             for field in schema.fields
             if is_status(field)
             and (vocabulary := vocabularies.get(field.name)) is not None
-            and (paid := _values_among(vocabulary, _PAID_VALUES))
+            and (paid := _values_among(vocabulary, PAID_VALUES))
         ]
         starts = [
             StartField(name=field.name, latest_day=str(vocabulary.high or ""))

@@ -29,7 +29,7 @@ _CALLED_OFF_VALUES = frozenset(
 # "Without a completion date" is said of the column, whatever became of the matter.
 _WORDS_FOR_OPEN = frozenset(
     """not never open outstanding pending unfinished incomplete uncompleted unresolved unclosed still yet ongoing unpaid
-    owed owing unsettled""".split()
+    owe owes owed owing unsettled""".split()
 )
 _WORDS_OF_COMPLETION = frozenset(
     "completed complete completion finished closed done resolved paid payment settled settlement".split()

@@ -14,6 +14,7 @@ from agent.english.function_words import (
     HAVE_WORDS,
     LACK_WORDS,
     MISSING_ADJECTIVES,
+    OWING_WORDS,
     PRESENT_WORDS,
     STOP_WORDS,
     YES_NO_VERBS,
@@ -21,7 +22,7 @@ from agent.english.function_words import (
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.english.state_words import CALLED_OFF_STATUSES, WORDS_OF_THE_PENDING
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.end_fields import is_status
+from agent.rules.lexicon.end_fields import PAID_VALUES, is_status
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
@@ -57,10 +58,31 @@ def build_value_conditions(selection: SpanSelection) -> Iterator[Condition]:
                 groups[meaning.field, meaning.column, is_negated].append(link)
             _use_mentions_of_field(selection, link, meaning)
     for (name, column, is_negated), links in groups.items():
+        if not is_negated and column is None and (owed := _owed_condition(selection, name, links)) is not None:
+            yield owed
+            continue
         condition = _group_condition(selection, name, column, links, is_negated=is_negated)
         if is_negated and column is None and isinstance(condition, ComparisonCondition):
             condition = _with_called_off(selection, condition, links)
         yield NotCondition(condition) if is_negated else condition
+
+
+def _owed_condition(selection: SpanSelection, name: FieldName, links: Sequence[SpanLink]) -> Condition | None:
+    """ "Who *owes* us": returns that the status is not "paid", nor that of what was called off; an overdue bill is owed
+    as well as an unpaid one. None for other words, and for a status without "paid".
+    """
+    words = {token.word for link in links for token in selection.tokens[link.first : link.last]}
+    vocabulary = selection.lexicon.vocabulary_of(name)
+    if not words <= OWING_WORDS or vocabulary is None:
+        return None
+    paid = [value.value for value in vocabulary.values if fold_text(value.value) in PAID_VALUES]
+    called_off = [value.value for value in vocabulary.values if fold_text(value.value) in CALLED_OFF_STATUSES]
+    if not paid:
+        return None
+    written = selection.question[selection.tokens[links[0].first].start : selection.tokens[links[0].last - 1].end]
+    return NotCondition(
+        ComparisonCondition(field=name, op=ComparisonOperator.IN, value=(*paid, *called_off), words=written)
+    )
 
 
 def _repeats_the_present(selection: SpanSelection, link: SpanLink, meaning: ValueMatch | PartialMatch) -> bool:
