@@ -21,6 +21,17 @@ def test_the_tables_are_checked_created_and_up_to_date(tmp_path: Path) -> None:
     assert (again.status, "the tables are up to date" in again.stdout) == (0, True)
 
 
+def test_upgrade_and_its_check_are_short_for_those_of_the_database(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    before, upgraded = run_parley(home, "upgrade", "--check"), run_parley(home, "upgrade")
+    after = run_parley(home, "upgrade", "--check", "--json")
+
+    assert (before.status, "create them with parley db upgrade" in before.stderr) == (1, True)
+    assert (upgraded.status, f"upgraded to {HEAD}: " in upgraded.stdout) == (0, True)
+    assert (after.status, after.json["revision"], after.json["faults"]) == (0, HEAD, [])
+
+
 @pytest.mark.servers
 def test_the_tables_of_a_server_are_upgraded_and_checked(tmp_path: Path, postgres_database: str) -> None:
     settings = {"PARLEY_DATABASE_URL": postgres_database, "PARLEY_SECRET_KEY": "k" * 40}

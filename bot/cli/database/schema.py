@@ -3,7 +3,7 @@
 import asyncio
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -52,6 +52,21 @@ def check(json_: JsonOption = False, home: HomeOption = None, debug: DebugOption
             _print_inspection(inspection)
         if faults := inspection.faults:
             raise CommandFailed("\n  - ".join([f"{inspection.location} does not fit:", *faults]))
+
+
+def upgrade_or_check(
+    is_check: Annotated[
+        bool, typer.Option("--check", help="Change nothing: say what an upgrade would do, and what does not fit.")
+    ] = False,
+    json_: JsonOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Upgrade the tables of an earlier Parley, as `parley db upgrade` does; --check is `parley db check`."""
+    if is_check:
+        check(json_, home, debug)
+    else:
+        upgrade(home, debug)
 
 
 def _print_inspection(inspection: "DatabaseInspection") -> None:
