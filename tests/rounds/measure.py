@@ -56,6 +56,7 @@ _DAYS_LATER = {
     "r41_consultancy": timedelta(days=5),
     "r42_coffee_roaster": timedelta(days=5),
     "r43_bike_shops": timedelta(days=5),
+    "r44_language_school": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_TITLES = 60  # no truth lists more names

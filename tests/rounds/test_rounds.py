@@ -53,7 +53,8 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r40_town_hall": (0.82, 0.04),
     "r41_consultancy": (0.66, 0.08),
     "r42_coffee_roaster": (0.52, 0.12),
-    "r43_bike_shops": (0.5, 0.12),
+    "r43_bike_shops": (0.5, 0.14),
+    "r44_language_school": (0.6, 0.08),
 }
 
 

@@ -176,6 +176,9 @@ def field_of_unlinked_words(reading: BucketReading, lexicon: BucketLexicon) -> F
     return next(iter((*numbers, *fields_of_dimension(reading, lexicon))), None)
 
 
+_BILLING_VERBS = frozenset("billed invoiced charged earned".split())
+
+
 def is_about_money(index: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
     """ "The most *euros*", "cost us the most": whether the question is about money."""
     currencies = {field.currency_field for field in lexicon.schema.fields if field.currency_field}
@@ -185,7 +188,7 @@ def is_about_money(index: int, words: Sequence[str], reading: BucketReading, lex
     )
     return (
         names_currency
-        or bool(set(words) & MONEY_WORDS)
+        or bool(set(words) & (MONEY_WORDS | _BILLING_VERBS))
         or any(word in CURRENCIES_BY_NAME for word in words[index + 1 : index + 3])
     )
 

@@ -66,6 +66,7 @@ _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _ASKED_PERSON_WEIGHT = 0.95  # of "who" in a list of people; it may also ask for a person of other documents
 # "The last invoice" is a document, also where a column is called so.
+_DAYS_OF_WEEK = frozenset("monday tuesday wednesday thursday friday saturday sunday weekday weekend".split())
 _WORDS_BEFORE_DOCUMENT = frozenset(
     "last latest newest first oldest earliest biggest largest smallest cheapest next previous".split()
 )
@@ -158,6 +159,8 @@ class BucketLexicon(PhraseMeanings):
                             continue
                         if isinstance(meaning, BucketNoun) and _is_no_noun(tokens, first, last):
                             continue
+                        if isinstance(meaning, ValueMatch) and _speaks_of_hours(tokens, first, last):
+                            continue  # "open on Saturdays" is no status
                         if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
                             continue  # "staff" names the documents, and not the role "bar staff"
                         if last - first == 1 and self._is_rather_label(meaning, tokens[first]):
@@ -517,6 +520,13 @@ def _keeps_quotations_whole(tokens: Sequence[QuestionToken], first: int, last: i
         return True
     cuts_quotation = (first > 0 and tokens[first - 1].is_quoted) or (last < len(tokens) and tokens[last].is_quoted)
     return all(quoted_flags) and not cuts_quotation
+
+
+def _speaks_of_hours(tokens: Sequence[QuestionToken], first: int, last: int) -> bool:
+    """ "*Open* on Saturdays", "*closed* at the weekend": whether a day of the week follows."""
+    words = [token.word for token in tokens[first:last]]
+    following = {token.word.removesuffix("s") for token in tokens[last : last + 3]}
+    return words in (["open"], ["closed"]) and not following.isdisjoint(_DAYS_OF_WEEK)
 
 
 def _has_only_stop_words(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:

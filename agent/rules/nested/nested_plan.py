@@ -60,6 +60,11 @@ from storage.search.plan import Leg, ListDocuments, Search
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
 # "All mines *but those* in Ostmark": a set that is left out is not an inner set.
 _LEAVES_OUT_SET = re.compile(r"\b(?:but|except|besides|apart from|other than)\s+(?:for\s+)?(?:those|the ones)\b", re.I)
+_OPEN_ON_DAYS = re.compile(
+    r"\b(?:open|closed)\s+(?:(?:on|at|every|over)\s+)?(?:the\s+)?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|week(?:end|day)s?)\b",
+    re.I,
+)
 _ASKS_WHO_REPORTS = re.compile(
     r"\b(?:who|that|which|people|employees|colleagues|staff|those|many)\s+(?:all\s+)?reports?\s+to\b|\breporting\s+to\b",
     re.I,
@@ -131,6 +136,8 @@ class NestedPlanner:
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             if (asked and split.join.outer not in asked) or _cuts_value(split, readings[0]):
                 continue
+            if (hours := _OPEN_ON_DAYS.search(question)) is not None and split.start <= hours.start() < split.end:
+                continue  # "open on Saturdays" is no status of other documents
             if names_other_role(split.join, split.inner_text, self._joins, self._reader.lexicons):
                 continue
             if best is not None and self._least_rank_of(question, split) > _rank_of(best):
