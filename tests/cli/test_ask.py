@@ -175,7 +175,7 @@ def test_debug_adds_to_the_json_what_the_reasoner_did(parley: Parley) -> None:
     assert ended.json.keys() - plain.keys() == {"calls", "reasoning"}
     assert (ended.json["calls"], ended.json["reasoning"]) == ([], {})
     assert "reasoner rule" in ended.stderr
-    assert "decompose: " in ended.stderr
+    assert "reading the question: " in ended.stderr
 
 
 GARBAGE_SCRIPT = """

@@ -170,5 +170,5 @@ async def test_an_admin_sees_the_grants(client: PlaygroundClient) -> None:
 
     text = await client.read_text()
     for name in BUCKETS:
-        assert f"· {name} ·" in text.replace("\n", " ")
+        assert f" {name.capitalize()} ·" in text.replace("\n", " ")
     check_messages(client)

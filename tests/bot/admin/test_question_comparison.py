@@ -103,7 +103,7 @@ async def test_a_synonym_that_goes_lets_a_question_find_nothing(fleet: Applicati
 
     assert (compared.finds_nothing, compared.changed_count) == (1, 1)
     assert describe_comparison(compared) == [
-        "Asked again, 1 of 1 question of the last 30 days would be answered differently: 1 nothing any more."
+        "Asked again, 1 of 1 question of the last 30 days would be answered differently: 1 would find nothing any more."
     ]
 
 

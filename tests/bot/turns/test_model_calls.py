@@ -218,7 +218,7 @@ async def test_the_steps_tell_calls_parts_and_what_fell_back(bot: Application, a
     steps = await bot.turn_actions.load_steps(finished_turn.turn, actor)
 
     assert steps.reasoner == "model"
-    assert steps.stage_lines == ("compose: taken over by the rules (timed out)",)
+    assert steps.stage_lines == ("writing the answer: taken over by the rules (timed out)",)
     assert steps.reasoning_lines == (
         "2 model calls: 1,200 tokens in, 80 out, cost unknown, 1 failed",
         "plan_question@3 to openai/big: 812 ms, 1,200 tokens in, 80 out, cost $0.000500",
