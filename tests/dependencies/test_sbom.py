@@ -35,7 +35,7 @@ def make_bill() -> BillOfMaterials:
     if shutil.which("uv") is None:
         pytest.skip("uv is not installed")
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    command = re.findall(r"RUN (uv export .*cyclonedx.*) --output-file", dockerfile)[0].split()
+    command = re.findall(r"(?:RUN|&&) (uv export .*cyclonedx.*) --output-file", dockerfile)[0].split()
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if run.returncode:
         pytest.skip(f"this uv writes no bill of materials: {run.stderr.splitlines()[-1]}")
