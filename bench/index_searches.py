@@ -102,7 +102,7 @@ class _NodeStats(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _NodeCounts:
+class NodeCounts:
     """What all nodes have done since they started."""
 
     shard_queries: int
@@ -134,10 +134,10 @@ class QuestionMeter:
     async def measure_question(self, text: str, runs: int) -> SearchCost:
         await self._answer_question(text)
         self.connection.take_requests()
-        before = await self._read_node_counts()
+        before = await read_node_counts(self.session)
         await self._answer_question(text)
         requests = self.connection.take_requests()
-        after = await self._read_node_counts()
+        after = await read_node_counts(self.session)
         searches = "".join(request.body for request in requests if request.searches)
         timings = [await self._time_question(text, searches) for _ in range(runs)]
         return SearchCost(
@@ -168,15 +168,11 @@ class QuestionMeter:
 
     async def _measure_node_cpu(self, text: str, runs: int) -> float:
         """The processor time of the node for the question, in ms."""
-        before = await self._read_renewed_counts()
+        before = await read_renewed_counts(self.session)
         for _ in range(runs):
             await self._clear_caches()
             await self._answer_question(text)
-        return ((await self._read_renewed_counts()).cpu_ms - before.cpu_ms) / runs
-
-    async def _read_renewed_counts(self) -> _NodeCounts:
-        await asyncio.sleep(_STATS_INTERVAL_S)
-        return await self._read_node_counts()
+        return ((await read_renewed_counts(self.session)).cpu_ms - before.cpu_ms) / runs
 
     async def _answer_question(self, text: str) -> None:
         await answer(text, AgentContext(index=self.scoped, reasoner=self.reasoner, now=datetime.now(UTC)))
@@ -190,14 +186,21 @@ class QuestionMeter:
         async with self.session.post("/_cache/clear", params=dict.fromkeys(self.clears, "true")) as response:
             await response.read()
 
-    async def _read_node_counts(self) -> _NodeCounts:
-        async with self.session.get("/_nodes/stats/indices,process/search") as response:
-            nodes = _NodeStats.model_validate(await response.json()).nodes.values()
-        return _NodeCounts(
-            shard_queries=sum(node.indices.search.query_total for node in nodes),
-            fetches=sum(node.indices.search.fetch_total for node in nodes),
-            cpu_ms=sum(node.process.cpu.total_in_millis for node in nodes),
-        )
+
+async def read_renewed_counts(session: aiohttp.ClientSession) -> NodeCounts:
+    """Returns the counts with the processor time of all that ended before."""
+    await asyncio.sleep(_STATS_INTERVAL_S)
+    return await read_node_counts(session)
+
+
+async def read_node_counts(session: aiohttp.ClientSession) -> NodeCounts:
+    async with session.get("/_nodes/stats/indices,process/search") as response:
+        nodes = _NodeStats.model_validate(await response.json()).nodes.values()
+    return NodeCounts(
+        shard_queries=sum(node.indices.search.query_total for node in nodes),
+        fetches=sum(node.indices.search.fetch_total for node in nodes),
+        cpu_ms=sum(node.process.cpu.total_in_millis for node in nodes),
+    )
 
 
 def build_search_table(costs: dict[str, SearchCost]) -> Table:

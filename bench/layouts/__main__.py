@@ -1,7 +1,7 @@
 """`python -m bench.layouts`: compares two layouts of an OpenSearch, and measures whole questions over Parley's.
 
-It starts an OpenSearch of one node with 1 GB of heap, and loads documents from a seed into both layouts; at the server
-that `PARLEY_TEST_OPENSEARCH_URL` names, they are loaded once and kept. Each time is the least of the runs, since other
+It starts an OpenSearch of one node, and loads documents from a seed into both layouts; at the server that
+`PARLEY_TEST_OPENSEARCH_URL` names, they are loaded once and kept. Each time is the least of the runs, since other
 programs can only add to it. `bare ms` is one `_msearch` with the searches of the question.
 """
 
@@ -17,7 +17,7 @@ import aiohttp
 from rich.console import Console
 from rich.table import Table
 
-from bench.index_searches import QuestionMeter, SearchCost, build_search_table
+from bench.index_searches import QuestionMeter, SearchCost, build_search_table, read_renewed_counts
 from bench.layouts.comparison import PARLEY_VARIANTS, TODAY, VARIANTS, LayoutComparison, NodeSession
 from bench.layouts.corpus import PASSAGES_PER_DOCUMENT, ShipmentCorpus
 from bench.layouts.indexes import LayoutLoader, RandomEmbedder, SplitIndexes
@@ -38,7 +38,6 @@ from tests.servers.opensearch import ServerSize, opensearch_server
 from tests.stand_ins.recorded_cluster import RecordedConnection
 
 _TENANT = TenantId("bench")
-_SERVER_SIZE = ServerSize(heap_mb=1024, is_optimised=True, is_on_disk=True)
 _CLIENT_TIMEOUT = aiohttp.ClientTimeout(total=300)
 
 
@@ -55,6 +54,8 @@ class SeparateSearches(SearchMerger):
 class BenchOptions:
     passages: int
     runs: int
+    shards: int
+    heap_mb: int
     only: str
     without_vectors: bool
     without_split: bool
@@ -63,12 +64,13 @@ class BenchOptions:
 async def measure_layouts(url: str, options: BenchOptions, console: Console) -> None:
     corpus, connection = ShipmentCorpus(analyser_for("en")), RecordedConnection([url])
     embedder = None if options.without_vectors else RandomEmbedder()
-    names = IndexNames(_TENANT, f"bench-{options.passages}{'' if embedder else '-words'}")
+    kind = ("" if embedder else "-words") + ("" if options.shards == 1 else f"-{options.shards}-shards")
+    names = IndexNames(_TENANT, f"bench-{options.passages}{kind}")
     async with aiohttp.ClientSession(url, timeout=_CLIENT_TIMEOUT) as session:
         try:
             catalogue = BucketCatalogue(connection=connection, names=names, analysers=analyser_for)
             await catalogue.open()
-            index = OpenSearchIndex(catalogue, tenant=_TENANT, embedder=embedder)
+            index = OpenSearchIndex(catalogue, tenant=_TENANT, embedder=embedder, shard_count=options.shards)
             for schema in corpus.schemas:
                 await index.set_schema(schema)
             await catalogue.reload_layouts()
@@ -79,7 +81,9 @@ async def measure_layouts(url: str, options: BenchOptions, console: Console) -> 
                 comparison = _comparison_over(scoped, catalogue, connection, session, options)
                 for name, shape in shapes.by_name().items():
                     await comparison.compare_shape(name, shape, options.runs)
-                console.print(_build_comparison_table(comparison))
+                    console.log(f"{name}: load {os.getloadavg()[0]:.1f}")
+                for table in _build_comparison_tables(comparison):
+                    console.print(table)
             if options.only != "shapes":
                 meter = QuestionMeter(scoped, connection, session, clears=("request", "query"), summarise_ms=min)
                 console.print(build_search_table(await _measure_questions(meter, shapes.questions(), options.runs)))
@@ -88,12 +92,21 @@ async def measure_layouts(url: str, options: BenchOptions, console: Console) -> 
 
 
 async def _load_layouts(loader: LayoutLoader, options: BenchOptions, console: Console) -> None:
-    started, shipment_count = time.perf_counter(), options.passages // PASSAGES_PER_DOCUMENT
-    passage_count = await loader.load_parley_layout(shipment_count)
-    console.print(f"{passage_count:,} passages in Parley's layout after {time.perf_counter() - started:.0f} s")
+    """Load what is not there yet; what is there costs no time."""
+    shipment_count = options.passages // PASSAGES_PER_DOCUMENT
+    loads = {"one index": loader.load_parley_layout}
     if not options.without_split:
-        await loader.load_split_layout(shipment_count)
-        console.print(f"the same in the other layout after {time.perf_counter() - started:.0f} s")
+        loads["two"] = loader.load_split_layout
+    table = Table(title=f"{options.passages:,} passages in {options.shards} shards", title_justify="left")
+    for heading in ("layout", "loaded in, s", "node CPU s", "MB"):
+        table.add_column(heading, justify="right")
+    for name, load in loads.items():
+        before, started = await read_renewed_counts(loader.session), time.perf_counter()
+        indexes = await load(shipment_count)
+        wall_s, after = time.perf_counter() - started, await read_renewed_counts(loader.session)
+        megabytes = await loader.measure_indexes(indexes) / 1_000_000
+        table.add_row(name, f"{wall_s:.0f}", f"{(after.cpu_ms - before.cpu_ms) / 1000:.0f}", f"{megabytes:,.0f}")
+    console.print(table)
 
 
 def _comparison_over(
@@ -121,33 +134,49 @@ async def _measure_questions(meter: QuestionMeter, questions: Mapping[str, str],
     return {name: await meter.measure_question(text, runs) for name, text in questions.items()}
 
 
-def _build_comparison_table(comparison: LayoutComparison) -> Table:
-    table = Table(title="The same searches in two layouts, ms", title_justify="left")
-    table.add_column("request")
-    for variant in comparison.variants:
-        table.add_column(variant, justify="right")
-    table.add_column("found otherwise by")
+def _build_comparison_tables(comparison: LayoutComparison) -> list[Table]:
+    """The times, and the processor time of the node. Of the last row, variants count where they were answered."""
+    wall, node = (
+        Table(title=f"The same searches in two layouts, {unit}", title_justify="left") for unit in ("ms", "node CPU ms")
+    )
+    for table in (wall, node):
+        table.add_column("request")
+        for variant in comparison.variants:
+            table.add_column(variant, justify="right")
+        table.add_column("found otherwise by")
     for name, times in comparison.times.items():
-        table.add_row(
-            name, *(f"{times.ms[variant]:.1f}" for variant in comparison.variants), ", ".join(times.differing)
-        )
-    ratios = [
-        statistics.geometric_mean(times.ms[variant] / times.ms[TODAY] for times in comparison.times.values())
-        for variant in comparison.variants
+        for table, figures in ((wall, times.ms), (node, times.node_cpu_ms)):
+            cells = [f"{figures[name]:.0f}" if name in figures else "refused" for name in comparison.variants]
+            table.add_row(name, *cells, ", ".join(times.differing))
+    all_times = list(comparison.times.values())
+    wall_ratios = [
+        statistics.geometric_mean(times.ms[name] / times.ms[TODAY] for times in all_times if name in times.ms)
+        for name in comparison.variants
     ]
-    table.add_row("against today, geometric mean", *(f"{ratio:.2f}" for ratio in ratios), "")
-    return table
+    wall.add_row("against today, geometric mean", *(f"{ratio:.2f}" for ratio in wall_ratios), "")
+    node_sums = [
+        (
+            sum(times.node_cpu_ms[name] for times in all_times if name in times.ms),
+            sum(times.node_cpu_ms[TODAY] for times in all_times if name in times.ms),
+        )
+        for name in comparison.variants
+    ]
+    node.add_row("against today, sum of all", *(f"{cpu_ms / today_ms:.2f}" for cpu_ms, today_ms in node_sums), "")
+    return [wall, node]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.layouts", description=__doc__)
     parser.add_argument("--passages", type=int, default=100_000, help="how many [100,000]")
     parser.add_argument("--runs", type=int, default=5, help="how often each is measured [5]")
+    parser.add_argument("--shards", type=int, default=1, help="of each index of both layouts [1]")
+    parser.add_argument("--heap-mb", type=int, default=1024, help="of the server that is started [1,024]")
     parser.add_argument("--only", choices=("shapes", "questions"), default="", help="measure these only")
     parser.add_argument("--without-vectors", action="store_true", help="rank by words only")
     parser.add_argument("--without-split", action="store_true", help="load and measure Parley's layout only")
     options, console = BenchOptions(**vars(parser.parse_args())), Console(width=200)
-    with opensearch_server(_SERVER_SIZE) as url:
+    server_size = ServerSize(heap_mb=options.heap_mb, is_optimised=True, is_on_disk=True)
+    with opensearch_server(server_size) as url:
         asyncio.run(measure_layouts(url, options, console))
     console.print(f"load: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
 

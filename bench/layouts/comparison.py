@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any as Json
@@ -10,6 +10,7 @@ from typing import cast
 
 import aiohttp
 
+from bench.index_searches import read_renewed_counts
 from bench.layouts.request_shapes import RequestShape
 from bench.layouts.rewriting import (
     IndexSearch,
@@ -31,12 +32,21 @@ PARLEY_VARIANTS = (TODAY, APART)
 VARIANTS = (*PARLEY_VARIANTS, COPIED, COPIED_APART, IDS, SCRIPTED)
 
 
+class SearchRefused(Exception):
+    """The node answered a search with an error."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapeTimes:
-    """The least milliseconds by variant, as other programs can only add. `differing`: variants that found otherwise."""
+    """Of each variant that the node answered: the least milliseconds, as other programs can only add, and its own.
+
+    `differing`: variants that found otherwise. `refusals`: what the node said, by variant.
+    """
 
     ms: Mapping[str, float]
+    node_cpu_ms: Mapping[str, float]  # a run
     differing: Sequence[str]
+    refusals: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,22 +87,42 @@ class LayoutComparison:
             IDS: partial(self._send_by_ids, merged),
             SCRIPTED: partial(self._send_rounds, _rewrite_rounds(merged, self.scripted_rewriter)),
         }
-        found = {variant: _what_is_found(await sends[variant]()) for variant in self.variants}
-        laps: dict[str, list[float]] = {variant: [] for variant in self.variants}
+        found, refusals = dict[str, list[Json]](), dict[str, str]()
+        for variant in self.variants:
+            try:
+                found[variant] = _what_is_found(await sends[variant]())
+            except SearchRefused as exc:
+                refusals[variant] = str(exc)
+        laps: dict[str, list[float]] = {variant: [] for variant in found}
         for _ in range(runs):
-            for variant in self.variants:
+            for variant, times in laps.items():
                 await self.node.clear_caches()
                 started = time.perf_counter()
                 await sends[variant]()
-                laps[variant].append((time.perf_counter() - started) * 1000)
+                times.append((time.perf_counter() - started) * 1000)
         self.times[name] = ShapeTimes(
             ms={variant: min(times) for variant, times in laps.items()},
-            differing=[variant for variant in self.variants if found[variant] != found[_reference_of(variant)]],
+            node_cpu_ms=await self._measure_node_cpu({variant: sends[variant] for variant in found}, runs),
+            differing=[variant for variant in found if found[variant] != found[_reference_of(variant)]],
+            refusals=refusals,
         )
         return self.times[name]
 
+    async def _measure_node_cpu(
+        self, sends: Mapping[str, Callable[[], Awaitable[object]]], runs: int
+    ) -> dict[str, float]:
+        measured, before = dict[str, float](), await read_renewed_counts(self.node.session)
+        for variant, send in sends.items():
+            for _ in range(runs):
+                await self.node.clear_caches()
+                await send()
+            after = await read_renewed_counts(self.node.session)
+            measured[variant], before = (after.cpu_ms - before.cpu_ms) / runs, after
+        return measured
+
     async def _record(self, scoped: ScopedIndex, shape: RequestShape) -> list[list[IndexSearch]]:
-        """Returns the searches of each round trip."""
+        """Returns the searches of each round trip, after the same has told which terms are frequent."""
+        await scoped.answer_requests(*shape)
         self.connection.take_requests()
         await scoped.answer_requests(*shape)
         return [parse_searches(request.body) for request in self.connection.take_requests() if request.searches]
@@ -110,6 +140,7 @@ class LayoutComparison:
                     [self.rewriter.search_for_ids(*condition, MAX_HITS) for condition in conditions]
                 )
                 for (search, condition), response in zip(conditions, found, strict=True):
+                    _raise_if_refused(response)
                     ids = [hit["fields"]["doc_id"][0] for hit in response["hits"]["hits"]]
                     matching_ids[json.dumps([search.indexes, condition])] = ids
             responses += await self.node.send_searches(
@@ -131,8 +162,7 @@ def _what_is_found(responses: Sequence[JsonObject]) -> list[Json]:
     """Returns totals, hits and aggregations. Scores are rounded: the scripted similarity computes in doubles."""
     found = list[Json]()
     for response in responses:
-        if "error" in response:
-            raise RuntimeError(json.dumps(response["error"])[:2_000])
+        _raise_if_refused(response)
         hits = [
             (hit["_id"], None if hit.get("_score") is None else round(hit["_score"], 3))
             for hit in response["hits"]["hits"]
@@ -140,6 +170,11 @@ def _what_is_found(responses: Sequence[JsonObject]) -> list[Json]:
         ]
         found.append([response["hits"].get("total"), hits, _without_names(response.get("aggregations"))])
     return found
+
+
+def _raise_if_refused(response: JsonObject) -> None:
+    if "error" in response:
+        raise SearchRefused(json.dumps(response["error"])[:2_000])
 
 
 def _without_names(node: Json) -> Json:

@@ -61,7 +61,7 @@ class RandomEmbedder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitIndexes:
-    """The two indexes of a bucket in the other layout."""
+    """The two indexes of a bucket in the other layout. Each has as many shards as the index in Parley's."""
 
     documents: str
     passages: str
@@ -84,8 +84,8 @@ class LayoutLoader:
         """The indexes of the other layout by the name of the index in Parley's."""
         return {layout.index: SplitIndexes.beside(layout.index) for layout in self.catalogue.layouts.values()}
 
-    async def load_parley_layout(self, shipment_count: int) -> int:
-        """Returns the number of passages."""
+    async def load_parley_layout(self, shipment_count: int) -> list[str]:
+        """Returns the names of the indexes."""
         for bucket, documents in self._documents_by_bucket(shipment_count).items():
             layout = self.catalogue.layouts[bucket]
             if not await self._count_entries(layout.index):
@@ -93,9 +93,10 @@ class LayoutLoader:
                 await self._send("POST", f"/{layout.index}/_refresh")
                 await self.catalogue.publish_generations([layout])
         await self._wait_for_merges()
-        return sum([await self._count_passages(layout) for layout in self.catalogue.layouts.values()])
+        return list(self.split_indexes)
 
-    async def load_split_layout(self, shipment_count: int) -> None:
+    async def load_split_layout(self, shipment_count: int) -> list[str]:
+        """Returns the names of the indexes."""
         for bucket, documents in self._documents_by_bucket(shipment_count).items():
             layout = self.catalogue.layouts[bucket]
             split = SplitIndexes.beside(layout.index)
@@ -106,6 +107,14 @@ class LayoutLoader:
             for index in (split.documents, split.passages):
                 await self._send("POST", f"/{index}/_refresh")
         await self._wait_for_merges()
+        return [name for split in self.split_indexes.values() for name in (split.documents, split.passages)]
+
+    async def measure_indexes(self, indexes: Sequence[str]) -> int:
+        """Returns the bytes of the indexes on disk."""
+        names = ",".join(indexes)
+        await self._send("POST", f"/{names}/_flush")
+        stats = await self._send("GET", f"/{names}/_stats/store")
+        return int(stats["_all"]["total"]["store"]["size_in_bytes"])
 
     def _documents_by_bucket(self, shipment_count: int) -> dict[BucketId, Iterator[Document]]:
         shipments, suppliers = self.corpus.schemas
@@ -148,10 +157,6 @@ class LayoutLoader:
     async def _count_entries(self, index: str) -> int:
         return int((await self._send("GET", f"/{index}/_count"))["count"])
 
-    async def _count_passages(self, layout: IndexLayout) -> int:
-        query = json.dumps({"query": {"term": {"kind": PASSAGE}}})
-        return int((await self._send("POST", f"/{layout.index}/_count", query))["count"])
-
     async def _exists(self, index: str) -> bool:
         async with self.session.head(f"/{index}") as response:
             return response.status == _OK
@@ -193,6 +198,7 @@ class _EntryEncoder:
 
     def split_lines_of(self, document: Document) -> Iterator[str]:
         split, document_values = SplitIndexes.beside(self.layout.index), JsonObject()
+        parent_id = self.layout.entry_id_of(document.doc_id)
         for entry_id, entry in self._entries_of(document):
             source = cast(JsonObject, json.loads(entry))
             unlinked = {name: value for name, value in source.items() if name != "link"}
@@ -202,7 +208,9 @@ class _EntryEncoder:
                 index = split.passages
             elif source["kind"] == DOCUMENT:
                 document_values = {name: value for name, value in source.items() if name not in _OWN_OF_DOCUMENTS}
-            yield json_lines_of([{"index": {"_index": index, "_id": entry_id}}, unlinked])
+            # By document, as in Parley's layout, so that each shard has the same passages in both.
+            target = {"_index": index, "_id": entry_id, "routing": parent_id}
+            yield json_lines_of([{"index": target}, unlinked])
 
     def _entries_of(self, document: Document) -> Iterator[tuple[str, str]]:
         rows = (np.arange(len(document.passages)) + self.passage_count) % _VECTOR_COUNT

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any as Json
 from typing import cast
 
@@ -16,21 +16,28 @@ _HAS_PARENT, _INDEX_PATH = "has_parent", "_index"
 
 @dataclass(frozen=True, slots=True)
 class IndexSearch:
-    """One search of an `_msearch`."""
+    """One search of an `_msearch`. `options`: the other entries of its header, such as how terms are weighed."""
 
     indexes: tuple[str, ...]
     body: JsonObject
+    options: JsonObject = field(default_factory=JsonObject)
 
 
 def parse_searches(lines: str) -> list[IndexSearch]:
     """Returns the searches of a request body of `_msearch`."""
     parsed = [json.loads(line) for line in lines.splitlines()]
-    return [IndexSearch(tuple(header["index"]), body) for header, body in zip(parsed[::2], parsed[1::2], strict=True)]
+    return [
+        IndexSearch(tuple(header.pop("index")), body, header)
+        for header, body in zip(parsed[::2], parsed[1::2], strict=True)
+    ]
 
 
 def format_searches(searches: Sequence[IndexSearch]) -> str:
     """Returns a request body of `_msearch`."""
-    return "".join(f"{json.dumps({'index': list(search.indexes)})}\n{json.dumps(search.body)}\n" for search in searches)
+    return "".join(
+        f"{json.dumps({'index': list(search.indexes), **search.options})}\n{json.dumps(search.body)}\n"
+        for search in searches
+    )
 
 
 def conditions_on_parents(searches: Sequence[IndexSearch]) -> list[tuple[IndexSearch, JsonObject]]:
@@ -64,9 +71,10 @@ class SearchRewriter:
         if self.is_scripted:
             text = text.replace('"passage_terms"', f'"{SCRIPTED_TERMS}"')
         kinds = [kind for kind in (DOCUMENT, PASSAGE) if f'"{kind}"' in text]
-        return IndexSearch(
-            tuple(target for index in search.indexes for target in self._targets_of(index, kinds)),
-            cast(JsonObject, self._replace_index_names(json.loads(text))),
+        return replace(
+            search,
+            indexes=tuple(target for index in search.indexes for target in self._targets_of(index, kinds)),
+            body=cast(JsonObject, self._replace_index_names(json.loads(text))),
         )
 
     def search_for_ids(self, search: IndexSearch, condition: JsonObject, limit: int) -> IndexSearch:
