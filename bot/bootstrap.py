@@ -31,7 +31,6 @@ from bot.admin.admin_page.usage import AdminReports
 from bot.admin.administration import AdminOperations
 from bot.admin.corrected_index import CorrectedIndex
 from bot.admin.document_retention import DocumentRetention
-from bot.admin.report_posts import ReportPosts
 from bot.admin.retention import ConversationRetention
 from bot.admin.source_kinds.confluence_kind import ConfluenceKind
 from bot.admin.source_kinds.folder_kind import FolderKind
@@ -42,6 +41,7 @@ from bot.admin.source_kinds.source_kind import SourceKind
 from bot.admin.source_kinds.sql_kind import QueryKind
 from bot.admin.source_kinds.store_kind import STORE_KINDS, StoreKind
 from bot.admin.sources import SourceOperations
+from bot.admin.usage.report_posts import ReportPosts
 from bot.application import Application, Clock
 from bot.attachments.attachment_indexes import AttachmentIndexes
 from bot.attachments.attachments import ConversationAttachments

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.access.audience_scope import AccessResolver
-from bot.admin.unknown_words import IndexWords, search_for_word
+from bot.admin.usage.unknown_words import IndexWords, search_for_word
 from bot.errors import SynonymRefused
 from bot.surface.inbound import OperatorAudience
 from storage.search.analyser import fold_text

@@ -54,7 +54,7 @@ from bot.ids import Subject
 from bot.saved_searches.personal_searches import OwnSearch
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import UsageReport
+    from bot.admin.usage.usage_report import UsageReport
 
 OWN_BUCKETS_PER_PAGE, ALL_BUCKETS_PER_PAGE, ADMINS_SHOWN, QUESTIONS_SHOWN = 12, 12, 20, 5
 SAVED_SEARCHES_PER_PAGE: Final = 8

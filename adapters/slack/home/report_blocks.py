@@ -13,11 +13,11 @@ from adapters.slack.home.blocks import (
 )
 from adapters.slack.home.post_modal import POST_ACTION
 from adapters.slack.posting.render import Block
-from bot.admin.report_wording import describe_counts, describe_group, describe_word, list_figures
 from bot.admin.schema_synonyms import MAX_SYNONYM_CHARS
+from bot.admin.usage.report_wording import describe_counts, describe_group, describe_word, list_figures
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import UnknownWord, UsageReport
+    from bot.admin.usage.usage_report import UnknownWord, UsageReport
 
 REPORT_DAYS_SHOWN: Final = 30
 GROUPS_SHOWN, WORDS_SHOWN = 3, 3

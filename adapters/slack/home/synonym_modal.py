@@ -27,7 +27,7 @@ from bot.admin.sentences import count_with_noun, describe_likeness, describe_mea
 
 if TYPE_CHECKING:
     from bot.admin.schema_synonyms import SynonymPreview
-    from bot.admin.usage_report import SynonymSuggestion
+    from bot.admin.usage.usage_report import SynonymSuggestion
 
 SYNONYM_VIEW: Final = "report:synonym"
 BUCKET_ACTION, FIELD_ACTION, VALUE_ACTION = "report:bucket", "report:field", "report:value"

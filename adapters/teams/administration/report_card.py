@@ -12,11 +12,11 @@ from adapters.teams.administration.card_parts import (
     page_link_action,
 )
 from adapters.teams.payloads.json_values import JsonObject
-from bot.admin.report_wording import describe_counts, describe_group, describe_word, list_figures
+from bot.admin.usage.report_wording import describe_counts, describe_group, describe_word, list_figures
 from bot.translation import translate_message
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import UsageReport
+    from bot.admin.usage.usage_report import UsageReport
 
 REPORT_DAYS_SHOWN: Final = 30
 GROUPS_SHOWN, WORDS_SHOWN = 5, 5

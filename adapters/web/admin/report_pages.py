@@ -19,15 +19,15 @@ from adapters.web.html import SafeHtml, html_element, join_html
 from adapters.web.render import picture_html
 from bot.admin.admin_page.synonym_targets import SynonymTargets
 from bot.admin.admin_page.usage import REPORT_DAYS
-from bot.admin.report_wording import label_of_choice
 from bot.admin.schema_synonyms import MAX_SYNONYM_CHARS
 from bot.admin.sentences import describe_likeness, describe_meaning, label_of_ending
+from bot.admin.usage.report_wording import label_of_choice
 from bot.conversation.reasoning_record import label_of_stage
 from bot.surface.replies import PicturePart
 
 if TYPE_CHECKING:
     from bot.admin.schema_synonyms import SynonymPreview
-    from bot.admin.usage_report import QuestionGroup, SynonymSuggestion, UnknownWord, UsageReport
+    from bot.admin.usage.usage_report import QuestionGroup, SynonymSuggestion, UnknownWord, UsageReport
 
 _MAX_WORDINGS = 3
 _MAX_OPTIONS = 100  # of a menu

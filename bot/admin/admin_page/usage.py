@@ -26,7 +26,7 @@ from storage.sql.stores.audit import AuditLog
 if TYPE_CHECKING:
     from bot.admin.admin_page.question_comparison import AnswerComparison, QuestionComparisons
     from bot.admin.schema_synonyms import SchemaSynonyms, SynonymPreview
-    from bot.admin.usage_report import UnknownWord, UsageReport, UsageReports
+    from bot.admin.usage.usage_report import UnknownWord, UsageReport, UsageReports
 
 REPORT_DAYS: Final = (7, 30, 90, 365)
 REPORT_ENTRIES: Final = 20  # of each list
@@ -135,7 +135,7 @@ class AdminReports:
         return self._reports
 
     def _build_reports(self) -> "UsageReports":
-        from bot.admin.usage_report import UsageReports
+        from bot.admin.usage.usage_report import UsageReports
 
         embedder = None
         if self._compares_words:

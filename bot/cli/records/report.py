@@ -11,7 +11,7 @@ from bot.cli.options import DebugOption, HomeOption, JsonOption
 from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import QuestionGroup, SlowQuestion, UnknownWord, UsageReport
+    from bot.admin.usage.usage_report import QuestionGroup, SlowQuestion, UnknownWord, UsageReport
     from bot.application import Application
 
 _MAX_WORDINGS = 3
@@ -30,7 +30,7 @@ def report(
     """
 
     async def print_report(bot: "Application") -> None:
-        from bot.admin.usage_report import UsageReports
+        from bot.admin.usage.usage_report import UsageReports
 
         embedder = None
         if bot.settings.embedder != "none":
@@ -64,8 +64,8 @@ def _text_of_value(value: object) -> str:
 
 
 def _print_report(loaded: "UsageReport") -> None:
-    from bot.admin.report_wording import label_of_choice
     from bot.admin.sentences import label_of_ending
+    from bot.admin.usage.report_wording import label_of_choice
 
     counts = loaded.counts
     print_line(f"The last {count_phrase_for(loaded.days, 'day')}: {count_phrase_for(counts.asked, 'question')}")

@@ -6,7 +6,7 @@ from typing import Final
 from bot.admin.admin_page.schema_edits import EditableEntry, EditableSchema, EditPreview
 from bot.admin.admin_page.synonym_targets import SynonymTargets
 from bot.admin.schema_synonyms import SynonymPreview
-from bot.admin.usage_report import (
+from bot.admin.usage.usage_report import (
     ChoiceUse,
     GroupCost,
     GroupWebCost,

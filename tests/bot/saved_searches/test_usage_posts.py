@@ -6,8 +6,8 @@ from datetime import UTC, time, timedelta
 
 import pytest
 
-from bot.admin.report_posts import compose_post
-from bot.admin.usage_report import UnknownWord
+from bot.admin.usage.report_posts import compose_post
+from bot.admin.usage.usage_report import UnknownWord
 from bot.application import Application
 from bot.ids import OPERATOR, PersonId, Subject
 from bot.saved_searches.report_requests import ReportRequest

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from agent.decomposition import Decomposition, QuestionContext
 from agent.rules.reasoner import RuleReasoner
-from bot.admin.report_wording import describe_web_cost
-from bot.admin.usage_report import NO_GROUP, UsageReports
+from bot.admin.usage.report_wording import describe_web_cost
+from bot.admin.usage.usage_report import NO_GROUP, UsageReports
 from bot.ids import OPERATOR
 from bot.web_search.web_pages import WEB_BUCKET
 from tests.adapters.mcp.clients import server_client_of

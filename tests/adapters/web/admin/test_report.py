@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.admin.admin_page.usage import keep_open_suggestions
-from bot.admin.usage_report import SynonymSuggestion, UnknownWord
+from bot.admin.usage.usage_report import SynonymSuggestion, UnknownWord
 from bot.cli.speaker import new_conversation_id, speaker_for
 from bot.ids import Subject
 from bot.surface.inbound import TextMessage

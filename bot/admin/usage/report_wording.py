@@ -12,7 +12,7 @@ from bot.conversation.reasoning_record import label_of_stage
 from bot.translation import translate_message, translate_plural
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import GroupWebCost, QuestionGroup, UnknownWord, UsageReport
+    from bot.admin.usage.usage_report import GroupWebCost, QuestionGroup, UnknownWord, UsageReport
 
 _MAX_NAMES: Final = 3  # of one line
 _ENDINGS: Final = (

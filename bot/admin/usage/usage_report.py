@@ -12,7 +12,7 @@ from typing import Final
 
 from agent.evidence.word_meanings import TextEmbedder, WordMeanings
 from bot.access.audience_scope import AccessResolver
-from bot.admin.unknown_words import IndexWords, words_of
+from bot.admin.usage.unknown_words import IndexWords, words_of
 from bot.errors import UnreadableTurn
 from bot.surface.inbound import OperatorAudience, TextMessage
 from bot.surface.json_codec import body_from_json

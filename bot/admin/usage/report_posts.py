@@ -5,7 +5,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, Final
 
 from bot.admin.admin_page.usage import AdminReports
-from bot.admin.report_wording import describe_counts, describe_word, list_figures
+from bot.admin.usage.report_wording import describe_counts, describe_word, list_figures
 from bot.ids import PersonId
 from bot.saved_searches.search_wording import describe_delay
 from bot.saved_searches.usage_posts import REPORT_NAME
@@ -15,7 +15,7 @@ from bot.translation import translate_message
 from storage.sql.saved_search_store import StoredSavedSearch
 
 if TYPE_CHECKING:
-    from bot.admin.usage_report import UsageReport
+    from bot.admin.usage.usage_report import UsageReport
 
 POSTED_DAYS: Final = 7
 _MAX_WORDS: Final = 5

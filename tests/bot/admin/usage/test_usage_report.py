@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.admin.schema_synonyms import SchemaSynonyms
-from bot.admin.usage_report import UsageReport, UsageReports
+from bot.admin.usage.usage_report import UsageReport, UsageReports
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.errors import SynonymRefused
