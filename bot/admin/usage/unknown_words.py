@@ -62,6 +62,11 @@ class IndexWords:
         vocabulary = await index.load_vocabulary()
         return cls(index, await index.load_schemas(), vocabulary)
 
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages of the buckets."""
+        return frozenset(schema.language for schema in self.schemas.values())
+
     def has_value(self, bucket: BucketId, field: FieldName, value: str) -> bool:
         """Whether a document of the bucket has the value."""
         return self.find_value(bucket, field, value) is not None
@@ -94,8 +99,7 @@ class IndexWords:
 
         analysers = {bucket: self.index.analyser_for(bucket) for bucket in self.schemas}
         lexicons = build_lexicons(self.schemas, self.vocabulary, analysers)
-        languages = {"en", *(schema.language for schema in self.schemas.values())}
-        grammatical = _grammatical_words_of(languages)
+        grammatical = grammatical_words_of(self.languages)
         words_by_question = [
             [
                 word
@@ -137,6 +141,7 @@ def search_for_word(word: str, buckets: Iterable[BucketId]) -> Search:
     return Search(clauses=tuple(Clause(bucket=bucket, required_terms=(word,)) for bucket in sorted(buckets)))
 
 
-def _grammatical_words_of(languages: Iterable[str]) -> frozenset[str]:
+def grammatical_words_of(languages: Iterable[str]) -> frozenset[str]:
+    """The words, folded, that say nothing of what a question is about: those of English, and of the languages."""
     packs = [pack for language in sorted(languages) if (pack := load_pack(language)) is not None]
     return _ENGLISH_WORDS.union(*(pack.function_words for pack in packs))

@@ -12,7 +12,8 @@ from typing import Final
 
 from agent.evidence.word_meanings import TextEmbedder, WordMeanings
 from bot.access.audience_scope import AccessResolver
-from bot.admin.usage.unknown_words import IndexWords, words_of
+from bot.admin.usage.question_groups import QuestionGroup, UnansweredQuestion, group_questions
+from bot.admin.usage.unknown_words import IndexWords
 from bot.errors import UnreadableTurn
 from bot.surface.inbound import OperatorAudience, TextMessage
 from bot.surface.json_codec import body_from_json
@@ -35,7 +36,6 @@ from storage.sql.usage_statistics import (
 
 _ASKED_BACK: Final = ("overload", "ambiguous")
 _NOTHING_FOUND: Final = "no_results"
-_MIN_SHARED_WORDS: Final = 0.5  # of the words of two questions that are about the same
 _MIN_LIKENESS: Final = 0.4  # of a value that is suggested without a click
 _MAX_LIKE_VALUES: Final = 3  # for a word
 NO_GROUP: Final = "no group"
@@ -61,16 +61,6 @@ class ChoiceUse:
     kind: str
     offered: int
     clicked: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionGroup:
-    """Questions about the same, the most frequent wording first. `words`: those that no bucket knows."""
-
-    questions: tuple[str, ...]
-    count: int
-    people: int
-    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,9 +165,11 @@ class UsageReports:
     def __init__(
         self, *, database: SqlDatabase, index: SearchIndex, access: AccessResolver, embedder: TextEmbedder | None = None
     ) -> None:
-        """`embedder` compares words; without one, only clicks suggest what a word means."""
+        """`embedder` compares words, and is never a metered one: each report needs it for all that found nothing.
+        Without one, only clicks suggest what a word means, and questions are grouped by the words that they share.
+        """
         self._store, self._index, self._access = UsageStatisticsStore(database), index, access
-        self._meanings = WordMeanings(embedder)
+        self._embedder, self._meanings = embedder, WordMeanings(embedder)
 
     async def load_report(self, *, days: int, limit: int) -> UsageReport:
         """The report of the last `days`, with at most `limit` entries in each list. Raises what the index and the
@@ -204,9 +196,7 @@ class UsageReports:
             clicks=statistics.clicks,
             people=len({question.person for question in statistics.questions}),
             choices=_choice_uses_of(statistics.choices),
-            nothing_found=_group_questions(
-                [question for question in open_questions if question.ending == _NOTHING_FOUND], words_by_turn
-            )[:limit],
+            nothing_found=(await self._group_unanswered(open_questions, words_by_turn, words))[:limit],
             unknown_words=await self._add_like_values(unknown_words, words),
             rated_badly=tuple(
                 RatedQuestion(question=_text_of(rating.body), reason=rating.reason, given_at=rating.given_at)
@@ -219,6 +209,21 @@ class UsageReports:
             unasked_buckets=tuple(sorted(bucket for bucket in words.schemas if bucket not in asked_buckets)),
             is_complete=len(statistics.questions) < MAX_TURNS,
         )
+
+    async def _group_unanswered(
+        self,
+        open_questions: Iterable[FinishedQuestion],
+        words_by_turn: Mapping[str, tuple[str, ...]],
+        words: IndexWords,
+    ) -> tuple[QuestionGroup, ...]:
+        unanswered = [
+            UnansweredQuestion(
+                text=_text_of(question.body), person=question.person, unknown_words=words_by_turn[question.turn]
+            )
+            for question in open_questions
+            if question.ending == _NOTHING_FOUND
+        ]
+        return await group_questions(unanswered, words.languages, self._embedder)
 
     async def _add_like_values(self, unknown: Sequence[UnknownWord], words: IndexWords) -> tuple[UnknownWord, ...]:
         """The words with values that mean nearly the same, after those that were clicked."""
@@ -283,40 +288,6 @@ def _choice_uses_of(offered: Iterable[ClickableChoice]) -> tuple[ChoiceUse, ...]
 
 
 # -- what was not found
-
-
-def _group_questions(
-    questions: Sequence[FinishedQuestion], words_by_turn: Mapping[str, tuple[str, ...]]
-) -> tuple[QuestionGroup, ...]:
-    """Groups questions with the same unknown words, and those that share at least half of their words."""
-    groups: list[list[FinishedQuestion]] = []
-    for question in questions:
-        group = next((group for group in groups if _are_alike(group[0], question, words_by_turn)), None)
-        if group is None:
-            groups.append([question])
-        else:
-            group.append(question)
-    summaries = [_summarise_group(group, words_by_turn) for group in groups]
-    return tuple(sorted(summaries, key=lambda group: (-group.people, -group.count)))
-
-
-def _are_alike(first: FinishedQuestion, second: FinishedQuestion, words_by_turn: Mapping[str, tuple[str, ...]]) -> bool:
-    unknown, other_unknown = set(words_by_turn[first.turn]), set(words_by_turn[second.turn])
-    if unknown or other_unknown:
-        return bool(unknown & other_unknown)
-    words, others = set(words_of(_text_of(first.body))), set(words_of(_text_of(second.body)))
-    return len(words & others) >= _MIN_SHARED_WORDS * max(len(words | others), 1)
-
-
-def _summarise_group(group: Sequence[FinishedQuestion], words_by_turn: Mapping[str, tuple[str, ...]]) -> QuestionGroup:
-    wordings = Counter(_text_of(question.body) for question in group)
-    words = Counter(word for question in group for word in words_by_turn[question.turn])
-    return QuestionGroup(
-        questions=tuple(wording for wording, _ in wordings.most_common()),
-        count=len(group),
-        people=len({question.person for question in group}),
-        words=tuple(word for word, _ in words.most_common()),
-    )
 
 
 def _unknown_words_of(

@@ -18,6 +18,7 @@ from bot.surface.inbound import PrivateAudience
 from bot.turns.feedback import FeedbackVerdict
 from bot.turns.turn_processor import FinishedTurn
 from storage.embedded.index import EmbeddedIndex
+from storage.embedder import WordLlamaEmbedder
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.sql.database import SqlDatabase
@@ -132,6 +133,23 @@ async def test_questions_are_counted_by_ending_and_grouped_by_what_was_not_found
     ]
     assert report.nothing_found[0].questions == ("list the lorries", "show all lorries")
     assert (report.buckets, report.unasked_buckets) == ({"vehicles": 1}, ("plants", "receipts"))
+
+
+async def test_questions_that_found_nothing_are_grouped_by_what_they_mean(fleet: Application) -> None:
+    await ask(fleet, "list the physicians")
+    await ask(fleet, "show me all doctors", BOB)
+    await ask(fleet, "list the lorries")
+    by_meaning = UsageReports(
+        database=fleet.database, index=fleet.index, access=fleet.access, embedder=WordLlamaEmbedder()
+    )
+
+    report, by_words = await by_meaning.load_report(days=30, limit=10), await load_report(fleet)
+
+    assert [(sorted(group.questions), group.people) for group in report.nothing_found] == [
+        (["list the physicians", "show me all doctors"], 2),
+        (["list the lorries"], 1),
+    ]
+    assert sorted(group.count for group in by_words.nothing_found) == [1, 1, 1]
 
 
 async def test_no_person_and_no_text_of_an_answered_question_is_in_the_report(fleet: Application) -> None:
