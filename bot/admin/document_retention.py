@@ -4,7 +4,7 @@ Processes may do this at the same time: a document is deleted once. As in a sync
 deleted without a command, since that is more likely a mistake in the rule or in the dates.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,7 +20,7 @@ from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import CountRequest, RecordPageRequest, ScopedIndex, SearchIndex
 from storage.search.plan import Clause, Search, unfiltered_search_of
 from storage.search.schema import FieldType
-from storage.sql.administration.document_rules import DocumentRuleStore
+from storage.sql.administration.document_rules import DocumentRuleStore, StoredDocumentRule
 
 EXPIRY_INTERVAL: Final = timedelta(hours=1)  # between two runs of a process
 _PAGE_DOCUMENTS: Final = 500
@@ -65,8 +65,19 @@ class DocumentRetention:
 
     async def load_rules(self) -> tuple[DocumentRule, ...]:
         """The rules of the setting, and those that admins have set for buckets without one there. Raises `SqlError`."""
-        stored = [rule for rule in await self._stored_rules.list_rules() if not self.is_set_by_operator(rule.bucket)]
-        return (*self._rules, *(DocumentRule(bucket=rule.bucket, field=rule.field, days=rule.days) for rule in stored))
+        stored = await self._stored_rules.list_rules()
+        return (*self._rules, *(_rule_of(rule) for rule in stored if not self.is_set_by_operator(rule.bucket)))
+
+    async def list_orphaned_rules(self, buckets: Collection[str]) -> list[DocumentRule]:
+        """The rules that admins have set for other buckets than these. Raises `SqlError`."""
+        return [_rule_of(rule) for rule in await self._stored_rules.list_rules() if rule.bucket not in buckets]
+
+    async def remove_rule(self, bucket: str, *, by: str) -> DocumentRule | None:
+        """Ends what admins have set for a bucket that is deleted, since a later one of its name must not lose documents
+        by it. Returns the rule, if there was one. Raises `SqlError`.
+        """
+        removed = await self._stored_rules.remove_rule(bucket, by=by)
+        return None if removed is None else _rule_of(removed)
 
     def is_set_by_operator(self, bucket: str) -> bool:
         """Whether the setting names the bucket, so that what admins have set for it has no effect."""
@@ -150,3 +161,7 @@ class DocumentRetention:
 
     async def _open_index(self) -> ScopedIndex:
         return self._index.within_scope(await self._access.scope_for_audience(OperatorAudience()))
+
+
+def _rule_of(stored: StoredDocumentRule) -> DocumentRule:
+    return DocumentRule(bucket=stored.bucket, field=stored.field, days=stored.days)

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.health.database_upkeep import open_database
+from bot.settings import load_settings
+from storage.sql.administration.document_rules import DocumentRuleStore, StoredDocumentRule
 from tests.cli.conftest import Parley, run_parley
+from tests.stored_rows import list_audit_entries
 
 HEAVY = ("numpy", "litellm", "aiohttp", "sqlalchemy", "opensearchpy", "rich", "bot.bootstrap", "adapters")
 
@@ -51,6 +55,60 @@ def test_a_bucket_is_created_and_deleted(tmp_path: Path) -> None:
     assert (unconfirmed.status, "--yes" in unconfirmed.stderr) == (1, True)
     assert run_parley(tmp_path, "bucket", "delete", "notes", "--yes").status == 0
     assert run_parley(tmp_path, "bucket", "list", "--json").json == []
+
+
+async def set_rule(home: Path, bucket: str) -> None:
+    """As an admin does on the admin page."""
+    async with open_database(load_settings(home, {}).settings) as database:
+        rule = StoredDocumentRule(bucket=bucket, field="@loaded", days=30)
+        assert await DocumentRuleStore(database).replace_if_unchanged(bucket, None, rule, by="user:local:ann")
+
+
+async def read_rules(home: Path) -> tuple[list[str], list[tuple[str, str]]]:
+    """The buckets with a rule, and the entries of the audit about rules, newest first."""
+    async with open_database(load_settings(home, {}).settings) as database:
+        rules = await DocumentRuleStore(database).list_rules()
+        entries = [entry for entry in await list_audit_entries(database) if entry.action == "retention"]
+    return [rule.bucket for rule in rules], [(entry.matter, entry.by) for entry in entries]
+
+
+async def test_a_rule_of_retention_ends_with_its_bucket(tmp_path: Path) -> None:
+    run_parley(tmp_path, "bucket", "create", "notes")
+    run_parley(tmp_path, "bucket", "create", "kept")
+    for bucket in ("notes", "kept"):
+        await set_rule(tmp_path, bucket)
+
+    named = {"PARLEY_DOCUMENT_RETENTION": "notes:date:9"}
+    deleted = run_parley(tmp_path, "bucket", "delete", "notes", "--yes", **named)
+    run_parley(tmp_path, "bucket", "create", "notes")
+
+    assert deleted.stdout.splitlines() == [
+        "ended the retention of notes: 30 days after loading",
+        "deleted notes: 0 documents",
+        "PARLEY_DOCUMENT_RETENTION still names notes, and holds for a later bucket of this name",
+    ]
+    assert "kept 30 days" not in run_parley(tmp_path, "bucket", "show", "notes").stdout
+    rules, entries = await read_rules(tmp_path)
+    assert (rules, entries[0]) == (["kept"], ("notes", "operator"))
+
+
+async def test_a_rule_without_its_bucket_is_listed_and_ended(tmp_path: Path) -> None:
+    run_parley(tmp_path, "bucket", "create", "notes")
+    for bucket in ("notes", "lost"):
+        await set_rule(tmp_path, bucket)
+
+    listed = run_parley(tmp_path, "bucket", "list")
+    deleted = run_parley(tmp_path, "bucket", "delete", "lost")
+    again = run_parley(tmp_path, "bucket", "delete", "lost")
+
+    assert (listed.status, listed.stderr) == (
+        0,
+        "parley: there is no bucket 'lost', for which the admin page has a rule of retention;"
+        " to end it: parley bucket delete lost\n",
+    )
+    assert (deleted.status, deleted.stdout) == (0, "ended the retention of lost: 30 days after loading\n")
+    assert (again.status, "there is no bucket 'lost'" in again.stderr) == (1, True)
+    assert (await read_rules(tmp_path))[0] == ["notes"]
 
 
 def test_a_folder_of_different_tables_is_one_bucket_with_parts(tmp_path: Path) -> None:

@@ -48,6 +48,11 @@ def list_buckets(json_: JsonOption = False, home: HomeOption = None, debug: Debu
         problems = await bot.readiness.record.find_missing_documents()
         for problem in problems:
             print_to_stderr(problem)
+        for rule in await bot.document_retention.list_orphaned_rules(await bot.readiness.record.list_known_buckets()):
+            print_to_stderr(
+                f"there is no bucket {rule.bucket!r}, for which the admin page has a rule of retention;"
+                f" to end it: parley bucket delete {rule.bucket}"
+            )
         if not states and not problems:
             print_line("There are no buckets yet; parley ingest PATH --bucket NAME makes one.")
 
@@ -118,9 +123,11 @@ def delete(
     home: HomeOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """A bucket with all its documents, sources and grants, and its schema's file."""
+    """A bucket with all its documents, sources, grants and retention, and its schema's file."""
 
     async def delete_bucket(bot: "Application") -> None:
+        if name not in await bot.readiness.record.list_known_buckets() and await _end_retention(bot, name):
+            return
         members = await _load_members(bot, name)
         bucket, documents = members[0].schema.bucket, _count_documents(*members)
         sources = [source.id for source in await bot.sources.list_sources() if source.bucket == bucket]
@@ -136,13 +143,25 @@ def delete(
                 print_line(f"revoked {name} from {grant.subject}")
         for member in reversed(members):  # the bucket last: after a kill, the command can be repeated
             await bot.readiness.record.forget_bucket(member.schema.bucket)
+            await _end_retention(bot, member.schema.bucket)
             await bot.index.drop_bucket(member.schema.bucket)
             file = await asyncio.to_thread(_delete_schema_file, bot, member.schema.bucket)
             if file is not None:
                 print_line(f"deleted {file}")
         print_line(f"deleted {name}: {documents}")
+        if bot.document_retention.is_set_by_operator(name):
+            print_line(f"PARLEY_DOCUMENT_RETENTION still names {name}, and holds for a later bucket of this name")
 
     run_with_bot(delete_bucket, home=home, debug=debug)
+
+
+async def _end_retention(bot: "Application", bucket: str) -> bool:
+    """Says which rule it has ended; False if admins have set none for the bucket."""
+    rule = await bot.document_retention.remove_rule(bucket, by=_ACTOR)
+    if rule is not None:
+        days = count_phrase_for(rule.days, "day")
+        print_line(f"ended the retention of {bucket}: {days} after {rule.start_name}")
+    return rule is not None
 
 
 @app.command()

@@ -50,6 +50,21 @@ class DocumentRuleStore:
             lambda connection: self._replace_if_unchanged(connection, bucket, before, after, by)
         )
 
+    async def remove_rule(self, bucket: str, *, by: str) -> StoredDocumentRule | None:
+        """End the rule of a bucket that is removed; returns it, None if there was none."""
+
+        def delete_rule(connection: Connection) -> StoredDocumentRule | None:
+            is_wanted = document_rules.c.bucket == bucket
+            row = connection.execute(select(document_rules).where(is_wanted).with_for_update()).one_or_none()
+            if row is None:
+                return None
+            rule = tables.value_from_row(StoredDocumentRule, row)
+            connection.execute(delete(document_rules).where(is_wanted))
+            write_audit_entry(self._database, connection, _AUDIT_ACTION, bucket, by=by, before=asdict(rule))
+            return rule
+
+        return await self._database.run_write(delete_rule)
+
     def _replace_if_unchanged(
         self,
         connection: Connection,
