@@ -73,18 +73,34 @@ def reflect_tables(connection: Connection) -> dict[str, Table]:
     return {table.name: table for table in metadata.sorted_tables}
 
 
+def read_recorded_values(revision: str) -> dict[str, list[RowValues]]:
+    """The rows as they were recorded, by table: times and the like are texts."""
+    rows, columns, table = dict[str, list[RowValues]](), tuple[str, ...](), ""
+    for line in _open_rows(revision).read_tables():
+        if isinstance(line, TableStart):
+            table, columns = line.table, line.columns
+            rows[table] = []
+        else:
+            rows[table].append(dict(zip(columns, line, strict=True)))
+    return rows
+
+
 def read_rows(revision: str, tables: dict[str, Table]) -> dict[str, list[RowValues]]:
-    path = ROWS / f"{revision}.jsonl"
-    reader = BackupReader(path, iter(path.read_bytes().splitlines(keepends=True)))
-    assert reader.read_header().revision == revision
     rows, start = dict[str, list[RowValues]](), TableStart(table="", columns=())
-    for line in reader.read_tables():
+    for line in _open_rows(revision).read_tables():
         if isinstance(line, TableStart):
             start = line
             rows[start.table] = []
         else:
             rows[start.table].append(decode_row(tables[start.table], start.columns, line))
     return rows
+
+
+def _open_rows(revision: str) -> BackupReader:
+    path = ROWS / f"{revision}.jsonl"
+    reader = BackupReader(path, iter(path.read_bytes().splitlines(keepends=True)))
+    assert reader.read_header().revision == revision
+    return reader
 
 
 def _continue_numbering(connection: Connection, tables: dict[str, Table]) -> None:

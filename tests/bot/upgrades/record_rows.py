@@ -4,9 +4,11 @@
     python -m tests.bot.upgrades.record_rows ../earlier-environment/bin/python
 
 With that version's command line it loads receipts, grants and groups, asks, clicks, exports, and accepts questions that
-it does not answer. What the version does not have yet is left out. The format is that of a backup, uncompressed.
+it does not answer; with its operations, it decides on a value and sets how long documents are kept, as admins do on a
+page. What the version does not have yet is left out. The format is that of a backup, uncompressed.
 """
 
+import asyncio
 import gzip
 import json
 import os
@@ -23,6 +25,7 @@ from storage.sql.database_url import parse_database_url, sqlite_url_for
 from storage.sql.migrations.upgrade import read_current_revision
 from storage.sql.tables import restored_type_of
 from tests.cli.conftest import RECEIPTS
+from tests.stand_ins.searxng import serve_searxng
 
 ROWS: Final = Path(__file__).parent / "rows"
 COUNTED, LISTED, CLICKED, OPEN = (f"terminal:{name}" for name in ("counted", "listed", "clicked", "open"))
@@ -46,13 +49,40 @@ main()
 """
 _RUN: Final = "from bot.cli import main; main()"
 
+# What admins do on their page, and no command does.
+CORRECTED, KIND, KEPT_DAYS = "r-001", "winter tires", 3650
+_ADMINISTER: Final = f"""
+import asyncio
+import os
+from pathlib import Path
+from bot.admin.admin_page.value_decisions import ValueDecisions
+from bot.bootstrap import open_application
+from bot.ids import OPERATOR
+from bot.settings import load_settings
+from storage.ingest.extract.value_corrections import reading_version_of
+
+async def administer():
+    settings = load_settings(Path(os.environ["PARLEY_HOME"]), dict(os.environ)).settings
+    async with open_application(settings) as bot:
+        contents = bot.granted_contents
+        decisions = ValueDecisions(contents=contents, index=bot.index, database=bot.database, sources=bot.sources)
+        document, _ = await contents.find_document("receipts", {CORRECTED!r}, OPERATOR)
+        version = reading_version_of(document, "kind")
+        await decisions.correct_value("receipts", {CORRECTED!r}, "kind", {KIND!r}, version, OPERATOR)
+        if hasattr(bot, "retention_edits"):
+            await bot.retention_edits.set_rule("receipts", "@loaded", "{KEPT_DAYS}", "", OPERATOR)
+
+asyncio.run(administer())
+"""
+
 
 class EarlierParley:
     """The command line of the version that is installed for this interpreter."""
 
-    def __init__(self, python: Path, home: Path) -> None:
+    def __init__(self, python: Path, home: Path, searxng_url: str) -> None:
         self._python, self._home = python, home
         self._environment = {"PATH": os.environ["PATH"], "PARLEY_HOME": str(home), "PARLEY_SECRET_KEY": "k" * 32}
+        self._environment |= {"PARLEY_WEB": "auto", "PARLEY_SEARXNG_URL": searxng_url}
 
     def run_command(self, *words: str, program: str = _RUN, is_required: bool = True) -> str:
         completed = subprocess.run(
@@ -89,6 +119,10 @@ def fill_home(parley: EarlierParley, home: Path) -> None:
     for choice in choices[:2]:
         parley.run_command("ask", "--conversation", CLICKED, "--choose", choice["id"], is_required=False)
     parley.run_command("saved", "add", "Receipts from Kestrel", "--every", "day", is_required=False)
+    parley.run_command("ask", "Post the usage report here every Monday at 9:00", "--conversation", "terminal:posts")
+    parley.run_command("source", "pause", "letters", is_required=False)
+    parley.run_command("ask", "What is the boiling point of acetone?", "--conversation", "terminal:web")
+    parley.run_command(program=_ADMINISTER, is_required=False)
     for number in range(OPEN_COUNT):
         words = ("ask", "How many receipts from Harbor?", "--conversation", f"{OPEN}{number}")
         parley.run_command(*words, program=_ACCEPT_ONLY)
@@ -113,11 +147,13 @@ def write_rows(connection: Connection, path: Path) -> BackupHeader:
     return header
 
 
-def main() -> None:
+async def record_rows(python: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         home, packed = Path(name) / "home", Path(name) / "rows"
         home.mkdir()
-        fill_home(EarlierParley(Path(sys.argv[1]).absolute(), home), home)
+        async with serve_searxng() as searxng:
+            parley = EarlierParley(python, home, searxng.url)
+            await asyncio.to_thread(fill_home, parley, home)
         engine = create_engine(parse_database_url(sqlite_url_for(home / "parley.db")))
         with engine.begin() as connection:
             header = write_rows(connection, packed)
@@ -127,4 +163,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(record_rows(Path(sys.argv[1]).absolute()))

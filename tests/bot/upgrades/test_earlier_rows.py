@@ -14,19 +14,24 @@ import pytest_asyncio
 from sqlalchemy import Connection, select
 
 from bot.bootstrap import open_application
-from bot.ids import ChoiceId
+from bot.ids import OPERATOR, ChoiceId
 from bot.settings import load_settings
 from bot.surface.inbound import ButtonClick
 from storage.ingest.pipeline import ingest_files
-from storage.search.ids import BucketId
+from storage.search.ids import BucketId, FieldName
 from storage.sql.backup_format import RowValues
 from storage.sql.database import SqlDatabase
 from storage.sql.migrations import HEAD
 from storage.sql.migrations.upgrade import read_current_revision
 from tests.bot.conftest import ConversationDriver, running_workers, wait_until
 from tests.bot.fakes import FakeChat
-from tests.bot.upgrades.earlier_databases import create_earlier_database, list_recorded_revisions, reflect_tables
-from tests.bot.upgrades.record_rows import COUNTED, LISTED, OPEN, OPEN_COUNT
+from tests.bot.upgrades.earlier_databases import (
+    create_earlier_database,
+    list_recorded_revisions,
+    read_recorded_values,
+    reflect_tables,
+)
+from tests.bot.upgrades.record_rows import CORRECTED, COUNTED, KEPT_DAYS, KIND, LISTED, OPEN, OPEN_COUNT
 from tests.cli.conftest import RECEIPTS
 from tests.contracts.sql.databases import SetClock
 from tests.contracts.sql.databases import database_url as database_url
@@ -64,9 +69,30 @@ def read_all_rows(connection: Connection) -> dict[str, list[RowValues]]:
     }
 
 
-def test_the_first_version_is_among_those_recorded() -> None:
+def test_the_first_version_and_the_latest_ones_are_among_those_recorded() -> None:
+    """No version had revision 0024 for itself."""
     assert list_recorded_revisions()[0] == "0001"
-    assert len(list_recorded_revisions()) >= 5
+    assert {"0023", "0025", "0026", "0027", "0028", "0029", "0030"} <= set(list_recorded_revisions())
+
+
+@pytest.mark.parametrize(
+    ("revision", "table", "column"),
+    [
+        ("0025", "value_corrections", "content"),
+        ("0025", "sources", "paused_at"),
+        ("0026", "saved_searches", "kind"),
+        ("0027", "web_searches", "requests"),
+        ("0028", "conversations", "rights"),
+        ("0029", "document_rules", "days"),
+        ("0030", "sources", "succeeded_at"),
+    ],
+)
+def test_a_version_has_written_what_was_new_in_it(revision: str, table: str, column: str) -> None:
+    recorded = read_recorded_values(revision)
+
+    assert any(row[column] is not None for row in recorded[table])
+    earlier = max(number for number in list_recorded_revisions() if number < revision)
+    assert all(column not in row for row in read_recorded_values(earlier).get(table, []))
 
 
 async def test_no_row_is_lost_and_no_column_of_a_row_is_changed(upgraded: UpgradedDatabase) -> None:
@@ -86,6 +112,7 @@ async def test_open_questions_are_answered_and_conversations_go_on(upgraded: Upg
     receipts, letter = tmp_path / "receipts.jsonl", tmp_path / "letter.txt"
     receipts.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
     letter.write_text("A letter about the receipts.", encoding="utf-8")
+    kept = upgraded.rows.get
     async with open_application(
         load_settings(home, variables).settings,
         clock=upgraded.clock,
@@ -102,6 +129,10 @@ async def test_open_questions_are_answered_and_conversations_go_on(upgraded: Upg
         counted = ConversationDriver(bot, surface="terminal", conversation=COUNTED)
         followed = await counted.ask_question("only those from 2021")
         subjects = {grant.subject for grant in await bot.grants.list_grants()}
+        corrected = await bot.granted_contents.find_document("receipts", CORRECTED, OPERATOR)
+        rules = await bot.document_retention.load_rules()
+        searches = await bot.saved_search_administration.list_searches()
+        sources = await bot.sources.list_sources()
 
     answered = [message for message in chat.messages.values() if message.conversation.startswith(OPEN)]
     assert sorted(message.conversation for message in answered) == [f"{OPEN}{number}" for number in range(OPEN_COUNT)]
@@ -109,3 +140,10 @@ async def test_open_questions_are_answered_and_conversations_go_on(upgraded: Upg
     assert (clicked.result["outcome"], clicked.result["count"]) == ("answer", 10)
     assert (followed.result["outcome"], followed.result["count"]) == ("answer", 10)
     assert {"everyone", "group:buyers"} <= subjects
+    assert corrected is not None
+    assert corrected[0].values[FieldName("kind")] == (KIND if kept("value_corrections") else "tires")
+    assert [(rule.field, rule.days) for rule in rules] == ([("@loaded", KEPT_DAYS)] if kept("document_rules") else [])
+    assert len(searches) == len(kept("saved_searches", []))
+    assert [source.paused_at is not None for source in sources] == [
+        bool(row.get("paused_at")) for row in kept("sources", [])
+    ]
