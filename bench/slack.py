@@ -1,8 +1,8 @@
 """Measures Slack end to end: `parley serve` in its own process, and the Slack stand-in, connected by signed HTTP.
 
 It measures how fast a message is acknowledged while others are answered, the time to the first visible sign, and the
-CPU time of a click. The load generator and the stand-in share this process. The baseline measures their cost with the
-same number of requests that do nothing.
+CPU time of a click. The stand-in is in this process; another one sends the messages whose acknowledgement is timed. The
+baseline measures its cost with the same number of requests that do nothing.
 """
 
 import asyncio
@@ -13,9 +13,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +23,12 @@ import aiohttp
 
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from bench.figures import BenchmarkFigure, percentile_of
+from bench.request_sender import OrderedRequest, SendingOrder, order_requests
 from tests.adapters.web.serving import find_free_port
 from tests.attack.question_shapes import QUESTION_SHAPES, make_question
 from tests.cli.conftest import RECEIPTS, environment_for, run_parley
 from tests.servers.missing import ServerMissing
-from tests.servers.postgres import fresh_database, postgres_server
+from tests.servers.postgres import fresh_database, restartable_postgres_server
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import SlackMember, SlackMessage
 
@@ -36,25 +37,64 @@ _PEOPLE_COUNT: Final = 400
 _FLOOD_SHAPES: Final = ("people", "comparisons", "names with commas", "identifiers")
 _FLOOD_CHARS: Final = 9_990
 _FLOOD_QUESTIONS, _QUESTIONS_BESIDE_FLOOD = 40, 20
+_PROCESS_TITLES: Final = {
+    "answering": "the processes that answer",
+    "database": "the server of the database",
+    "sending": "the process that sends",
+    "stand_in": "the stand-in of Slack",
+}
 _STATUS_METHOD: Final = "assistant.threads.setStatus"
 _CLOCK_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcknowledgementRun:
-    """Milliseconds of each delivery and of each request that does nothing, and CPU time of the receiving process for
-    one of them.
+    """Milliseconds of each delivery and of each request that does nothing, and CPU time a message while they come.
+
+    `bare_cpu_ms`: of the receiving process, for one request that does nothing.
     """
 
-    delivery_ms: list[float]
-    bare_ms: list[float]
-    delivery_cpu_ms: float
+    delivery_ms: Sequence[float]
+    bare_ms: Sequence[float]
+    cpu_ms: "ProcessTimes"
     bare_cpu_ms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessTimes:
+    """Milliseconds of CPU time by process. `answering` of all processes that answer, whatever they do meanwhile."""
+
+    receiving: float
+    answering: float
+    database: float
+    sending: float
+    stand_in: float
+
+    def since(self, earlier: "ProcessTimes", message_count: int) -> "ProcessTimes":
+        """Returns the times of one message."""
+        return ProcessTimes(
+            **{
+                part.name: (getattr(self, part.name) - getattr(earlier, part.name)) / message_count
+                for part in fields(ProcessTimes)
+            }
+        )
+
+
+class HeldDeliveries(SlackServer):
+    """Keeps deliveries back while `held` is a list, so that another process can send them."""
+
+    held: list[OrderedRequest] | None = None
+
+    async def _send_with_timeout(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, Mapping[str, str]]:
+        if self.held is None:
+            return await super()._send_with_timeout(body, headers)
+        self.held.append(OrderedRequest(url=self.app_url, headers=headers, body=body.decode()))
+        return 200, "", {}
 
 
 async def measure_slack(folder: Path, runs: int) -> list[BenchmarkFigure]:
     home = await asyncio.to_thread(_create_home, folder / "slack")
-    async with SlackServer() as stand_in, _serve_parley(home, stand_in) as pid:
+    async with HeldDeliveries() as stand_in, _serve_parley(home, stand_in) as pid:
         load_generator = _SlackLoadGenerator(stand_in, pid)
         await load_generator.ask_questions(_QUESTIONS_PER_RUN)  # warms up what the process loads once
         first_sign_ms = [await load_generator.time_first_sign() for _ in range(runs * 4)]
@@ -97,12 +137,13 @@ async def measure_acknowledgements_on_postgres(folder: Path, runs: int) -> list[
     """Measure on PostgreSQL, at a rate above what two cores can answer, so that the queue grows."""
     try:
         with contextlib.ExitStack() as stack:
-            server = postgres_server(durable=True)  # it runs its own event loop while it waits
-            async with fresh_database(await asyncio.to_thread(stack.enter_context, server)) as url:
+            starting = restartable_postgres_server(durable=True)  # it runs its own event loop while it waits
+            server = await asyncio.to_thread(stack.enter_context, starting)
+            async with fresh_database(server.url) as url:
                 settings = {"PARLEY_DATABASE_URL": url, "PARLEY_SECRET_KEY": "bench" * 8}
                 home = await asyncio.to_thread(_create_home, folder, **settings)
-                async with SlackServer() as stand_in, _serve_parley(home, stand_in, **settings) as pid:
-                    load_generator = _SlackLoadGenerator(stand_in, pid)
+                async with HeldDeliveries() as stand_in, _serve_parley(home, stand_in, **settings) as pid:
+                    load_generator = _SlackLoadGenerator(stand_in, pid, server.process_id)
                     await load_generator.ask_questions(_QUESTIONS_PER_RUN)
                     acknowledgement_runs = await load_generator.time_acknowledgements(
                         runs, _EVENTS_PER_SECOND_ON_POSTGRES, until_answered=False
@@ -119,13 +160,23 @@ async def measure_acknowledgements_on_postgres(folder: Path, runs: int) -> list[
 
 
 def _acknowledgement_figures_of(runs: Sequence[AcknowledgementRun], conditions: str) -> list[BenchmarkFigure]:
-    cpu_figure = BenchmarkFigure(
-        name=f"Slack: CPU of a message until it is acknowledged, {conditions}",
-        unit="ms",
-        run_values=tuple(run.delivery_cpu_ms for run in runs),
-        baseline=percentile_of([run.bare_cpu_ms for run in runs], 50),
-        note="of the process that receives; bare: of a request that does nothing",
-    )
+    cpu_figures = [
+        BenchmarkFigure(
+            name=f"Slack: CPU of a message until it is acknowledged, {conditions}",
+            unit="ms",
+            run_values=tuple(run.cpu_ms.receiving for run in runs),
+            baseline=percentile_of([run.bare_cpu_ms for run in runs], 50),
+            note="of the process that receives; bare: of a request that does nothing",
+        ),
+        *(
+            BenchmarkFigure(
+                name=f"Slack: CPU a message meanwhile, {conditions}: {title}",
+                unit="ms",
+                run_values=tuple(getattr(run.cpu_ms, name) for run in runs),
+            )
+            for name, title in _PROCESS_TITLES.items()
+        ),
+    ]
     return [
         BenchmarkFigure(
             name=f"Slack: acknowledged while answering, {conditions}, p{percent}",
@@ -138,14 +189,14 @@ def _acknowledgement_figures_of(runs: Sequence[AcknowledgementRun], conditions: 
             else "",
         )
         for percent in (50, 99)
-    ] + [cpu_figure]
+    ] + cpu_figures
 
 
 class _SlackLoadGenerator:
     """Many people who write direct messages in turn, because Parley posts at most one message a second per channel."""
 
-    def __init__(self, stand_in: SlackServer, pid: int) -> None:
-        self._stand_in, self._pid = stand_in, pid
+    def __init__(self, stand_in: HeldDeliveries, pid: int, database_pid: int | None = None) -> None:
+        self._stand_in, self._pid, self._database_pid = stand_in, pid, database_pid
         people = [stand_in.workspace.add_user(SlackMember(id=f"U{n}BENCH", name=f"P{n}")) for n in range(_PEOPLE_COUNT)]
         self._people = itertools.cycle(people)
 
@@ -225,38 +276,50 @@ class _SlackLoadGenerator:
             gc.collect()
             gc.freeze()  # earlier objects of this process must not slow down the load generator
             count_before = len(self._final_answers())
-            cpu_before_ms = _own_cpu_ms(self._pid)
-            delivery_ms = await _call_at_rate(self._deliver_message, events_per_second)
-            cpu_ms = _own_cpu_ms(self._pid) - cpu_before_ms
+            deliveries = await self._prepare_deliveries(events_per_second)
+            times_before = self._read_process_times(0)
+            report = await order_requests(deliveries)
+            cpu_ms = self._read_process_times(report.cpu_ms).since(times_before, len(deliveries.requests))
+            if report.refused:
+                raise RuntimeError(f"{report.refused} messages were not acknowledged")
             if until_answered:
-                expected_count = count_before + len(delivery_ms)
+                expected_count = count_before + len(deliveries.requests)
                 await self._stand_in.wait_until(
                     lambda expected_count=expected_count: len(self._final_answers()) >= expected_count, 120
                 )
             cpu_before_ms = _own_cpu_ms(self._pid)
-            bare_ms = await self._time_bare_requests(events_per_second)
+            bare = OrderedRequest(url=self._stand_in.app_url.replace(EVENTS_PATH, "/healthz"))
+            bare_report = await order_requests(
+                SendingOrder(requests=[bare] * len(deliveries.requests), requests_per_second=events_per_second)
+            )
             bare_cpu_ms = _own_cpu_ms(self._pid) - cpu_before_ms
             timed_runs.append(
                 AcknowledgementRun(
-                    delivery_ms=delivery_ms,
-                    bare_ms=bare_ms,
-                    delivery_cpu_ms=cpu_ms / len(delivery_ms),
-                    bare_cpu_ms=bare_cpu_ms / len(bare_ms),
+                    delivery_ms=report.request_ms,
+                    bare_ms=bare_report.request_ms,
+                    cpu_ms=cpu_ms,
+                    bare_cpu_ms=bare_cpu_ms / len(deliveries.requests),
                 )
             )
         return timed_runs
 
-    async def _time_bare_requests(self, events_per_second: int) -> list[float]:
-        async with aiohttp.ClientSession() as session:
+    async def _prepare_deliveries(self, events_per_second: int) -> SendingOrder:
+        """Post a run's messages without sending them. Their signatures are good for five minutes."""
+        self._stand_in.held = held = list[OrderedRequest]()
+        for _ in range(events_per_second * _RUN_S):
+            await self._send_message("How many receipts from Kestrel?")
+        self._stand_in.held = None
+        return SendingOrder(requests=held, requests_per_second=events_per_second)
 
-            async def request_health() -> None:
-                async with session.get(self._stand_in.app_url.replace(EVENTS_PATH, "/healthz")) as answer:
-                    await answer.read()
-
-            return await _call_at_rate(request_health, events_per_second)
-
-    async def _deliver_message(self) -> None:
-        await self._send_message("How many receipts from Kestrel?")
+    def _read_process_times(self, sending_ms: float) -> ProcessTimes:
+        receiving_ms = _own_cpu_ms(self._pid)
+        return ProcessTimes(
+            receiving=receiving_ms,
+            answering=_process_cpu_ms(self._pid) - receiving_ms,
+            database=0.0 if self._database_pid is None else _process_cpu_ms(self._database_pid),
+            sending=sending_ms,
+            stand_in=time.process_time() * 1000,
+        )
 
     async def _send_message(self, text: str) -> SlackMessage:
         person = next(self._people)
@@ -301,25 +364,8 @@ def _process_cpu_ms(pid: int) -> float:
 
 
 def _own_cpu_ms(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * 1000 / _CLOCK_TICKS_PER_S
-
-
-async def _call_at_rate(work: Callable[[], Awaitable[None]], events_per_second: int) -> list[float]:
-    """Milliseconds of each call. Calls start at fixed times, even if earlier calls are still running."""
-
-    async def time_call() -> float:
-        began = time.perf_counter()
-        await work()
-        return (time.perf_counter() - began) * 1000
-
-    began = time.perf_counter()
-    async with asyncio.TaskGroup() as group:
-        tasks: list[asyncio.Task[float]] = []
-        for number in range(events_per_second * _RUN_S):
-            await asyncio.sleep(max(0.0, began + number / events_per_second - time.perf_counter()))
-            tasks.append(group.create_task(time_call()))
-    return [task.result() for task in tasks]
+    figures = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(figures[11]) + int(figures[12])) * 1000 / _CLOCK_TICKS_PER_S
 
 
 def _create_home(folder: Path, **settings: str) -> Path:

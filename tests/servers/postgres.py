@@ -59,6 +59,7 @@ class RestartableServer:
         command = [str(binaries / "postgres"), "-D", str(scratch / "data"), "-h", "127.0.0.1", "-p", str(port)]
         self._command = [*command, "-k", str(scratch), "-cmax_connections=200", *settings]
         self._scratch, self._running = scratch, ExitStack()
+        self.process_id: int | None = None  # None: it was not started
         self.url = f"postgresql://parley@127.0.0.1:{port}/postgres"
 
     def start(self) -> None:
@@ -68,9 +69,11 @@ class RestartableServer:
     def launch(self) -> "subprocess.Popen[bytes]":
         """Return before it answers. The server ends with the thread that calls this."""
         log = self._scratch / "server.log"
-        return self._running.enter_context(
+        process = self._running.enter_context(
             run_server(self._command, folder=self._scratch, log=log, stop=signal.SIGQUIT)
         )
+        self.process_id = process.pid
+        return process
 
     def stop(self) -> None:
         """Stop at once, without a checkpoint."""

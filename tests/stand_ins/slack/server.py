@@ -12,6 +12,7 @@ table each, which `web_api` serves.
 """
 
 from dataclasses import dataclass, field
+from typing import Self
 
 import aiohttp
 from aiohttp import web
@@ -50,7 +51,7 @@ class SlackServer(ConversationActions, ViewActions, AdministrationActions, Insta
 
     _runner: web.AppRunner = field(init=False)
 
-    async def __aenter__(self) -> "SlackServer":
+    async def __aenter__(self) -> Self:
         self._runner = web.AppRunner(self._application(), handler_cancellation=True, shutdown_timeout=1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
