@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 
 CHROMIUM_PATH = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-_KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, " ": 32}
+_KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, " ": 32, "ArrowDown": 40}
 
 
 class BrowserTab:
@@ -64,6 +64,17 @@ class BrowserTab:
             "Input.dispatchKeyEvent", type="keyDown", **key_fields, **({"text": text} if text else {})
         )
         await self.call_devtools("Input.dispatchKeyEvent", type="keyUp", **key_fields)
+
+    async def click_element(self, selector: str) -> None:
+        """Click with the mouse in the middle of the element."""
+        box = await self.evaluate_script(
+            f"(element => {{ element.scrollIntoView({{block: 'center'}}); const box = element.getBoundingClientRect();"
+            f" return [box.x + box.width / 2, box.y + box.height / 2]; }})(document.querySelector({selector!r}))"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.call_devtools(
+                "Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1
+            )
 
     async def set_appearance(self, *, width: int = 1100, height: int = 800, dark: bool = False) -> None:
         """Set the window size and the preferred colour scheme."""

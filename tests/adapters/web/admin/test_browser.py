@@ -2,13 +2,20 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bot.bootstrap import open_application
+from bot.settings import load_settings
+from storage.search.documents import FieldAnnotation
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType, Schema, SchemaField
 from tests.adapters.web.chromium import CHROMIUM_PATH, BrowserTab, open_browser
 from tests.adapters.web.serving import find_free_port, serve_parley
 from tests.adapters.web.test_browser import ingest_receipts
+from tests.builders import a_document
 from tests.cli.conftest import run_parley
 
 pytestmark = [
@@ -28,6 +35,7 @@ PAGES = (
     "/admin/admins",
     "/admin/limits",
     "/admin/sources",
+    "/admin/retention?b=receipts&field=@loaded&days=30",
     "/admin/report",
     "/admin/synonym?b=receipts&field=vendor&word=hawk&value=Kestrel",
     "/admin/synonym/choose?b=receipts&field=vendor&word=hawk",
@@ -41,6 +49,16 @@ async def tab_to(page: BrowserTab, selector: str) -> None:
             return
         await page.press_key("Tab")
     raise AssertionError(f"{selector} is not reached by Tab")
+
+
+async def choose_option(page: BrowserTab, selector: str, value: str) -> None:
+    """Go to the menu with Tab, and to its option with the arrow keys."""
+    await tab_to(page, selector)
+    for key in ["ArrowDown"] * 30:
+        if await page.evaluate_script("document.activeElement.value") == value:
+            return
+        await page.press_key(key)
+    raise AssertionError(f"{value} is not reached in {selector}")
 
 
 async def press_on(page: BrowserTab, selector: str) -> None:
@@ -164,7 +182,7 @@ async def test_a_document_is_found_and_its_value_corrected_with_the_keyboard_alo
     assert counted.json["count"] == 1
 
 
-async def test_a_source_is_paused_and_a_synonym_added_with_the_keyboard_alone(tmp_path: Path) -> None:
+async def test_sources_are_synced_and_paused_and_a_synonym_added_with_the_keyboard_alone(tmp_path: Path) -> None:
     home, notes = tmp_path / "home", tmp_path / "notes"
     home.mkdir()
     notes.mkdir()
@@ -172,6 +190,9 @@ async def test_a_source_is_paused_and_a_synonym_added_with_the_keyboard_alone(tm
     await asyncio.to_thread(ingest_receipts, home)
     add_source = ("source", "add", "folder", str(notes), "--bucket", "notes", "--every", "1d")
     assert (await asyncio.to_thread(run_parley, home, *add_source)).status == 0
+    (tmp_path / "logs").mkdir()
+    by_hand = ("source", "add", "folder", str(tmp_path / "logs"), "--bucket", "logs")
+    assert (await asyncio.to_thread(run_parley, home, *by_hand)).status == 0
     await asyncio.to_thread(run_parley, home, "ask", "how many receipts of the hawk?")
     async with serve_parley(home) as address, open_browser(tmp_path / "profile", tmp_path / "downloads") as page:
         await page.set_appearance(width=NARROW, height=740)
@@ -182,6 +203,10 @@ async def test_a_source_is_paused_and_a_synonym_added_with_the_keyboard_alone(tm
         await press_on(page, "form[action='/admin/source/resume'] button")
         await wait_for_text(page, "The source is synced again")
 
+        await press_on(page, "form[action='/admin/source/sync'] button[aria-label='Sync now: logs']")
+        await wait_for_text(page, "The sync begins within a minute")
+        await wait_for_condition(page, "document.querySelector(\"button[aria-label='Sync now: logs']\") === null")
+
         await press_on(page, "nav a[href='/admin/report']")
         await press_on(page, "nav a[href='/admin/report?days=7']")
         await wait_for_text(page, "The last 7 days: 1 question")
@@ -191,6 +216,75 @@ async def test_a_source_is_paused_and_a_synonym_added_with_the_keyboard_alone(tm
         await press_on(page, "main button.main")
         await wait_for_text(page, "The synonym is added")
         assert page.page_errors == []
+
+
+async def test_how_long_a_bucket_is_kept_is_counted_set_and_ended_with_the_keyboard_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    await asyncio.to_thread(ingest_receipts, home)
+    async with serve_parley(home) as address, open_browser(tmp_path / "profile", tmp_path / "downloads") as page:
+        await page.set_appearance(width=NARROW, height=740)
+        await page.open_address(f"{address}/admin/bucket?b=receipts")
+        await press_on(page, "#retention a")
+        await wait_for_condition(page, "document.querySelector('#days') !== null")
+        await choose_option(page, "#field", "@loaded")
+        await tab_to(page, "#days")
+        await page.type_text("30")
+        await page.press_key("Enter")
+        await wait_for_text(page, "none of 120 documents is older now")
+        before = str(await page.evaluate_script("document.body.innerText"))
+        preview_width = int(await page.evaluate_script("document.documentElement.scrollWidth"))
+
+        await press_on(page, "#preview button.main")
+        await wait_for_text(page, "Saved; what is older is deleted within the hour.")
+        await page.open_address(f"{address}/admin/bucket?b=receipts")
+        await wait_for_text(page, "kept 30 days after loading")
+        await press_on(page, "#retention a")
+        await press_on(page, "form[action='/admin/retention/end'] button")
+        await wait_for_text(page, "The rule is ended")
+        await wait_for_text(page, "Its documents are kept without an end.")
+        assert page.page_errors == []
+    assert ("Its documents are kept without an end." in before, preview_width <= NARROW) == (True, True)
+
+
+async def put_unsure_vessels(home: Path) -> None:
+    """Two voyages whose vessels were read from their texts and are not sure."""
+    bucket, vessel = BucketId("voyages"), FieldName("vessel")
+    async with open_application(load_settings(home, {}).settings) as bot:
+        await bot.index.set_schema(
+            Schema(bucket=bucket, fields=(SchemaField(name=vessel, type=FieldType.CATEGORY, title="Vessel"),))
+        )
+        for number, (name, confidence) in enumerate((("Tern", 0.52), ("Dunl1n", 0.61))):
+            text = f"Sailed at dawn with the {name}, as told by the harbour master."
+            start = text.index(name)
+            read = FieldAnnotation(field=vessel, value=name, confidence=confidence, start=start, end=start + len(name))
+            voyage = a_document(f"v-{number}", text, title=f"Voyage {number}", vessel=name)
+            await bot.index.put(bucket, [replace(voyage, annotations=(read,))])
+
+
+async def test_unsure_values_are_accepted_and_corrected_in_the_review_with_the_keyboard_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    await put_unsure_vessels(home)
+    async with serve_parley(home) as address, open_browser(tmp_path / "profile", tmp_path / "downloads") as page:
+        await page.set_appearance(width=NARROW, height=740)
+        await page.open_address(f"{address}/admin/review?b=voyages")
+        await wait_for_text(page, "Dunl1n")
+        width = int(await page.evaluate_script("document.documentElement.scrollWidth"))
+        await press_on(page, ".reviews button[aria-label='Accept Vessel Tern']")
+        await wait_for_text(page, "The value is accepted")
+        remaining = int(await page.evaluate_script("document.querySelectorAll('.reviews li').length"))
+
+        await press_on(page, ".reviews .correct summary")
+        await tab_to(page, ".reviews input[name='text']")
+        await page.type_text("Dunlin")  # in the place of what was read
+        await press_on(page, ".reviews button[value='correct']")
+        await wait_for_text(page, "The value is corrected")
+        await wait_for_text(page, "No value is less sure than 0.7.")
+        counted = await asyncio.to_thread(run_parley, home, "ask", "how many voyages of the vessel Dunlin?", "--json")
+        decided_width = int(await page.evaluate_script("document.documentElement.scrollWidth"))
+        assert page.page_errors == []
+    assert (width <= NARROW, remaining, decided_width <= NARROW, counted.json["count"]) == (True, 1, True, 1)
 
 
 async def test_an_admin_enters_by_a_link_and_leaves_with_the_keyboard_alone(tmp_path: Path) -> None:
