@@ -26,6 +26,7 @@ from tests.servers.process import UNPRIVILEGED, free_port, last_log_line, run_se
 
 _START_S: Final = 30
 MAIL_USER: Final = "mara@mills.example"
+COLLEAGUE: Final = "ola@mills.example"  # with the same password
 MAIL_PASSWORD: Final = "correct horse"
 _CONFIGURATION: Final = """
 base_dir = {folder}/run
@@ -38,6 +39,7 @@ default_login_user = {user}
 default_internal_group = {group}
 first_valid_uid = 1
 mail_location = maildir:{folder}/mail/%u
+{access_lists}
 auth_failure_delay = 0
 imap_id_log = *
 disable_plaintext_auth = {disables_plain}
@@ -67,6 +69,31 @@ service anvil {{
 """
 
 
+_ACCESS_LISTS: Final = """
+mail_plugins = acl
+plugin {
+  acl = vfile
+  acl_anyone = allow
+  acl_shared_dict = file:{folder}/shared-folders
+}
+namespace inbox {
+  inbox = yes
+  separator = /
+}
+namespace {
+  type = shared
+  separator = /
+  prefix = shared/%%u/
+  location = maildir:{folder}/mail/%%u
+  subscriptions = no
+  list = children
+}
+protocol imap {
+  mail_plugins = acl imap_acl
+}
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServer:
     """`port` begins in plain text, and offers STARTTLS if the server has TLS. `authority` signed its certificate."""
@@ -79,7 +106,7 @@ class MailServer:
 
 @contextmanager
 def dovecot_server(*, has_tls: bool = True) -> Generator[MailServer]:
-    """Run a mail server with the user `MAIL_USER`. Raises `ServerMissing`."""
+    """Run a mail server with two users; without TLS it has access lists of folders. Raises `ServerMissing`."""
     binary = shutil.which("dovecot") or shutil.which("dovecot", path="/usr/sbin:/usr/local/sbin")
     if binary is None:
         raise ServerMissing("dovecot", "there is no dovecot (apt-get install dovecot-imapd)", required=False)
@@ -116,7 +143,7 @@ def _write_configuration(scratch: Path, server: MailServer, *, has_tls: bool) ->
     user = UNPRIVILEGED or getpass.getuser()
     group = _group_of(user)
     write_certificates(scratch)
-    (scratch / "users").write_text(f"{MAIL_USER}:{{PLAIN}}{MAIL_PASSWORD}\n")
+    (scratch / "users").write_text("".join(f"{name}:{{PLAIN}}{MAIL_PASSWORD}\n" for name in (MAIL_USER, COLLEAGUE)))
     (scratch / "dovecot.conf").write_text(
         _CONFIGURATION.format(
             folder=scratch,
@@ -124,6 +151,7 @@ def _write_configuration(scratch: Path, server: MailServer, *, has_tls: bool) ->
             group=group,
             port=server.port,
             tls_port=server.tls_port if has_tls else 0,
+            access_lists="" if has_tls else _ACCESS_LISTS.replace("{folder}", str(scratch)),
             ssl="yes" if has_tls else "no",
             disables_plain="yes" if has_tls else "no",
         )

@@ -35,6 +35,10 @@ class MailFolder:
         self._check(self._connection.expunge())
         self._check(self._connection.unselect())
 
+    def allow(self, who: str, rights: str) -> None:
+        """Sets the rights of somebody, or with `-` before `who` the rights that are denied; none of either if empty."""
+        self._check(self._connection.setacl(self.name, f'"{who}"', f'"{rights}"'))
+
     def list_flags(self) -> list[bytes]:
         self._check(self._connection.select(self.name, readonly=True))
         _, lines = self._connection.fetch("1:*", "(FLAGS)")

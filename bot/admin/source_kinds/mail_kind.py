@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import SecretStr
 
+from bot.admin.source_kinds.principal_options import READERS_OPTION, parse_principal_options, principal_mapping_of
 from bot.admin.source_kinds.source_kind import (
     CheckedSource,
     SourceRequest,
@@ -41,7 +42,7 @@ class MailKind:
         return CheckedSource(
             name=source_name_of(f"{address.user.partition('@')[0]} {address.folder}", self.name),
             location=location,
-            options=private_network_option(request),
+            options=_readers_option_of(request) | private_network_option(request),
         )
 
     @asynccontextmanager
@@ -51,8 +52,23 @@ class MailKind:
         if secret is None:
             raise SourceUnavailable(f"it has no password; give it: parley source secret {source.id} --ask-secret")
         address = _address_of(source.location)
-        async with open_mailbox(address, secret, allow_private=allows_private(source)) as mailbox:
+        principals = (
+            principal_mapping_of(source.options, takes_subjects=False) if source.options.get(READERS_OPTION) else None
+        )
+        async with open_mailbox(
+            address, secret, allow_private=allows_private(source), principals=principals
+        ) as mailbox:
             yield mailbox
+
+
+def _readers_option_of(request: SourceRequest) -> dict[str, object]:
+    """Raises `InvalidSource`."""
+    principals = parse_principal_options(request)
+    if request.options.get(READERS_OPTION):
+        return {READERS_OPTION: "access list"} | principals  # as the admin page shows it
+    if principals:
+        raise InvalidSource("--principal says who the readers are; add --readers to take them from the access list")
+    return {}
 
 
 def _normalize_location(location: str) -> str:

@@ -10,6 +10,7 @@ from bot.errors import InvalidSource, InvalidSubject
 if TYPE_CHECKING:
     from storage.ingest.sources.principals import PrincipalMapping
 
+READERS_OPTION: Final = "readers"  # whether readers are taken from access lists
 PRINCIPALS_OPTION: Final = "principals"
 _MAX_PRINCIPALS: Final = 1_000
 

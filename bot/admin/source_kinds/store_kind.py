@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from bot.admin.source_kinds.principal_options import (
     PRINCIPALS_OPTION,
+    READERS_OPTION,
     parse_principal_options,
     principal_mapping_of,
 )
@@ -43,8 +44,7 @@ _EXAMPLES: Final = {
 STORE_KINDS: Final = tuple(_EXAMPLES)
 _BUCKET_KINDS: Final = ("s3", "gs", "abfs")
 _DEFAULT_PORTS: Final = {"sftp": 22, "smb": 445, "webdav+http": 80, "webdav+https": 443}
-_READERS_OPTION: Final = "readers"
-_ACCESS_OPTIONS: Final = (_READERS_OPTION, PRINCIPALS_OPTION)
+_ACCESS_OPTIONS: Final = (READERS_OPTION, PRINCIPALS_OPTION)
 _OPTIONS_BY_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "s3": ("user", "endpoint", "region", "anonymous", *_ACCESS_OPTIONS),
     "gs": ("user", "endpoint", "anonymous", *_ACCESS_OPTIONS),
@@ -90,6 +90,8 @@ class StoreKind:
     def _check_options(self, request: SourceRequest, parts: SplitResult) -> dict[str, object]:
         known = _OPTIONS_BY_KIND[self.name]
         if unknown := [name for name in request.options if name not in known]:
+            if unknown[0] in _ACCESS_OPTIONS:
+                raise InvalidSource(_missing_access_lists_reason(self.name))
             raise InvalidSource(f"{self.name}:// takes no --{unknown[0].replace('_', '-')}")
         options = dict(request.options)
         if parts.username is not None:
@@ -105,10 +107,10 @@ class StoreKind:
         if needs_user and not options.get("user"):
             raise InvalidSource("say with --user whose password or key that is")
         principals = parse_principal_options(request)
-        if principals and not options.get(_READERS_OPTION):
+        if principals and not options.get(READERS_OPTION):
             raise InvalidSource("--principal says who the readers are; add --readers to take them from access lists")
-        if options.pop(_READERS_OPTION, None):
-            options[_READERS_OPTION] = "access lists"  # as the admin page shows it
+        if options.pop(READERS_OPTION, None):
+            options[READERS_OPTION] = "access lists"  # as the admin page shows it
         return options | principals
 
     @asynccontextmanager
@@ -126,9 +128,16 @@ class StoreKind:
 
 def _principals_of(source: StoredSource) -> "PrincipalMapping | None":
     """Returns None for a source whose access lists are not read."""
-    if not source.options.get(_READERS_OPTION):
+    if not source.options.get(READERS_OPTION):
         return None
     return principal_mapping_of(source.options, takes_subjects=False)
+
+
+def _missing_access_lists_reason(kind: str) -> str:
+    return (
+        f"{kind}:// takes no --readers, since Parley reads no access lists there: grant the bucket to those who may"
+        " read all of it, and add each folder that others may read as a source with a bucket of its own"
+    )
 
 
 def _check_endpoint(endpoint: str) -> None:

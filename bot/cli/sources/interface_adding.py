@@ -18,9 +18,16 @@ def _path_option(name: str, help_text: str) -> typer.models.OptionInfo:
 
 @add_app.command()
 @add_place_options
-def imap(place: SourcePlace, url: str) -> None:
+def imap(
+    place: SourcePlace,
+    url: str,
+    readers: Annotated[
+        bool, typer.Option("--readers", help="The mails are read by those whom the folder's access list allows.")
+    ] = False,
+    principals: PrincipalOption = None,
+) -> None:
     """The mails of a folder; URL is imaps://USER@HOST/FOLDER, or imap:// for STARTTLS."""
-    add_source("imap", url, place)
+    add_source("imap", url, place, {"readers": readers or None, "principals": principals or None})
 
 
 @add_app.command()

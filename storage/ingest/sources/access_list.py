@@ -1,5 +1,7 @@
 """Access lists of files and folders: whom a place allows and denies, and the readers that follow."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeAlias
@@ -48,6 +50,11 @@ def unknown_principals_of(access: AccessList, principals: PrincipalMapping) -> t
     """Returns a name of each who is allowed and stands for nobody here; the first twenty."""
     unknown = (names[-1] for names in access.allowed if principals.readers_of(names) == _CLOSED)
     return tuple(islice(unknown, _MAX_UNKNOWN))
+
+
+def digest_of_readers(readers: frozenset[Subject]) -> str:
+    """Returns an empty text where access lists are not read."""
+    return hashlib.sha256(json.dumps(sorted(readers)).encode()).hexdigest()[:32] if readers else ""
 
 
 def _readers_of(access: AccessList, principals: PrincipalMapping) -> frozenset[Subject]:

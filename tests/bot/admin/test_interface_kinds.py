@@ -71,6 +71,14 @@ def test_an_address_of_no_mail_folder_is_refused(location: str, message: str) ->
     assert "horse" not in refusal_of("imap", location)
 
 
+def test_the_readers_of_mails_are_those_of_the_access_list_with_its_principals() -> None:
+    options = {"readers": True, "principals": ["$sales=group:sales"]}
+    checked = check_request("imap", "imaps://mara@mail.example/INBOX", options)
+
+    assert checked.options == {"readers": "access list", "principals": {"$sales": "group:sales"}}
+    assert "add --readers" in refusal_of("imap", "imaps://mara@mail.example/", {"principals": options["principals"]})
+
+
 def test_a_list_is_stored_with_its_paths_and_principals() -> None:
     checked = check_request("rest", "https://www.a.example/api", {**PATHS, "principals": ["group:staff=everyone"]})
 

@@ -242,7 +242,9 @@ async def test_only_those_whom_an_access_list_allows_find_an_object(
         ("ftp", "ftp://host/", {}, None, "not a kind of source"),
         ("s3", "s3://docs", {"principals": ["user:a=user:local:ann"]}, None, "add --readers"),
         ("smb", "smb://files.example.com/docs", {"readers": True, "principals": ["S-1-1-0"]}, None, "no pair"),
-        ("webdav", "webdav+https://files.example.com/docs", {"readers": True}, None, "takes no --readers"),
+        ("webdav", "webdav+https://files.example.com/docs", {"readers": True}, None, "takes no --readers, since"),
+        ("abfs", "abfs://docs", {"user": "ann", "readers": True}, None, "grant the bucket to those who may read all"),
+        ("abfs", "abfs://docs", {"principals": ["a=everyone"], "user": "ann"}, None, "takes no --readers, since"),
     ],
 )
 async def test_an_invalid_store_is_refused_with_a_reason(

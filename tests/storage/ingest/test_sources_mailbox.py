@@ -1,10 +1,12 @@
 """A folder of a real mail server as a source: what is fetched, what counts as deleted, which connections are made."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from pydantic import SecretStr
@@ -12,9 +14,11 @@ from pydantic import SecretStr
 from storage.ingest.errors import SourceUnavailable
 from storage.ingest.sources.addresses import is_any_address
 from storage.ingest.sources.mail import mailbox_source
-from storage.ingest.sources.mail.mail_connection import MailAddress
+from storage.ingest.sources.mail.mail_connection import MailAddress, MailConnection, MailRefused
 from storage.ingest.sources.mail.mailbox_source import MailboxSource, open_mailbox
+from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.source import (
+    ClosedItem,
     FetchedItem,
     FetchFailure,
     SourceItem,
@@ -22,7 +26,9 @@ from storage.ingest.sources.source import (
     UnsupportedItem,
     VanishedItem,
 )
-from tests.servers.dovecot import MAIL_PASSWORD, MAIL_USER, MailServer
+from storage.search.ids import Subject
+from storage.search.subjects import NOBODY, email_subject_for
+from tests.servers.dovecot import COLLEAGUE, MAIL_PASSWORD, MAIL_USER, MailServer
 from tests.stand_ins.cut_connection import relay_connections
 from tests.stand_ins.mail_folder import MailFolder, open_mail_folder
 
@@ -260,3 +266,128 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(uses_tls: bool, 
     address = MailAddress(host="localhost", port=port, uses_tls=uses_tls, user=MAIL_USER, folder="INBOX")
 
     assert "certificate of the mail server is not valid" in await refusal_of(address)
+
+
+# -- who may read the folder
+
+MARA, OLA, TESS = (Subject(f"user:slack:T1:{name}") for name in ("MARA", "OLA", "TESS"))
+PRINCIPALS = {MAIL_USER: MARA, "ola": OLA, "tess": TESS, "$sales": Subject("group:sales")}
+
+
+async def sync_readers(
+    box: MailFolder, server: MailServer, cursor: str = "", *, user: str = MAIL_USER
+) -> tuple[SourceItem, FetchedItem | UnchangedItem | ClosedItem]:
+    """The first item, and what fetching it gives, with the names of `PRINCIPALS`."""
+    address = address_of(box, server.port)
+    if user != MAIL_USER:
+        address = replace(address, user=user, folder=f"shared/{MAIL_USER}/{box.name}")
+    async with open_mailbox(
+        address,
+        SecretStr(MAIL_PASSWORD),
+        allow_private=True,
+        principals=PrincipalMapping(PRINCIPALS),
+        sleep=ReconnectionPauses(),
+    ) as source:
+        [item, *_] = [listed async for listed in source.list_items()]
+        with TemporaryDirectory() as folder:
+            fetched = await source.fetch_item(item, cursor, Path(folder))
+    assert isinstance(fetched, FetchedItem | UnchangedItem | ClosedItem)
+    return item, fetched
+
+
+async def readers_of(box: MailFolder, server: MailServer) -> frozenset[Subject]:
+    _, fetched = await sync_readers(box, server)
+    assert isinstance(fetched, FetchedItem)
+    return fetched.readers
+
+
+async def test_mails_are_read_by_those_whom_the_access_list_of_their_folder_lets_read(
+    box: MailFolder, plain_dovecot: MailServer
+) -> None:
+    box.add_mail("first")
+    box.allow("ola", "lr")
+    box.allow("tess", "l")  # sees that the folder is there
+    box.allow("$sales", "lrs")
+
+    _, fetched = await sync_readers(box, plain_dovecot)
+
+    assert isinstance(fetched, FetchedItem)
+    assert fetched.readers == {MARA, OLA, Subject("group:sales")}
+
+
+async def test_whom_nobody_here_knows_counts_as_nobody_and_is_named(box: MailFolder, plain_dovecot: MailServer) -> None:
+    box.add_mail("first")
+    box.allow(COLLEAGUE, "lr")  # an address stands for whoever has it
+    box.allow("lee", "lr")
+    box.allow("anyone", "lr")
+
+    _, fetched = await sync_readers(box, plain_dovecot)
+
+    assert isinstance(fetched, FetchedItem)
+    assert fetched.readers == {MARA, email_subject_for(COLLEAGUE)}
+    assert set(fetched.remarks) == {
+        f"{name} may read the folder there and is nobody here; --principal {name}=SUBJECT says who"
+        for name in ("lee", "anyone")
+    }
+
+
+async def test_a_denial_wins_where_it_can_be_expressed_and_closes_the_folder_else(
+    box: MailFolder, plain_dovecot: MailServer
+) -> None:
+    box.add_mail("first")
+    box.allow("ola", "lr")
+    box.allow("tess", "lr")
+    box.allow("-tess", "r")
+    without_tess = await readers_of(box, plain_dovecot)
+    box.allow("$sales", "lr")  # tess may be one of them
+
+    assert without_tess == {MARA, OLA}
+    assert await readers_of(box, plain_dovecot) == {NOBODY}
+
+
+async def test_a_changed_list_reads_a_mail_again_that_is_the_same(box: MailFolder, plain_dovecot: MailServer) -> None:
+    box.add_mail("first")
+    box.allow("ola", "lr")
+    first_item, first = await sync_readers(box, plain_dovecot)
+    assert isinstance(first, FetchedItem)
+
+    _, unchanged = await sync_readers(box, plain_dovecot, first.cursor)
+    box.allow("ola", "")
+    changed_item, changed = await sync_readers(box, plain_dovecot, first.cursor)
+
+    assert isinstance(unchanged, UnchangedItem)
+    assert changed_item.version != first_item.version
+    assert isinstance(changed, FetchedItem)
+    assert changed.has_other_readers
+    assert OLA not in changed.readers
+
+
+async def test_a_list_that_may_not_be_read_closes_the_mails(box: MailFolder, plain_dovecot: MailServer) -> None:
+    box.add_mail("first")
+    box.allow(COLLEAGUE, "lr")  # and not to administer the folder
+
+    item, fetched = await sync_readers(box, plain_dovecot, user=COLLEAGUE)
+    box.allow(COLLEAGUE, "lra")
+    _, opened = await sync_readers(box, plain_dovecot, user=COLLEAGUE)
+
+    assert isinstance(fetched, ClosedItem)
+    assert fetched.reason == (
+        "who may read it cannot be found out, so nobody reads it: the user may not see the access list of the folder;"
+        " it needs the right to administer it (a)"
+    )
+    assert item.version == ""
+    assert isinstance(opened, FetchedItem)
+    assert opened.readers == {email_subject_for(COLLEAGUE)}
+
+
+async def test_a_server_without_access_lists_says_so(dovecot: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(dovecot.authority))
+    address = MailAddress(host="localhost", port=dovecot.tls_port, uses_tls=True, user=MAIL_USER, folder="INBOX")
+
+    def load_access_list() -> None:
+        connection = MailConnection.open_folder(address, SecretStr(MAIL_PASSWORD), allow_private=True)
+        with contextlib.closing(connection):
+            connection.load_access_list("INBOX")
+
+    with pytest.raises(MailRefused, match="does not tell who may read a folder"):
+        await asyncio.to_thread(load_access_list)

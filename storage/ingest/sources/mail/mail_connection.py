@@ -5,9 +5,10 @@
 
 import contextlib
 import logging
+import re
 import socket
 import ssl
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -16,6 +17,7 @@ from imapclient.exceptions import CapabilityError, IMAPClientAbortError, IMAPCli
 from imapclient.imap4 import IMAP4WithTimeout
 from pydantic import SecretStr
 
+from storage.ingest.sources.access_list import AccessList
 from storage.ingest.sources.addresses import AddressRefused, is_any_address, is_public_address, socket_factory_for
 
 _SOCKET_TIMEOUT_S: Final = 30.0
@@ -25,6 +27,8 @@ TRANSLATED_ERRORS: Final = (IMAPClientError, OSError, ValueError, LookupError)
 _LISTED_PARTS: Final = ("UID", "RFC822.SIZE", "FLAGS")
 _LIST_BATCH: Final = 500  # positions in a command; servers take lines of 8,000 bytes at least
 _DELETED_FLAG: Final = b"\\Deleted"
+_READ_RIGHT: Final = "r"
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +135,27 @@ class MailConnection:
         content = fetched.get(uid, {}).get(b"BODY[]")
         return content if isinstance(content, bytes) else None
 
+    def load_access_list(self, folder: str) -> AccessList:
+        """Who may read the mails of the folder (RFC 4314): all with the right `r`; a name behind `-` is denied it."""
+        try:
+            with _translate_connection_losses():
+                self._client.begin_command()
+                entries = cast("Sequence[tuple[object, object]]", self._client.getacl(folder))
+        except CapabilityError as exc:
+            raise MailRefused("the mail server does not tell who may read a folder (ACL, RFC 4314)") from exc
+        except (ValueError, LookupError) as exc:
+            raise MailRefused("the access list of the folder cannot be understood") from exc
+        except IMAPClientError as exc:
+            raise MailRefused(
+                "the user may not see the access list of the folder; it needs the right to administer it (a)"
+            ) from exc
+        named = [(_text_of(name), _text_of(rights)) for name, rights in entries]
+        names = [name for name, rights in named if _READ_RIGHT in rights]
+        return AccessList(
+            allowed=tuple((name,) for name in names if not name.startswith("-")),
+            denied=tuple((name.removeprefix("-"),) for name in names if name.startswith("-")),
+        )
+
     def close(self) -> None:
         """Closes the connection at once; a command that runs in another thread then fails."""
         self._client.close_socket()
@@ -164,6 +189,25 @@ def _log_in(client: "_BoundedClient", address: MailAddress, password: SecretStr)
         raise MailRefused("the mail server refuses the user or the password") from None
     except UnicodeError:
         raise MailRefused("the user or the password has characters that the mail server does not take") from None
+
+
+def _text_of(token: object) -> str:
+    """Returns what a word or quoted string of an answer says. Raises `MailRefused`."""
+    if not isinstance(token, bytes):
+        raise MailRefused("the access list of the folder cannot be understood")
+    text = token.decode("utf-8", "replace")
+    is_quoted = len(text) > 1 and text[0] == text[-1] == '"'
+    return _ESCAPED.sub(r"\1", text[1:-1]) if is_quoted else text
+
+
+@contextlib.contextmanager
+def _translate_connection_losses() -> Generator[None]:
+    """Lets pass what the server refuses."""
+    try:
+        yield
+    except (IMAPClientAbortError, OSError):
+        with _translate_errors():
+            raise
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ A changed file is detected by the tag, time and size that the listing gives, the
 
 import asyncio
 import hashlib
-import json
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
 from storage.ingest.load import SourceFile, has_known_format
+from storage.ingest.sources.access_list import digest_of_readers
 from storage.ingest.sources.listing import SourceListing
 from storage.ingest.sources.principals import PrincipalMapping
 from storage.ingest.sources.source import (
@@ -35,7 +35,6 @@ from storage.ingest.sources.stores.file_store import (
     too_large_problem,
 )
 from storage.ingest.sources.stores.store_access import OPEN_ACCESS, PathAccess, StoreAccess
-from storage.search.ids import Subject
 
 _MAX_FILE_BYTES: Final = 200 * 1024 * 1024
 _MAX_FOLDERS: Final = 50_000
@@ -137,7 +136,7 @@ class StoreSource:
         if access.problem is not None:
             version = ""
         elif version and access.readers:
-            version = f"{version}|{_digest_of_readers(access.readers)}"
+            version = f"{version}|{digest_of_readers(access.readers)}"
         return SourceItem(id=item_id, version=version, location=f"{self._url}/{item_id}")
 
     def _item_id_of(self, path: str) -> str:
@@ -179,7 +178,7 @@ class StoreSource:
             case StoreProblem(reason=reason):
                 return ClosedItem(reason=f"who may read it cannot be found out, so nobody reads it: {reason}")
         digest, _, readers_digest = cursor.partition(" ")
-        if readers_digest == _digest_of_readers(access.readers):
+        if readers_digest == digest_of_readers(access.readers):
             return await self._fetch_file(item, digest, folder, access)
         match await self._fetch_file(item, "", folder, access):
             case FetchFailure(reason=reason):
@@ -198,7 +197,7 @@ class StoreSource:
             digest = await self._call_with_retries(lambda: self._download_file(entry.path, path))
         except StoreProblem as exc:
             return VanishedItem() if exc.kind is StoreProblemKind.MISSING else FetchFailure(reason=exc.reason)
-        cursor = f"{digest} {_digest_of_readers(access.readers)}".strip()
+        cursor = f"{digest} {digest_of_readers(access.readers)}".strip()
         if digest == known_digest:
             return UnchangedItem(version=item.version, cursor=cursor)
         return FetchedItem(
@@ -248,11 +247,6 @@ class _WaitingFolder:
     path: str
     depth: int
     access: PathAccess
-
-
-def _digest_of_readers(readers: frozenset[Subject]) -> str:
-    """Returns an empty text where the store's access lists are not read."""
-    return hashlib.sha256(json.dumps(sorted(readers)).encode()).hexdigest()[:32] if readers else ""
 
 
 def _has_known_format(item_id: str) -> bool:
