@@ -22,6 +22,7 @@ from typing import Final
 import aiohttp
 
 from adapters.slack.events.http_endpoint import EVENTS_PATH
+from bench.bare_receiver import BareReceiver, run_bare_receiver
 from bench.figures import BenchmarkFigure, percentile_of
 from bench.request_sender import OrderedRequest, SendingOrder, order_requests
 from tests.adapters.web.serving import find_free_port
@@ -51,13 +52,16 @@ _CLOCK_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 class AcknowledgementRun:
     """Milliseconds of each delivery and of each request that does nothing, and CPU time a message while they come.
 
-    `bare_cpu_ms`: of the receiving process, for one request that does nothing.
+    `bare_cpu_ms`: of the receiving process, for one request that does nothing. `library_ms` and `library_cpu_ms`: the
+    same messages received by the libraries alone; empty and 0 where that is not measured.
     """
 
     delivery_ms: Sequence[float]
     bare_ms: Sequence[float]
     cpu_ms: "ProcessTimes"
     bare_cpu_ms: float
+    library_ms: Sequence[float] = ()
+    library_cpu_ms: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +149,10 @@ async def measure_acknowledgements_on_postgres(folder: Path, runs: int) -> list[
                 async with HeldDeliveries() as stand_in, _serve_parley(home, stand_in, **settings) as pid:
                     load_generator = _SlackLoadGenerator(stand_in, pid, server.process_id)
                     await load_generator.ask_questions(_QUESTIONS_PER_RUN)
-                    acknowledgement_runs = await load_generator.time_acknowledgements(
-                        runs, _EVENTS_PER_SECOND_ON_POSTGRES, until_answered=False
-                    )
+                    async with run_bare_receiver(url) as bare_receiver:
+                        acknowledgement_runs = await load_generator.time_acknowledgements(
+                            runs, _EVENTS_PER_SECOND_ON_POSTGRES, until_answered=False, bare_receiver=bare_receiver
+                        )
     except ServerMissing as exc:
         return [
             BenchmarkFigure(
@@ -189,7 +194,33 @@ def _acknowledgement_figures_of(runs: Sequence[AcknowledgementRun], conditions: 
             else "",
         )
         for percent in (50, 99)
-    ] + cpu_figures
+    ] + [*cpu_figures, *_library_figures_of(runs, conditions)]
+
+
+def _library_figures_of(runs: Sequence[AcknowledgementRun], conditions: str) -> list[BenchmarkFigure]:
+    """How Parley compares with the libraries alone, run by run."""
+    if not runs[0].library_ms:
+        return []
+    return [
+        BenchmarkFigure(
+            name=f"Slack: the libraries alone, {conditions}, p{percent}",
+            unit="ms",
+            run_values=tuple(percentile_of(run.library_ms, percent) for run in runs),
+        )
+        for percent in (50, 99)
+    ] + [
+        BenchmarkFigure(
+            name=f"Slack: CPU of a message by the libraries alone, {conditions}",
+            unit="ms",
+            run_values=tuple(run.library_cpu_ms for run in runs),
+        ),
+        BenchmarkFigure(
+            name=f"Slack: CPU of a message against the libraries alone, {conditions}",
+            unit="",
+            run_values=tuple(run.cpu_ms.receiving / run.library_cpu_ms for run in runs),
+            note="of the process that receives, both in the same run",
+        ),
+    ]
 
 
 class _SlackLoadGenerator:
@@ -265,9 +296,14 @@ class _SlackLoadGenerator:
         return (time.perf_counter() - began) * 1000
 
     async def time_acknowledgements(
-        self, runs: int, events_per_second: int, *, until_answered: bool = True
+        self,
+        runs: int,
+        events_per_second: int,
+        *,
+        until_answered: bool = True,
+        bare_receiver: BareReceiver | None = None,
     ) -> list[AcknowledgementRun]:
-        """Each run is followed by the same number of requests that do nothing.
+        """Each run is followed by the same messages to the bare receiver, and by as many requests that do nothing.
 
         Without `until_answered`, the next run begins before this run's messages are answered.
         """
@@ -287,6 +323,7 @@ class _SlackLoadGenerator:
                 await self._stand_in.wait_until(
                     lambda expected_count=expected_count: len(self._final_answers()) >= expected_count, 120
                 )
+            library_ms, library_cpu_ms = await _time_libraries(deliveries, bare_receiver)
             cpu_before_ms = _own_cpu_ms(self._pid)
             bare = OrderedRequest(url=self._stand_in.app_url.replace(EVENTS_PATH, "/healthz"))
             bare_report = await order_requests(
@@ -299,6 +336,8 @@ class _SlackLoadGenerator:
                     bare_ms=bare_report.request_ms,
                     cpu_ms=cpu_ms,
                     bare_cpu_ms=bare_cpu_ms / len(deliveries.requests),
+                    library_ms=library_ms,
+                    library_cpu_ms=library_cpu_ms,
                 )
             )
         return timed_runs
@@ -350,6 +389,20 @@ class _SlackLoadGenerator:
         cpu_before_ms = _process_cpu_ms(self._pid)
         await work()
         return _process_cpu_ms(self._pid) - cpu_before_ms
+
+
+async def _time_libraries(
+    deliveries: SendingOrder, bare_receiver: BareReceiver | None
+) -> tuple[Sequence[float], float]:
+    """Returns the milliseconds of each message, and the receiver's CPU milliseconds for one."""
+    if bare_receiver is None:
+        return (), 0.0
+    requests = [request.model_copy(update={"url": bare_receiver.url}) for request in deliveries.requests]
+    cpu_before_ms = _own_cpu_ms(bare_receiver.pid)
+    report = await order_requests(deliveries.model_copy(update={"requests": requests}))
+    if report.refused:
+        raise RuntimeError(f"{report.refused} messages were not acknowledged")
+    return report.request_ms, (_own_cpu_ms(bare_receiver.pid) - cpu_before_ms) / len(requests)
 
 
 def _is_final_answer(message: SlackMessage) -> bool:

@@ -18,7 +18,14 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.index_searches import QuestionMeter, SearchCost, build_search_table, read_renewed_counts
-from bench.layouts.comparison import PARLEY_VARIANTS, TODAY, VARIANTS, LayoutComparison, NodeSession
+from bench.layouts.comparison import (
+    PARLEY_VARIANTS,
+    TODAY,
+    VARIANTS,
+    LayoutComparison,
+    NodeSession,
+    choose_variants,
+)
 from bench.layouts.corpus import PASSAGES_PER_DOCUMENT, ShipmentCorpus
 from bench.layouts.indexes import LayoutLoader, RandomEmbedder, SplitIndexes
 from bench.layouts.request_shapes import RequestShapes
@@ -56,6 +63,7 @@ class BenchOptions:
     runs: int
     shards: int
     heap_mb: int
+    variants: Sequence[str]
     only: str
     without_vectors: bool
     without_split: bool
@@ -126,7 +134,7 @@ def _comparison_over(
         node=NodeSession(session=session),
         rewriter=SearchRewriter(split_indexes=split),
         scripted_rewriter=SearchRewriter(split_indexes=split, is_scripted=True),
-        variants=PARLEY_VARIANTS if options.without_split else VARIANTS,
+        variants=PARLEY_VARIANTS if options.without_split else choose_variants(options.variants),
     )
 
 
@@ -172,6 +180,7 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=1, help="of each index of both layouts [1]")
     parser.add_argument("--heap-mb", type=int, default=1024, help="of the server that is started [1,024]")
     parser.add_argument("--only", choices=("shapes", "questions"), default="", help="measure these only")
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS, help="compare these [all]")
     parser.add_argument("--without-vectors", action="store_true", help="rank by words only")
     parser.add_argument("--without-split", action="store_true", help="load and measure Parley's layout only")
     options, console = BenchOptions(**vars(parser.parse_args())), Console(width=200)

@@ -1,8 +1,9 @@
 """Times the same requests in both layouts, and compares what they find."""
 
 import json
+import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any as Json
@@ -44,7 +45,7 @@ class ShapeTimes:
     """
 
     ms: Mapping[str, float]
-    node_cpu_ms: Mapping[str, float]  # a run
+    node_cpu_ms: Mapping[str, float]  # the median of the runs
     differing: Sequence[str]
     refusals: Mapping[str, str]
 
@@ -94,12 +95,12 @@ class LayoutComparison:
             except SearchRefused as exc:
                 refusals[variant] = str(exc)
         laps: dict[str, list[float]] = {variant: [] for variant in found}
-        for _ in range(runs):
-            for variant, times in laps.items():
+        for run in range(runs):
+            for variant in _rotate(list(found), run):
                 await self.node.clear_caches()
                 started = time.perf_counter()
                 await sends[variant]()
-                times.append((time.perf_counter() - started) * 1000)
+                laps[variant].append((time.perf_counter() - started) * 1000)
         self.times[name] = ShapeTimes(
             ms={variant: min(times) for variant, times in laps.items()},
             node_cpu_ms=await self._measure_node_cpu({variant: sends[variant] for variant in found}, runs),
@@ -111,14 +112,16 @@ class LayoutComparison:
     async def _measure_node_cpu(
         self, sends: Mapping[str, Callable[[], Awaitable[object]]], runs: int
     ) -> dict[str, float]:
-        measured, before = dict[str, float](), await read_renewed_counts(self.node.session)
-        for variant, send in sends.items():
-            for _ in range(runs):
+        measured: dict[str, list[int]] = {variant: [] for variant in sends}
+        before = await read_renewed_counts(self.node.session)
+        for run in range(runs):
+            for variant in _rotate(list(sends), run):
                 await self.node.clear_caches()
-                await send()
-            after = await read_renewed_counts(self.node.session)
-            measured[variant], before = (after.cpu_ms - before.cpu_ms) / runs, after
-        return measured
+                await sends[variant]()
+                after = await read_renewed_counts(self.node.session)
+                measured[variant].append(after.cpu_ms - before.cpu_ms)
+                before = after
+        return {variant: statistics.median(times) for variant, times in measured.items()}
 
     async def _record(self, scoped: ScopedIndex, shape: RequestShape) -> list[list[IndexSearch]]:
         """Returns the searches of each round trip, after the same has told which terms are frequent."""
@@ -147,6 +150,18 @@ class LayoutComparison:
                 [self.rewriter.rewrite(search, matching_ids) for search in searches]
             )
         return responses
+
+
+def _rotate(variants: Sequence[str], count: int) -> list[str]:
+    """Returns the variants from another one on, since the first that asks something of the node finds it cold."""
+    start = count % len(variants)
+    return [*variants[start:], *variants[:start]]
+
+
+def choose_variants(chosen: Collection[str]) -> list[str]:
+    """Returns the chosen variants, and those that they are compared with."""
+    references = {TODAY, *map(_reference_of, chosen)}
+    return [variant for variant in VARIANTS if variant in chosen or variant in references]
 
 
 def _reference_of(variant: str) -> str:
