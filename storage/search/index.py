@@ -316,11 +316,16 @@ class AggregateRequest(SearchRequest[tuple[AggregateLine, ...]]):
     money; the group field has any type but rows, and each member of a list is a group. An empty set has no line. Raises
     `InvalidCondition` if a field has different types in several buckets, as do `NearestValueRequest` and
     `RecordPageRequest`.
+
+    With `factor`, a field of numbers, the numbers are those of a field that holds each document's product of both:
+    the double nearest to the product of the decimals, in the unit of `field`. A document that lacks one of the two has
+    no product, nor has one whose product is too large for a double. A product has no median.
     """
 
     field: FieldName | None = None
     group: GroupBy | None = None
     with_median: bool = False  # the median of `field`, which then must not be None
+    factor: FieldName | None = None  # only with `field`, and without a median
 
 
 @dataclass(frozen=True, slots=True)

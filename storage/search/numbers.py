@@ -23,6 +23,14 @@ def nearest_double(number: Decimal) -> float:
     return result + 0.0  # -0.0 and 0.0 are one value
 
 
+def multiply_numbers(first: float, second: float) -> float | None:
+    """The double nearest to the product of the two decimals; None if the product is too large for a double."""
+    try:
+        return nearest_double(Context(prec=_EXACT_PRECISION).multiply(Decimal(repr(first)), Decimal(repr(second))))
+    except ValueError:
+        return None
+
+
 def minor_digits_of(currency: str | None) -> int:
     """Digits after the decimal point of the currency's minor unit; 2 for an unknown one."""
     return _MINOR_DIGITS.get(currency or "", 2)

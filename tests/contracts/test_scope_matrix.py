@@ -94,6 +94,7 @@ def _all_requests_for(search: Search) -> dict[str, IndexRequest[object]]:
         "ranges": FacetRequest(search, FieldName("weight")),
         "periods": FacetRequest(search, date),
         "numbers": AggregateRequest(search, field=total),
+        "numbers multiplied": AggregateRequest(search, field=total, factor=FieldName("weight")),
         "groups": AggregateRequest(search, group=GroupBy(field=vendor)),
         "numbers by group": AggregateRequest(search, field=total, group=GroupBy(field=date)),
         "nearest number": NearestValueRequest(search, FieldName("weight"), 50.0),

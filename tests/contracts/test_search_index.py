@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -660,6 +661,75 @@ async def test_a_median_is_the_middle_value_or_the_average_of_the_middle_two(ind
     assert [replace(line, median=None) for line in answers[totals]] == list(answers[without_median])
     with pytest.raises(InvalidCondition):
         await scoped.answer_requests(AggregateRequest(ALL, with_median=True))
+
+
+async def test_products_of_two_numbers_are_added_exactly_and_by_currency(index: SearchIndex) -> None:
+    scoped = await fill_bucket(
+        index,
+        *(a_document(f"e{n}", total=0.1, weight=3.0, currency="EUR", vendor="Acme") for n in range(10)),
+        a_document("big", total=19.99, weight=1200.0, currency="EUR", vendor="Bolt"),
+        a_document("back", total=-4.5, weight=0.25, currency="USD", vendor="Bolt"),
+        a_document("none of it", total=7.0, weight=0.0, currency="USD", vendor="Bolt"),
+        a_document("without a factor", total=5.0, currency="EUR", vendor="Bolt"),
+        a_document("without an amount", weight=5.0, currency="EUR", vendor="Bolt"),
+    )
+    total = AggregateRequest(ALL, FieldName("total"), factor=FieldName("weight"))
+    by_vendor = replace(total, group=GroupBy(field=FieldName("vendor")))
+    square = AggregateRequest(ALL, FieldName("weight"), factor=FieldName("weight"))
+
+    answers = await scoped.answer_requests(total, by_vendor, square, AggregateRequest(ALL, FieldName("total")))
+
+    assert [(line.unit, line.count, line.sum, line.average, line.minimum, line.maximum) for line in answers[total]] == [
+        ("EUR", 11, 23_991.0, 2_181.0, 0.3, 23_988.0),
+        ("USD", 2, -1.12, -0.56, -1.125, 0.0),
+    ]
+    assert [(line.group, line.unit, line.count, line.sum) for line in answers[by_vendor]] == [
+        ("Acme", "EUR", 10, 3.0),
+        ("Bolt", "USD", 2, -1.12),
+        ("Bolt", "EUR", 1, 23_988.0),
+    ]
+    assert [(line.unit, line.count, line.sum) for line in answers[square]] == [("kg", 14, 1_440_115.0625)]
+
+
+@also_in_three_shards
+async def test_products_are_rounded_like_values_of_a_field(index: SearchIndex) -> None:
+    """They are the doubles nearest to the products of the decimals; one too large for a double is none."""
+    pairs = [
+        (0.1, 3.0),
+        (1.005, 1.1),
+        (33.333333333333336, 3.0),
+        (1e15 + 0.3, 7.7),
+        (123456.789, 98765.4321),
+        (-0.0, 4),
+    ]
+    names = [f"d{n}" for n in range(len(pairs))]
+    documents = (
+        a_document(name, total=total, weight=weight, note=name)
+        for name, (total, weight) in zip(names, pairs, strict=True)
+    )
+    scoped = await fill_bucket(index, *documents, a_document("huge", total=1e300, weight=1e300, note="huge"))
+    request = AggregateRequest(ALL, FieldName("total"), GroupBy(field=FieldName("note")), factor=FieldName("weight"))
+
+    lines = {str(line.group): line.maximum for line in (await scoped.answer_requests(request))[request]}
+
+    products = (float(Decimal(repr(amount)) * Decimal(repr(weight))) for amount, weight in pairs)
+    assert lines == dict(zip(names, products, strict=True))
+
+
+async def test_a_factor_that_multiplies_no_numbers_is_refused(index: SearchIndex) -> None:
+    scoped = await fill_bucket(index, a_document("a", total=1.0, weight=2.0))
+    total, weight = FieldName("total"), FieldName("weight")
+
+    for request in (
+        AggregateRequest(ALL, factor=weight),
+        AggregateRequest(ALL, total, factor=FieldName("vendor")),
+        AggregateRequest(ALL, weight, factor=total),
+        AggregateRequest(ALL, total, factor=weight, with_median=True),
+    ):
+        with pytest.raises(InvalidCondition):
+            await scoped.answer_requests(request)
+    with pytest.raises(UnknownField):
+        await scoped.answer_requests(AggregateRequest(ALL, total, factor=FieldName("nothing")))
 
 
 @also_in_three_shards

@@ -16,13 +16,21 @@ from storage.search.evaluation.facet_binning import period_containing
 from storage.search.evaluation.sort_keys import aggregate_sort_key
 from storage.search.ids import FieldName
 from storage.search.index import AggregateLine, AggregateRequest
-from storage.search.numbers import median_of, money_scale_of, round_money_totals, round_number_totals, scale_amount
+from storage.search.numbers import (
+    median_of,
+    money_scale_of,
+    multiply_numbers,
+    round_money_totals,
+    round_number_totals,
+    scale_amount,
+)
 from storage.search.plan import CalendarPeriod, GroupBy
 from storage.search.schema import FieldType, SchemaField
 
 GroupLabel: TypeAlias = str | float | bool | None
 _SUM_CHUNK = 4096  # numbers; a sum of so many cannot overflow
 _EXACT_LIMIT = 2.0**50  # a smaller product of a double and the scale is less than 0.25 from the exact product
+_FEW_DIGITS = 10.0**4  # this scale makes integers of decimals with up to four digits behind the point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +51,15 @@ def compute_aggregates(bucket_masks: BucketMasks, request: AggregateRequest) -> 
         raise InvalidCondition(f"the field {request.field!r} is neither a number nor money")
     if request.with_median and request.field is None:
         raise InvalidCondition("a median is of a field")
+    if request.factor is not None:
+        _check_factor(fields_named(bucket_masks, request.factor), request)
     if request.group is not None:
         _check_group_field(fields_named(bucket_masks, request.group.field), request.group)
     parts_by_group = dict[tuple[GroupLabel, str | None], list[Doubles]]()
     is_money = bool(fields) and fields[0].type is FieldType.MONEY
     for index, (bucket, mask) in enumerate(bucket_masks):
         field = fields[index] if fields else None
-        for group, unit, values in _values_by_group(bucket_masks, bucket, mask, field, request.group):
+        for group, unit, values in _values_by_group(bucket_masks, bucket, mask, field, request):
             parts_by_group.setdefault((group, unit), []).append(values)
     lines: list[AggregateLine] = []
     for (group, unit), parts in parts_by_group.items():
@@ -61,6 +71,15 @@ def compute_aggregates(bucket_masks: BucketMasks, request: AggregateRequest) -> 
     return tuple(sorted(lines, key=aggregate_sort_key))
 
 
+def _check_factor(fields: Sequence[SchemaField], request: AggregateRequest) -> None:
+    if request.field is None:
+        raise InvalidCondition("only the values of a field have a factor")
+    if request.with_median:
+        raise InvalidCondition("a product has no median")
+    if any(field.type is not FieldType.NUMBER for field in fields):
+        raise InvalidCondition(f"the field {request.factor!r} is not a number")
+
+
 def _check_group_field(fields: Sequence[SchemaField], group: GroupBy) -> None:
     for field in fields:
         if field.type is FieldType.ROWS:
@@ -70,11 +89,18 @@ def _check_group_field(fields: Sequence[SchemaField], group: GroupBy) -> None:
 
 
 def _values_by_group(
-    bucket_masks: BucketMasks, bucket: BucketSnapshot, mask: Mask, field: SchemaField | None, group: GroupBy | None
+    bucket_masks: BucketMasks,
+    bucket: BucketSnapshot,
+    mask: Mask,
+    field: SchemaField | None,
+    request: AggregateRequest,
 ) -> list[tuple[GroupLabel, str | None, Doubles]]:
     """Returns the values of each group and unit for the documents of one bucket."""
     values = np.zeros(len(mask)) if field is None else cast(NumberColumn, bucket.columns[field.name]).values
-    membership = _group_documents(bucket_masks, bucket, mask & ~np.isnan(values), group)
+    if request.factor is not None:
+        factors = cast(NumberColumn, bucket.columns[request.factor]).values
+        values = _multiply_columns(values, np.where(mask, factors, np.nan))
+    membership = _group_documents(bucket_masks, bucket, mask & ~np.isnan(values), request.group)
     units, unit_indexes = _units_by_position(bucket, field)
     if not len(membership.positions):
         return []
@@ -85,6 +111,27 @@ def _values_by_group(
         (membership.labels[key // len(units)], units[key % len(units)], values[membership.positions[entries]])
         for key, entries in zip(keys.tolist(), np.split(order, starts[1:]), strict=True)
     ]
+
+
+def _multiply_columns(values: Doubles, factors: Doubles) -> Doubles:
+    """Returns the product of each two numbers as `multiply_numbers` gives it; NaN if there is none.
+
+    Multiplies in bulk the decimals of few digits, whose product of integers is exact, so that dividing it rounds once.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled_values, scaled_factors = np.rint(values * _FEW_DIGITS), np.rint(factors * _FEW_DIGITS)
+        products = scaled_values * scaled_factors
+        is_exact = (
+            (scaled_values / _FEW_DIGITS == values)
+            & (scaled_factors / _FEW_DIGITS == factors)
+            & (np.maximum(np.abs(scaled_values), np.abs(scaled_factors)) < _EXACT_LIMIT)
+            & (np.abs(products) < _EXACT_LIMIT)
+        )
+    result = np.where(is_exact, products / (_FEW_DIGITS * _FEW_DIGITS) + 0.0, np.nan)
+    for position in np.flatnonzero(~is_exact & ~np.isnan(values) & ~np.isnan(factors)).tolist():
+        product = multiply_numbers(float(values[position]), float(factors[position]))
+        result[position] = np.nan if product is None else product
+    return result
 
 
 def _units_by_position(bucket: BucketSnapshot, field: SchemaField | None) -> tuple[list[str | None], Ints]:

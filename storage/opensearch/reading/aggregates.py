@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import IndexedField
 from storage.opensearch.reading.bucket_queries import BucketQuery, fields_in_buckets
-from storage.opensearch.reading.compile import MATCH_ALL, all_of, value_exists_query
+from storage.opensearch.reading.compile import all_of, value_exists_query
 from storage.opensearch.reading.facets import display_value_of, most_common_labels
 from storage.opensearch.reading.query_steps import (
     QuerySteps,
@@ -25,7 +25,13 @@ from storage.search.conditions import Scalar
 from storage.search.errors import InvalidCondition
 from storage.search.evaluation.sort_keys import aggregate_sort_key
 from storage.search.index import AggregateLine, AggregateRequest
-from storage.search.numbers import median_of, round_money_totals, round_number_totals
+from storage.search.numbers import (
+    median_of,
+    multiply_numbers,
+    round_money_totals,
+    round_number_totals,
+    scale_amount,
+)
 from storage.search.plan import CalendarPeriod, GroupBy
 from storage.search.schema import FieldType
 
@@ -47,6 +53,19 @@ class _GroupTotals:
     minimum: float = float("inf")
     maximum: float = float("-inf")
     value_counts: Counter[float] = field(default_factory=Counter[float])
+
+    def add_product_bin(self, group_bin: JsonObject, number_field: IndexedField) -> None:
+        """Adds the documents with one value and one factor, unless their product is too large for a double."""
+        key, count = group_bin["key"], group_bin["doc_count"]
+        product = multiply_numbers(float(key["value"]), float(key["factor"]))
+        if product is None:
+            return
+        self.count += count
+        self.minimum, self.maximum = min(self.minimum, product), max(self.maximum, product)
+        if number_field.definition.type is FieldType.MONEY:
+            self.scaled_sum += scale_amount(product, key["unit"] or None) * count
+        else:
+            self.plain_sum += product * count
 
     def add_group_bin(self, group_bin: JsonObject, number_field: IndexedField | None) -> None:
         self.count += group_bin["doc_count"]
@@ -87,13 +106,20 @@ def compute_aggregate(
             raise InvalidCondition(f"the field {request.field!r} is neither a number nor money")
     if request.with_median and request.field is None:
         raise InvalidCondition("a median is of a field")
+    factor_fields: list[IndexedField] | list[None] = [None] * len(bucket_queries)
+    if request.factor is not None:
+        factor_fields = fields_in_buckets(bucket_queries, request.factor)
+        _check_factor(factor_fields, request)
     group_fields: list[IndexedField] | list[None] = [None] * len(bucket_queries)
     if request.group is not None:
         group_fields = fields_in_buckets(bucket_queries, request.group.field)
         _check_group_fields(group_fields, request.group)
     bins_by_bucket, labels = yield from run_pair_side_by_side(
         run_side_by_side(
-            [_fetch_group_bins(*inputs, request) for inputs in zip(bucket_queries, fields, group_fields, strict=True)]
+            [
+                _fetch_group_bins(*inputs, request)
+                for inputs in zip(bucket_queries, fields, factor_fields, group_fields, strict=True)
+            ]
         ),
         _count_group_labels(bucket_queries, group_fields),
     )
@@ -105,13 +131,26 @@ def compute_aggregate(
                 if group_field is not None
                 else None
             )
-            lines.setdefault((key, _unit_of_bin(group_bin, number_field)), _GroupTotals()).add_group_bin(
-                group_bin, number_field
-            )
+            totals = lines.setdefault((key, _unit_of_bin(group_bin, number_field)), _GroupTotals())
+            if request.factor is not None and number_field is not None:
+                totals.add_product_bin(group_bin, number_field)
+            else:
+                totals.add_group_bin(group_bin, number_field)
     aggregate_lines = [
-        _aggregated_from_totals(group, unit, totals, fields[0], request) for (group, unit), totals in lines.items()
+        _aggregated_from_totals(group, unit, totals, fields[0], request)
+        for (group, unit), totals in lines.items()
+        if totals.count
     ]
     return tuple(sorted(aggregate_lines, key=aggregate_sort_key))
+
+
+def _check_factor(factor_fields: Sequence[IndexedField], request: AggregateRequest) -> None:
+    if request.field is None:
+        raise InvalidCondition("only the values of a field have a factor")
+    if request.with_median:
+        raise InvalidCondition("a product has no median")
+    if any(field.definition.type is not FieldType.NUMBER for field in factor_fields):
+        raise InvalidCondition(f"the field {request.factor!r} is not a number")
 
 
 def _check_group_fields(group_fields: Sequence[IndexedField], grouping: GroupBy) -> None:
@@ -125,6 +164,7 @@ def _check_group_fields(group_fields: Sequence[IndexedField], grouping: GroupBy)
 def _fetch_group_bins(
     bucket_query: BucketQuery,
     number_field: IndexedField | None,
+    factor_field: IndexedField | None,
     group_field: IndexedField | None,
     request: AggregateRequest,
 ) -> QuerySteps[list[JsonObject]]:
@@ -139,14 +179,16 @@ def _fetch_group_bins(
         sources.append(
             {"group": {"terms": {"field": _group_path_of(group_field, request.group), "missing_bucket": True}}}
         )
-    if request.with_median and number_field is not None:
-        # A bin for each value: a median needs all values in order.
+    if (request.with_median or factor_field is not None) and number_field is not None:
+        # A bin for each value: a median needs all values in order, and a product both numbers.
         sources.append({"value": {"terms": {"field": number_field.path}}})
-    query = all_of(
-        bucket_query.documents_query, MATCH_ALL if number_field is None else value_exists_query(number_field)
-    )
+    if factor_field is not None:
+        sources.append({"factor": {"terms": {"field": factor_field.path}}})
+    measured = [field for field in (number_field, factor_field) if field is not None]
+    query = all_of(bucket_query.documents_query, *map(value_exists_query, measured))
+    summed = number_field if factor_field is None else None
     return fetch_composite_bins(
-        bucket_query.index, query, sources, {} if number_field is None else _aggregations_for_numbers(number_field)
+        bucket_query.index, query, sources, {} if summed is None else _aggregations_for_numbers(summed)
     )
 
 

@@ -147,6 +147,8 @@ def _exact_requests(left: Schema, right: Schema, search: Search, data: st.DataOb
             requests += [
                 AggregateRequest(search, name, group, with_median=data.draw(st.booleans())) for group in groups
             ]
+            factor = data.draw(st.sampled_from(sorted(common_fields)))
+            requests += [AggregateRequest(search, name, group, factor=factor) for group in groups]
     requests += [AggregateRequest(search, group=group) for group in groups]
     buckets = frozenset({left.bucket, right.bucket})
     requests += [

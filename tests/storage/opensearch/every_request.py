@@ -89,6 +89,11 @@ def requests_of_every_kind(buckets: Sequence[str]) -> list[IndexRequest[object]]
             for name in ("total", "weight")
             for group in (None, month, *(GroupBy(field=FieldName(by)) for by in ("vendor", "tags", "paid")))
         ),
+        *(
+            AggregateRequest(search, FieldName("total"), group, factor=FieldName("weight"))
+            for search in (everything, some)
+            for group in (None, month, GroupBy(field=FieldName("tags")))
+        ),
         *(KeywordPassageRequest(search, "winter tire steel tire", 25) for search in (everything, some, union)),
         *(OutlineRequest(search, "alloy oil winter", 25) for search in (everything, union)),
         *(SemanticPassageRequest(search, "winter tires", 25) for search in (everything, some, union)),
