@@ -71,6 +71,7 @@ class ComputedFigure:
     value: float | str | None  # a string for the earliest or latest day
     unit: str | None
     count: int
+    factor: FieldName | None = None  # the field that multiplies `field` in each document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,7 +87,7 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
         qualifier = qualifier_of(review) if len(facts.figures) == 1 else ""
         return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
     by = lowercase_words(facts.schema.by_name[answer_form.group.field].label)
-    what = describe_functions(answer_form.functions, facts.field) if facts.field is not None else ""
+    what = describe_functions(answer_form.functions, facts.field, facts.factor) if facts.field is not None else ""
     first = ""
     if answer_form.limit is not None and 0 < len(facts.groups) <= _MAX_NAMED_GROUPS:
         first = _name_first_group(facts) if answer_form.limit == 1 else _name_groups(facts)
@@ -183,7 +183,8 @@ def _compose_cross_table(facts: CrossTableFacts, review: LegReview) -> ComposedL
     groups = [group for group in (answer_form.group, answer_form.second_group) if group is not None]
     by = join_words([lowercase_label(facts.schema.by_name[group.field].label) for group in groups])
     field = facts.schema.by_name.get(answer_form.field) if answer_form.field is not None else None
-    what = describe_functions(answer_form.functions, field) if field is not None else ""
+    factor = facts.schema.by_name.get(answer_form.factor) if answer_form.factor is not None else None
+    what = describe_functions(answer_form.functions, field, factor) if field is not None else ""
     text = _describe_grouping(what, review, by)
     if facts.left_out:
         text += translate_plural(

@@ -62,6 +62,10 @@ class ComputationFacts(LegFacts):
         return self.schema.by_name.get(self.answer_form.field) if self.answer_form.field is not None else None
 
     @property
+    def factor(self) -> SchemaField | None:
+        return self.schema.by_name.get(self.answer_form.factor) if self.answer_form.factor is not None else None
+
+    @property
     def quotes(self) -> tuple[CitedQuote, ...]:
         return (self.support,) if self.support is not None else ()
 
@@ -94,7 +98,9 @@ def build_aggregate_request(search: Search, answer_form: ComputeNumbers) -> Aggr
     if AggregateFunction.DISTINCT in answer_form.functions and answer_form.field is not None:
         return AggregateRequest(search, group=GroupBy(field=answer_form.field))
     with_median = AggregateFunction.MEDIAN in answer_form.functions
-    return AggregateRequest(search, answer_form.field, answer_form.group, with_median=with_median)
+    return AggregateRequest(
+        search, answer_form.field, answer_form.group, with_median=with_median, factor=answer_form.factor
+    )
 
 
 async def decide_computation(answer_form: ComputeNumbers, review: LegReview) -> Enough | LegClarification:
@@ -163,7 +169,8 @@ def answer_computation(
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
     is_distinct = AggregateFunction.DISTINCT in answer_form.functions
     field = schema.by_name.get(answer_form.field) if answer_form.field is not None else None
-    support, has_value = _find_support(document, field) if document is not None else (None, False)
+    quoted = field if answer_form.factor is None else None  # no sentence holds a product
+    support, has_value = _find_support(document, quoted) if document is not None else (None, False)
     facts = ComputationFacts(
         answer_form=answer_form,
         schema=schema,

@@ -49,6 +49,7 @@ async def decide_cross_table(answer_form: ComputeNumbers, group: GroupBy, second
             search.with_condition(condition_of_group(line.group, second, schema.by_name[second.field])),
             answer_form.field,
             group,
+            factor=answer_form.factor,
         )
         for line in shown
     ]

@@ -33,6 +33,7 @@ def compute_figures(
                 value=value_of_function(function, line),
                 unit=line.unit,
                 count=line.count,
+                factor=answer_form.factor,
             )
             for line in lines
             if line.count

@@ -173,6 +173,8 @@ def _measured_fields_of(answer_form: AnswerForm) -> Iterator[tuple[UnstatedRole,
     """
     if answer_form.computed_field is not None:
         yield UnstatedRole.MEASURE, answer_form.computed_field
+    if answer_form.computed_factor is not None:
+        yield UnstatedRole.MEASURE, answer_form.computed_factor
     if answer_form.list_limit is not None and answer_form.list_order is not None:
         yield UnstatedRole.ORDER, answer_form.list_order.field
     if isinstance(answer_form, ComputeNumbers) and answer_form.limit is not None and answer_form.group is not None:

@@ -34,6 +34,7 @@ def _build_request(passed: PassedValues) -> AggregateRequest:
     return AggregateRequest(
         passed.source.search, form.computed_field, form.grouping,
         with_median=AggregateFunction.MEDIAN in form.computed_functions,
+        factor=form.computed_factor,
     )  # fmt: skip
 
 

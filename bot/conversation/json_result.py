@@ -312,7 +312,7 @@ def figure_to_json(figure: ComputedFigure) -> JsonObject:
         "value": figure.value,
         "unit": figure.unit,
         "count": figure.count,
-    }
+    } | ({"factor": figure.factor} if figure.factor is not None else {})
 
 
 def group_to_json(line: GroupLine) -> JsonObject:

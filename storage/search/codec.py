@@ -288,6 +288,7 @@ _ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversio
         key="whole",
         is_left_out=True,
     ),
+    "factor": _FieldCodec(encode=lambda name: name, decode=lambda name: name and FieldName(name), is_left_out=True),
     "quantifier": _FieldCodec(
         encode=lambda quantifier: quantifier.value, decode=lambda name: ClaimQuantifier(name), is_left_out=True
     ),

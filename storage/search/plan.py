@@ -196,6 +196,11 @@ class AnswerForm:
         return None
 
     @property
+    def computed_factor(self) -> FieldName | None:
+        """The field by whose value that of the computed field is multiplied, document by document."""
+        return None
+
+    @property
     def grouping(self) -> GroupBy | None:
         """How the numbers are grouped."""
         return None
@@ -317,7 +322,8 @@ class ComputeNumbers(AnswerForm):
 
     With `second_group` they are a table: a row for each group, a column for each second group.
 
-    `DISTINCT` works on any field except rows. `share_base` is the set that a share is a percentage of.
+    `DISTINCT` works on any field except rows. `share_base` is the set that a share is a percentage of. With a `factor`
+    the numbers are of the product of both fields of each document: prices of a unit times quantities in stock.
     """
 
     tag: ClassVar[str] = "compute"
@@ -329,6 +335,7 @@ class ComputeNumbers(AnswerForm):
     descending: bool = True
     share_base: Search | None = None
     second_group: GroupBy | None = None  # groups within each group: a table of two dimensions
+    factor: FieldName | None = None  # a number that multiplies `field`; only sums, averages and extremes have one
 
     @property
     def computed_functions(self) -> tuple[AggregateFunction, ...]:
@@ -341,6 +348,10 @@ class ComputeNumbers(AnswerForm):
     @property
     def grouping(self) -> GroupBy | None:
         return self.group
+
+    @property
+    def computed_factor(self) -> FieldName | None:
+        return self.factor
 
     @property
     def second_grouping(self) -> GroupBy | None:

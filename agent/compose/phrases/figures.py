@@ -53,7 +53,8 @@ def format_figure(figure: ComputedFigure, schema: Schema, noun: NounForms, quali
     if figure.function is AggregateFunction.SHARE:
         share = translate_message("{number}%", number=format_number(float(figure.value or 0)))
         return f"**{share}** {counted}"
-    label = escape_markdown(_label_of_measure(field) if field is not None else "")
+    factor = schema.by_name.get(figure.factor) if figure.factor is not None else None
+    label = escape_markdown(_label_of_measure(field, factor) if field is not None else "")
     shown = escape_markdown(format_computed_value(figure.function, figure.value, figure.unit, field))
     measure = _describe_function(name_of_function(figure.function), label)
     return f"{join_by_colon(measure, f'**{shown}**')} {counted}"
@@ -72,19 +73,30 @@ def _describe_distinct_values(count: int, label: str) -> str:
     )
 
 
-def _label_of_measure(field: SchemaField) -> str:
-    return format_label(field.label) if is_reply_in_english() or field.label.istitle() else field.label
+def _label_of_measure(field: SchemaField, factor: SchemaField | None) -> str:
+    """ "Unit cost", or "on hand × unit cost" of a product. Raw text."""
+    labels = [own.label for own in (factor, field) if own is not None]
+    return " × ".join(format_label(label) if is_reply_in_english() or label.istitle() else label for label in labels)
+
+
+def lowercase_measure(field: SchemaField, factor: SchemaField | None = None) -> str:
+    """Returns the label of the field, or of the product of both, as in the middle of a sentence. Raw text."""
+    return " × ".join(lowercase_label(own.label) for own in (factor, field) if own is not None)
 
 
 def describe_functions(
-    functions: Sequence[AggregateFunction], field: SchemaField, *, begins_sentence: bool = True
+    functions: Sequence[AggregateFunction],
+    field: SchemaField,
+    factor: SchemaField | None = None,
+    *,
+    begins_sentence: bool = True,
 ) -> str:
     """Names the functions and the field: "Sum and average of total". Markdown."""
     names = [
         translate_message(_FUNCTION_NAMES[function]) for function in functions if function not in _NUMBERS_OF_DOCUMENTS
     ]
     joined = capitalize_words(join_words(names)) if begins_sentence else join_words(names)
-    return _describe_function(joined, escape_markdown(lowercase_label(field.label)))
+    return _describe_function(joined, escape_markdown(lowercase_measure(field, factor)))
 
 
 def describe_function(function: AggregateFunction, label: str) -> str:

@@ -41,7 +41,8 @@ def _describe_measure(answer_form: AnswerForm, documents: str, fields: Mapping[F
     if answer_form.computed_functions == (AggregateFunction.DISTINCT,):
         label = escape_markdown(lowercase_label(field.label))
         return translate_message("the different values of {label} of {documents}", label=label, documents=documents)
-    measure = describe_functions(answer_form.computed_functions, field, begins_sentence=False)
+    factor = fields.get(answer_form.computed_factor) if answer_form.computed_factor is not None else None
+    measure = describe_functions(answer_form.computed_functions, field, factor, begins_sentence=False)
     return translate_message("the {measure} of {documents}", measure=measure, documents=documents)
 
 

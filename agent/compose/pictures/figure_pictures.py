@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import Final
 
-from agent.compose.phrases.figures import describe_function, format_computed_value
+from agent.compose.phrases.figures import describe_function, format_computed_value, lowercase_measure
 from agent.compose.phrases.values import format_number
 from agent.compose.phrases.words import lowercase_label
 from agent.forms.change_over_time import ChangeFacts
@@ -47,7 +47,7 @@ def picture_groups(facts: ComputationFacts) -> tuple[ResultPicture, ...]:
     is_counted, is_ranked = function in _COUNTING_FUNCTIONS, answer_form.limit is not None
     return _build_pictures(
         _PicturedFigures(
-            title=_title_of(function, facts.field, group_field.label),
+            title=_title_of(function, facts.field, group_field.label, facts.factor),
             lines=[replace(line, value=float(line.count), unit=None) for line in facts.groups]
             if is_counted
             else facts.groups,
@@ -84,10 +84,12 @@ def _is_measurable(function: AggregateFunction, field: SchemaField | None) -> bo
     return function in _COUNTING_FUNCTIONS or (field is not None and field.type in _MEASURED_TYPES)
 
 
-def _title_of(function: AggregateFunction, field: SchemaField | None, label: str) -> str:
+def _title_of(
+    function: AggregateFunction, field: SchemaField | None, label: str, factor: SchemaField | None = None
+) -> str:
     measure = translate_message("Documents")
     if function not in _COUNTING_FUNCTIONS and field is not None:
-        measure = describe_function(function, lowercase_label(field.label))
+        measure = describe_function(function, lowercase_measure(field, factor))
     return translate_message("{measure}, by {labels}", measure=measure, labels=lowercase_label(label))
 
 

@@ -47,7 +47,11 @@ def find_inherited_form(follow_up: FollowUpMessage, answer_form: AnswerForm) -> 
     if functions:
         is_date = follow_up.lexicon.get_field(field).type is FieldType.DATE
         extremes = {AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM}
-        return None if is_date and not set(functions) <= extremes else ComputeNumbers(functions=functions, field=field)
+        factor = follow_up.leg.answer_form.computed_factor
+        is_product_without_median = factor is not None and AggregateFunction.MEDIAN in functions
+        if is_product_without_median or (is_date and not set(functions) <= extremes):
+            return None
+        return ComputeNumbers(functions=functions, field=field, factor=factor)
     order = answer_form.list_order
     if order is not None and set(follow_up.words) & _EXTREMES_OF_ANY_FIELD:
         return ListDocuments(order=SchemaOrder(field=field, descending=order.descending), limit=answer_form.list_limit)

@@ -13,6 +13,7 @@ from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.comparison.cues import mask_comparison
 from agent.rules.comparison.share import plan_share
 from agent.rules.composition.phrase_plan import plan_phrase
+from agent.rules.composition.stock_value import plan_stock_value
 from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.question_parts import (
     QuestionPart,
@@ -186,6 +187,10 @@ def _plan_best_leg(
     """Returns the leg of the question or, where that explains more of it, of a question within it."""
     settled = [settle_own_names(reading, reader.lexicons) for reading in readings]
     readings = put_own_documents_first(settled, reader.lexicons)
+    stock_value = plan_stock_value(leg_id, question, readings, reader)
+    if stock_value is not None:
+        assumptions = assumptions_of_leg(stock_value.leg, [stock_value.reading], reader.lexicons)
+        return stock_value.leg, stock_value.alternatives, (*assumptions, *stock_value.assumptions)
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
     composed = plan_phrase(leg_id, question, leg, readings, reader)
     if composed is not None and not (alternatives.is_understood and _leads_to_own_bucket(leg, composed.leg)):

@@ -20,6 +20,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
+from agent.english.stock_words import STOCK_VALUE_WORDS
 from agent.rules.forms.change_over_time import FORM_WORDS as CHANGE_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.words.tokens import QuestionToken, tokenize_question
@@ -95,6 +96,8 @@ def _words_of_form(form: AnswerForm) -> Set[str]:
     """ "What *percentage* of", "how did it *develop* over the *years*": the words that ask for such a number."""
     if isinstance(form, ChangeOverTime):
         return CHANGE_WORDS
+    if form.computed_factor is not None:
+        return STOCK_VALUE_WORDS
     return _SHARE_WORDS if AggregateFunction.SHARE in form.computed_functions else frozenset()
 
 
@@ -161,7 +164,7 @@ def used_fields_of(leg: Leg) -> frozenset[tuple[BucketId, FieldName]]:
     """Returns the fields of the leg's conditions, and those that its form asks for, computes, groups or sorts by."""
     form = leg.answer_form
     names = {name for _, name in form.requested_fields}
-    names |= {name for name in (form.computed_field,) if name is not None}
+    names |= {name for name in (form.computed_field, form.computed_factor) if name is not None}
     names |= {group.field for group in (form.grouping, form.second_grouping) if group is not None}
     names |= {form.list_order.field} if form.list_order is not None else set()
     names |= set(form.fields_beside)

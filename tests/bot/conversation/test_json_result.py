@@ -97,6 +97,7 @@ _FIGURE = {
         "value": {"type": ["number", "string", "null"]},
         "unit": _NULLABLE_TEXT,
         "count": {"type": "integer"},
+        "factor": {"type": "string"},
     },
 }
 

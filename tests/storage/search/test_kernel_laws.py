@@ -140,6 +140,7 @@ _answer_forms: st.SearchStrategy[AnswerForm] = st.one_of(
         limit=_limits,
         descending=st.booleans(),
         share_base=st.none() | _searches,
+        factor=st.none() | _names,
     ),
 )
 _legs = st.builds(
