@@ -5,7 +5,7 @@ in the same transaction as the rows that they change.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -30,6 +30,7 @@ from bot.surface.inbound import PrivateAudience
 from bot.surface.product_directories import ProductDirectories
 from storage.search.bucket_parts import is_part, whole_bucket_of, with_parts
 from storage.search.index import BucketState, SearchIndex
+from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.admins import AdminRemoval, AdminStore
 from storage.sql.stores.audit import AuditEntry, AuditLog
@@ -50,6 +51,7 @@ __all__ = [
 ]
 
 LOOK_BACK_PERIOD: Final = timedelta(days=30)
+_ACTIONS_IN_BUCKETS: Final = ("schema.", "value.", "retention")  # each is about the bucket that it names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,22 +247,33 @@ class AdminOperations:
     # -- the audit log
 
     async def list_changes(self, by: PersonId, limit: int) -> tuple[AuditEntry, ...]:
-        """What was changed and by whom, the newest first. Raises `NotAdmin`."""
+        """What was changed and by whom, the newest first. The values of a change in a bucket, which may name its fields
+        and what its documents say, are told of the buckets that are granted to the admin. Raises `NotAdmin`.
+        """
         await self._check_admin(by)
-        return tuple(await self._audit_log.list_newest_entries(limit))
+        entries = await self._audit_log.list_newest_entries(limit)
+        if by == OPERATOR:
+            return tuple(entries)
+        buckets = (await self._load_scope(by)).buckets
+        return tuple(
+            entry if _is_open_entry(entry, buckets) else replace(entry, before=None, after=None) for entry in entries
+        )
 
     async def _check_admin(self, by: PersonId) -> None:
         if not await self.is_admin(by):
             raise NotAdmin()
 
-    async def _load_buckets(self, by: PersonId) -> tuple[BucketOverview, ...]:
+    async def _load_scope(self, by: PersonId) -> Scope:
         from bot.admin.admin_page.bucket_status import scope_for_admin
 
+        return await scope_for_admin(self._access, by)
+
+    async def _load_buckets(self, by: PersonId) -> tuple[BucketOverview, ...]:
         states, grants, syncs, scope = await asyncio.gather(
             self._index.load_bucket_states(),
             self._grants.list_grants(),
             self._sources.list_bucket_syncs(),
-            scope_for_admin(self._access, by),
+            self._load_scope(by),
         )
         open_buckets = syncs.keys() if by == OPERATOR else scope.buckets  # also buckets with nothing loaded yet
         syncs = {id_: sync if id_ in open_buckets else replace(sync, reason="") for id_, sync in syncs.items()}
@@ -295,6 +308,15 @@ def local_group_of(subject: Subject) -> str | None:
     """The id of the subject if it is one of Parley's own groups."""
     kind, _, rest = subject.partition(":")
     return rest if kind == "group" and ":" not in rest else None
+
+
+def _is_open_entry(entry: AuditEntry, buckets: Collection[BucketId]) -> bool:
+    """Whether the values before and after are about one of these buckets, or about none."""
+    if entry.action.startswith(_ACTIONS_IN_BUCKETS):
+        return whole_bucket_of(BucketId(entry.matter)) in buckets
+    if entry.action == "source.remove":
+        return (entry.before or {}).get("bucket") in buckets
+    return True
 
 
 def _bucket_overview_of(

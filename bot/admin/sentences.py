@@ -179,7 +179,7 @@ def _describe_last_sync(sync: BucketSync, zone: tzinfo) -> str:
     time, name = format_local_time(sync.ended_at, zone), f"{sync.source}: " if sync.source else ""
     if not (sync.has_failed or sync.is_partial):
         return translate_message("synced {time}", time=time)
-    reason = sync.reason or translate_message("the sources on the admin page say why")
+    reason = sync.reason or translate_message("only who may see the bucket reads why")
     if sync.is_partial:
         told = translate_message("synced in part at {time}: {reason}", time=time, reason=reason)
     elif sync.succeeded_at is None:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 import pytest
 
 from bot.ids import EVERYONE
-from tests.scenarios.matrix.marked_buckets import SECRET, marks_in, open_matrix_home
+from tests.scenarios.matrix.marked_buckets import SECRET, WEB_MARK, marks_in, open_matrix_home
 from tests.scenarios.matrix.slack_ways import SlackMatrix
 from tests.scenarios.matrix.teams_ways import TeamsMatrix
 from tests.scenarios.matrix.town import SAVED_REPORTS, SAVED_SEARCH, Cell, MatrixProduct, MatrixTown, SeatKind
@@ -39,6 +39,7 @@ LEAKS: Final = {
     "CSV": "List every ledger as CSV",
     "error text": "List every ledger with an amount over 900,000,000",
     "summary": "Summarise every ledger",
+    "web page": "What is the wingspan of the osprey?",
 }
 
 
@@ -216,6 +217,14 @@ def test_nothing_leaks(audience: str, product: str, way: str, leak: str) -> None
     assert marks - allowed == set()
 
 
+@pytest.mark.parametrize(("product", "way"), WAYS)
+@pytest.mark.parametrize("audience", [*AUDIENCES, CONTROL])
+def test_no_kept_page_of_the_web_is_shown_without_a_search_of_the_web(audience: str, product: str, way: str) -> None:
+    texts = [text for leak in LEAKS for text in seen_texts(product, way, audience, leak)]
+
+    assert WEB_MARK not in marks_in(texts)
+
+
 @pytest.mark.parametrize(("product", "way"), TELLING_WAYS)
 def test_a_person_with_the_right_sees_the_secret_by_each_way(product: str, way: str) -> None:
     """Without this test, `test_nothing_leaks` would prove nothing."""
@@ -257,7 +266,7 @@ DEMANDED: Final = (
     {"mention", "private chat", "thread", "command", "shortcut", "Home", "click", "typed choice", "export", "download",
      "feedback", "saving", "saved reports", "saved aside"},
     {"member", "guest", "external", "removed after the offer", "deactivated", "admin"},
-    {"text", "count", "facet", "suggestion", "value", "citation", "CSV", "error text", "summary"},
+    {"text", "count", "facet", "suggestion", "value", "citation", "CSV", "error text", "summary", "web page"},
 )  # fmt: skip
 
 

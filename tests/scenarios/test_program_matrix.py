@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any as Json
 from typing import Final
+from urllib.parse import quote
 
 import pytest
 from mcp import Client
@@ -21,8 +22,17 @@ from mcp.types import CallToolResult
 from bot.application import Application
 from bot.conversation.download import LinkRefused
 from bot.ids import EVERYONE, OPERATOR, Subject
+from bot.web_search.web_pages import WEB_BUCKET
 from tests.adapters.mcp.clients import server_client_of, text_of
-from tests.scenarios.matrix.marked_buckets import OPEN, SECRET, marks_in, open_matrix_home
+from tests.scenarios.matrix.marked_buckets import (
+    CODE_WORDS,
+    OPEN,
+    SECRET,
+    WEB_DOCUMENT,
+    WEB_MARK,
+    marks_in,
+    open_matrix_home,
+)
 from tests.scenarios.matrix.slack_ways import forge_links
 from tests.scenarios.test_permission_matrix import LEAKS
 
@@ -122,6 +132,33 @@ async def fetch_file(bot: Application, signed: str) -> str:
     return f"{file.name} {file.path.read_text(encoding='utf-8-sig')}"
 
 
+async def search_code(seat: ProgramSeat, **arguments: Json) -> str:
+    """Everything of the blocks of code, too."""
+    result = await seat.client.call_tool("agentic_search", {"question": CODE_WORDS, "code": True, **arguments})
+    fields: Mapping[str, Json] = result.structured_content or {}
+    return "\n".join([*told_by(result), f"{fields.get('hits')}"]).replace(f"'{SECRET}'", "")
+
+
+async def read_kept_page(seat: ProgramSeat, leak: str) -> str:
+    """Tries every call that names a document or a bucket with a page of the web that a search has kept."""
+    page, bucket = str(WEB_DOCUMENT), str(WEB_BUCKET)
+    told = [
+        await call(seat, "agentic_search", question=LEAKS["web page"], buckets=[bucket]),
+        await call(seat, "agentic_search", question="osprey", buckets=[bucket], code=True),
+        await call(seat, "export", question="List every web page", buckets=[bucket]),
+        await call(seat, "search_text", bucket=bucket, query="osprey"),
+        await call(seat, "search_text", bucket=OPEN, query="osprey", doc_id=page),
+        await call(seat, "search_semantic", bucket=bucket, query="osprey"),
+        await call(seat, "annotations_search", bucket=bucket),
+        await call(seat, "annotations_aggregate", bucket=bucket, function="count"),
+        await call(seat, "get_document_metadata", bucket=bucket, doc_id=page),
+        await call(seat, "get_document_metadata", bucket=OPEN, doc_id=page),
+        await read(seat, f"parley://documents/{quote(page, safe='')}"),
+        await read(seat, f"parley://buckets/{quote(bucket, safe='')}/schema"),
+    ]
+    return "\n".join(told)
+
+
 async def save_search(seat: ProgramSeat, leak: str) -> str:
     """Says it, lists what is saved, and lets it report."""
     told = [
@@ -146,6 +183,10 @@ ASKING_WAYS: Final[Mapping[str, Way]] = {
     ),
 }
 SINGLE_WAYS: Final[Mapping[str, Way]] = {
+    "code": lambda seat, leak: search_code(seat),
+    "code in the bucket": lambda seat, leak: search_code(seat, buckets=[SECRET]),
+    "search_text for code": lambda seat, leak: call(seat, "search_text", bucket=SECRET, query=CODE_WORDS),
+    "kept page": read_kept_page,
     "choice": lambda seat, leak: call(
         seat, "agentic_search", choice=seat.offer.choice, conversation=seat.offer.conversation
     ),
@@ -167,7 +208,8 @@ CELLS: Final = [(way, leak) for way in ASKING_WAYS for leak in LEAKS] + [(way, "
 SHOWS_NOTHING: Final = {
     "metadata of another bucket",
     "search_semantic of another bucket",
-}  # also to a person with the right: the document is not in it
+    "kept page",
+}  # also to a person with the right: the document is not in it, and a page is nobody's
 
 
 @cache
@@ -231,6 +273,12 @@ async def use_ways(
 @pytest.mark.parametrize("audience", AUDIENCES)
 def test_no_program_is_told_what_its_person_may_not_see(audience: str, way: str, leak: str) -> None:
     assert marks_in([collect_told_texts()[AUDIENCES[audience]][(way, leak)]]) == set()
+
+
+def test_no_program_is_told_a_page_of_the_web_that_was_kept() -> None:
+    told = [text for cells in collect_told_texts().values() for text in cells.values()]
+
+    assert WEB_MARK not in marks_in(told)
 
 
 @pytest.mark.parametrize("way", sorted({way for way, _ in CELLS} - SHOWS_NOTHING))

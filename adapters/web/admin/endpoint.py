@@ -118,7 +118,7 @@ class AdminSite:
             sources=bot.sources,
         )
         self._sources = SourceAdministration(
-            administration=bot.administration, sources=bot.sources, database=bot.database
+            administration=bot.administration, access=bot.access, sources=bot.sources, database=bot.database
         )
         token = settings.web_token.get_secret_value() if settings.web_token else None
         public_host = urlsplit(settings.link_base).netloc.lower()

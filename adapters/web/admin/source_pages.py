@@ -21,6 +21,8 @@ _HINT: Final = (
     "Sync now is done by this server, within a minute. Adding a source, its passwords and its removal are commands of "
     "the operator: parley source --help."
 )
+_CLOSED_PLACE: Final = "only for who may see the bucket"
+_CLOSED_FAILURE: Final = "the last sync did not do all; only who may see the bucket reads why"
 _OUTCOME_WORDS: Final = {"done": "complete", "incomplete": "not complete", "refused": "not swept", "failed": "failed"}
 
 
@@ -29,7 +31,7 @@ def sources_page(context: PageContext, sources: Sequence[SourceStatus]) -> str:
     columns = ("Source", "Place", "Bucket", "Documents", "Last sync", "Next sync", "")
     table = table_html(count_text(len(rows), "source"), columns, rows, numeric=frozenset({3}))
     none = html_element("p", "There are no sources yet; parley source add folder PATH --bucket NAME adds one.")
-    failures = [f"{source.id}: {source.failure.removeprefix(source.id + ': ')}" for source in sources if source.failure]
+    failures = [f"{source.id}: {_failure_of(source)}" for source in sources if source.has_problem]
     return admin_page(
         context,
         "Sources",
@@ -46,7 +48,7 @@ def _row_of_source(context: PageContext, source: SourceStatus) -> Sequence[str]:
     return (
         join_html(source.id, html_element("small", source.kind)),
         join_html(
-            html_element("span", source.place, class_="place"),
+            html_element("span", source.place or _CLOSED_PLACE, class_="place" if source.is_readable else "quiet"),
             *(html_element("small", detail, class_="place") for detail in details),
         ),
         link_html(source.bucket, "/admin/bucket", b=source.bucket),
@@ -55,6 +57,10 @@ def _row_of_source(context: PageContext, source: SourceStatus) -> Sequence[str]:
         _next_sync_html(source),
         html_element("div", *_buttons_of(context, source), class_="buttons"),
     )
+
+
+def _failure_of(source: SourceStatus) -> str:
+    return source.failure.removeprefix(source.id + ": ") if source.is_readable else _CLOSED_FAILURE
 
 
 def _next_sync_html(source: SourceStatus) -> SafeHtml:

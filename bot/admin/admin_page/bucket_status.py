@@ -82,11 +82,17 @@ class InstallationStatus:
             self._sources.list_sources(),
             scope_for_admin(self._access, by),
         )
+        own_sources = {
+            overview.id: [source for source in sources if source.bucket == overview.id] for overview in overviews
+        }
         return tuple(
             BucketStatus(
                 overview=overview,
                 parts=_parts_of(overview.id, states),
-                problems=_problems_of(overview.id, states, vectors, losses, sources),
+                problems=(
+                    *_problems_of(overview.id, states, vectors, losses, has_sources=bool(own_sources[overview.id])),
+                    *_failures_of(own_sources[overview.id], by == OPERATOR or overview.id in scope.buckets),
+                ),
                 is_readable=overview.id in scope.buckets,
             )
             for overview in overviews
@@ -159,7 +165,8 @@ def _problems_of(
     states: Mapping[BucketId, BucketState],
     vectors: Mapping[BucketId, VectorState],
     losses: Mapping[BucketId, BucketLoss],
-    sources: Sequence[StoredSource],
+    *,
+    has_sources: bool,
 ) -> tuple[str, ...]:
     members = with_parts({bucket}, {*states, *losses})
     lost = [f"{losses[member].sentence}: {REBUILD_COMMAND}" for member in sorted(members & losses.keys())]
@@ -168,7 +175,18 @@ def _problems_of(
         for member in sorted(members & vectors.keys())
         if not vectors[member].is_current
     ]
-    own_sources = [source for source in sources if source.bucket == bucket]
-    failures = [source.failure for source in own_sources if source.failure]
-    gone = [] if members & states.keys() or own_sources else ["this bucket is gone, but has grants"]
-    return (*lost, *gone, *outdated, *failures)
+    gone = [] if members & states.keys() or has_sources else ["this bucket is gone, but has grants"]
+    return (*lost, *gone, *outdated)
+
+
+def _failures_of(sources: Sequence[StoredSource], is_told: bool) -> list[str]:
+    """Why the last syncs did not do all; which ones, where the admin may not see the bucket: a failure may name what
+    is in it.
+    """
+    return [
+        source.failure
+        if is_told
+        else f"{source.id}: the last sync did not do all; only who may see the bucket reads why"
+        for source in sources
+        if source.failure
+    ]

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, cast
 
+from bot.access.audience_scope import AccessResolver
+from bot.admin.admin_page.bucket_status import scope_for_admin
 from bot.admin.administration import AdminOperations
 from bot.admin.sources import SourceOperations
 from bot.errors import NotAdmin
-from bot.ids import BucketId, PersonId
+from bot.ids import OPERATOR, BucketId, PersonId
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.sources import StoredSource
 
@@ -31,6 +33,9 @@ _MAX_OPTION_CHARACTERS: Final = 160
 class SourceStatus:
     """`place`: the location, of a URL without what follows a question mark. `details`: options as people read them.
     `changes`: what the last sync did, where it did anything. `due_at` None: only by hand, or paused.
+
+    `is_readable`: whether the admin may see the bucket. Else `place`, `details` and `failure` are empty: they may name
+    what is in it. `has_problem`: the last sync did not do all.
     """
 
     id: str
@@ -45,6 +50,8 @@ class SourceStatus:
     outcome: str
     changes: str
     failure: str
+    has_problem: bool
+    is_readable: bool
     due_at: datetime | None
     is_due: bool
     is_syncing: bool
@@ -54,13 +61,25 @@ class SourceStatus:
 class SourceAdministration:
     """Each call names the admin who asks, and raises `NotAdmin` for anybody else."""
 
-    def __init__(self, *, administration: AdminOperations, sources: SourceOperations, database: SqlDatabase) -> None:
-        self._administration, self._sources, self._now = administration, sources, database.utc_now
+    def __init__(
+        self,
+        *,
+        administration: AdminOperations,
+        access: AccessResolver,
+        sources: SourceOperations,
+        database: SqlDatabase,
+    ) -> None:
+        self._administration, self._access = administration, access
+        self._sources, self._now = sources, database.utc_now
 
     async def list_sources(self, by: PersonId) -> list[SourceStatus]:
-        """In the order in which they were added."""
+        """In the order in which they were added. Raises what the index and the database raise, too."""
         await self._check_admin(by)
-        return [_status_of(source, self._now()) for source in await self._sources.list_sources()]
+        buckets, now = (await scope_for_admin(self._access, by)).buckets, self._now()
+        return [
+            _status_of(source, now, is_readable=by == OPERATOR or source.bucket in buckets)
+            for source in await self._sources.list_sources()
+        ]
 
     async def request_sync(self, source: str, by: PersonId) -> None:
         """Raises `UnknownSource`."""
@@ -82,17 +101,12 @@ class SourceAdministration:
             raise NotAdmin()
 
 
-def _status_of(source: StoredSource, now: datetime) -> SourceStatus:
-    place, mark, _ = source.location.partition("?") if "://" in source.location else (source.location, "", "")
+def _status_of(source: StoredSource, now: datetime, *, is_readable: bool) -> SourceStatus:
     return SourceStatus(
         id=source.id,
         kind=source.kind,
-        place=place + ("?…" if mark else ""),
-        details=tuple(
-            f"{label} {_text_of_option(source.options[name])}"
-            for name, label in _SHOWN_OPTIONS.items()
-            if source.options.get(name)
-        ),
+        place=_place_of(source) if is_readable else "",
+        details=_details_of(source) if is_readable else (),
         has_secret=source.credential is not None,
         bucket=source.bucket,
         documents=source.documents,
@@ -100,11 +114,26 @@ def _status_of(source: StoredSource, now: datetime) -> SourceStatus:
         synced_at=source.synced_at,
         outcome=source.outcome or "",
         changes=_describe_counts(source.counts or {}),
-        failure=source.failure or "",
+        failure=(source.failure or "") if is_readable else "",
+        has_problem=bool(source.failure),
+        is_readable=is_readable,
         due_at=source.due_at,
         is_due=source.due_at is not None and source.due_at <= now,
         is_syncing=source.leased_until is not None and source.leased_until > now,
         is_paused=source.paused_at is not None,
+    )
+
+
+def _place_of(source: StoredSource) -> str:
+    place, mark, _ = source.location.partition("?") if "://" in source.location else (source.location, "", "")
+    return place + ("?…" if mark else "")
+
+
+def _details_of(source: StoredSource) -> tuple[str, ...]:
+    return tuple(
+        f"{label} {_text_of_option(source.options[name])}"
+        for name, label in _SHOWN_OPTIONS.items()
+        if source.options.get(name)
     )
 
 

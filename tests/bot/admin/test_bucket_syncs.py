@@ -147,5 +147,5 @@ async def test_an_admin_reads_the_reason_only_of_a_bucket_that_is_granted(bot: A
     await bot.administration.grant_bucket(RECEIPTS, Subject(f"user:{ANN}"), by=OPERATOR)
 
     assert "could not sync at" in closed
-    assert ("Dismissals" in closed, "the sources on the admin page say why" in closed) == (False, True)
+    assert ("Dismissals" in closed, "only who may see the bucket reads why" in closed) == (False, True)
     assert ["Dismissals" in await read_as(person) for person in (ANN, OPERATOR)] == [True, True]

@@ -1,22 +1,32 @@
 """The bucket of the permission matrix in which every part is marked, and an open one beside it.
 
 A person who may not see the marked bucket must never see a mark: not its name, its fields or values, a title, a text, a
-file or a count.
+file or a count, a source of it or what was changed in it. Beside them is a page of the web that a search has kept. Only
+another search of the web may show it, whoever asks.
 """
 
+import asyncio
 import json
 import re
+import zlib
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
 
+from bot.admin.source_kinds.source_kind import SourceRequest
 from bot.application import Application
 from bot.bootstrap import open_application
+from bot.ids import OPERATOR
 from bot.settings import load_settings
+from bot.web_search.page_outline import PageOutline
+from bot.web_search.web_pages import web_doc_id_of
+from storage.ingest.errors import SourceUnavailable
 from storage.search.documents import Document
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
+from storage.sql.web_page_store import StoredWebPage, WebPageStore
 from tests.builders import a_document
 
 SECRET, OPEN = BucketId("kestrelvault"), BucketId("handbook")
@@ -33,7 +43,14 @@ WORDS = (
     "buzzardgrade",
     "hobbysummary",
     "kvdoc",
+    "siskinfolder",
+    "wheatearhouse",
 )
+WEB_MARK: Final = "ospreypage"
+WEB_URL: Final = f"https://ospreys.example/{WEB_MARK}"
+WEB_DOCUMENT: Final = web_doc_id_of(WEB_URL)
+SOURCE: Final = SECRET  # the id of the source of the marked bucket, after its folder
+CODE_WORDS: Final = "openingHour huntingTable"
 NUMBERS = re.compile(rf"\b(?:{DOCUMENTS}|{DOCUMENTS + RULES}|{TOTAL}|{TOTAL:,})\b")
 LINK = re.compile(r"http://[^\s|>\"]+/download/[\w.-]+")
 
@@ -62,9 +79,10 @@ def secret_schema() -> Schema:
 
 def secret_document(n: int) -> Document:
     amount = TOTAL - (DOCUMENTS - 1) * 7_209 if n == 0 else 7_209
+    code = "\n\n```python\nopeningHour = huntingTable('goshawkclause')\n```\n" if n == DOCUMENTS - 1 else ""
     return a_document(
         f"kvdoc-{n:03}",
-        "The goshawkclause allows hunting at dawn only, says this ledger.",
+        f"The goshawkclause allows hunting at dawn only, says this ledger.{code}",
         title=f"Gyrfalcon ledger {n}",
         summary="A hobbysummary of hunting at dawn.",
         harrierfirm="merlinworks" if n % 3 else "lannerhaus",
@@ -85,7 +103,7 @@ SHOWN_PROPERTIES: Final = frozenset(
 
 def marks_in(texts: list[str]) -> set[str]:
     """Every mark of the secret bucket in these texts. Numbers are searched only in words, not in ids."""
-    found_words = {word for text in texts for word in WORDS if word in text.casefold()}
+    found_words = {word for text in texts for word in (*WORDS, WEB_MARK) if word in text.casefold()}
     return found_words | {match for text in texts for words in _words_in(text) for match in NUMBERS.findall(words)}
 
 
@@ -111,11 +129,47 @@ def _texts_in(value: object) -> Iterator[str]:
 
 @asynccontextmanager
 async def open_matrix_home(home: Path, *, embedder: str = "none") -> AsyncGenerator[Application]:
-    """A bot with both buckets in its index."""
+    """A bot with both buckets in its index, a source of the marked one that fails, changes in it, and a kept page."""
     async with open_application(load_settings(home, {"PARLEY_EMBEDDER": embedder}).settings) as bot:
-        await bot.index.set_schema(secret_schema())
-        await bot.index.put(SECRET, [secret_document(n) for n in range(DOCUMENTS)])
-        topic = SchemaField(name=FieldName("topic"), type=FieldType.CATEGORY, facet=True)
-        await bot.index.set_schema(Schema(bucket=OPEN, title="Handbook", fields=(topic,)))
-        await bot.index.put(OPEN, [open_document(n) for n in range(RULES)])
+        await put_both_buckets(bot)
+        for name in ("wheatearhouse", SOURCE):
+            await add_failing_source(bot, home / "siskinfolder" / name)
+        await bot.sources.remove_source("wheatearhouse", by=OPERATOR)  # the audit log keeps where it was
+        await bot.admin_reports.add_synonym(SECRET, "harrierfirm", "hawkhouse", "lannerhaus", OPERATOR)
+        await keep_web_page(bot)
         yield bot
+
+
+async def put_both_buckets(bot: Application) -> None:
+    await bot.index.set_schema(secret_schema())
+    await bot.index.put(SECRET, [secret_document(n) for n in range(DOCUMENTS)])
+    topic = SchemaField(name=FieldName("topic"), type=FieldType.CATEGORY, facet=True)
+    await bot.index.set_schema(Schema(bucket=OPEN, title="Handbook", fields=(topic,)))
+    await bot.index.put(OPEN, [open_document(n) for n in range(RULES)])
+
+
+async def add_failing_source(bot: Application, folder: Path) -> None:
+    """Of the marked bucket. Its folder, which the failure names, is gone."""
+    await asyncio.to_thread(folder.mkdir, parents=True)
+    source = await bot.sources.add_source(
+        SourceRequest(kind="folder", location=str(folder), bucket=SECRET, sync_interval=None)
+    )
+    await asyncio.to_thread(folder.rmdir)
+    with suppress(SourceUnavailable):
+        await bot.sources.sync_source(source.id)
+
+
+async def keep_web_page(bot: Application) -> None:
+    """As a search of the web does after it has fetched a page."""
+    store = WebPageStore(bot.database)
+    body = f"<title>Ospreys of {WEB_MARK}</title><p>The wingspan of the osprey is 160 cm, says {WEB_MARK}.</p>".encode()
+    page = StoredWebPage(
+        page=WEB_DOCUMENT,
+        url=WEB_URL,
+        kind=".html",
+        outline=PageOutline(title=f"Ospreys of {WEB_MARK}").to_json(),
+        content=zlib.compress(body),
+        fetched_at=store.utc_now(),
+        expires_at=store.utc_now() + timedelta(days=7),
+    )
+    await store.store_page(page)

@@ -208,7 +208,7 @@ def private_buttons_of(answer: SlackMessage) -> list[dict[str, Any]]:
 
 
 def _admin_buttons() -> Iterator[tuple[str, str]]:
-    for modal in ("bucket", "admins", "limits", "questions"):
+    for modal in ("bucket", "admins", "limits", "questions", "changes"):
         yield f"admin:{modal}", opaque_key_of(SECRET)
     for ways in ("home:mine:next", "home:all:next", "grant:page:next", "admin:page:next"):
         yield ways, "0:0"

@@ -211,6 +211,7 @@ def _admin_submissions(seat: TeamsSeat) -> Iterator[dict[str, Any]]:
         "limits",
         "questions",
         "report",
+        "changes",
         "?",
     ):
         yield {"parley": "admin", "action": action, "bucket": opaque_key_of(SECRET)}
