@@ -148,10 +148,10 @@ def private_audience_of(name: str, *, guest: bool = False) -> PrivateAudience:
 
 
 @asynccontextmanager
-async def running_workers(bot: Application) -> AsyncGenerator[None]:
-    """The workers, as `parley serve` runs them."""
+async def running_workers(bot: Application, *, limit_s: float = 60.0) -> AsyncGenerator[None]:
+    """The workers, as `parley serve` runs them, for this long at most."""
     stop = asyncio.Event()
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(limit_s), asyncio.TaskGroup() as group:
         group.create_task(bot.run_until_stopped(stop))
         try:
             yield

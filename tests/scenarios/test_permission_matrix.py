@@ -138,7 +138,7 @@ async def _grant_to_insiders(town: MatrixTown, cell: Cell) -> None:
 
 # -- cells
 
-TOWNS: Final = 2  # at once; each has a time limit of a minute for a turn
+TOWNS: Final = 2  # at once
 ANSWERED_BEFORE: Final = {"follow-up", "in private"}  # ways that begin at an answer to Ada in the channel
 CONTINUED: Final = {"thread", "edit"}  # ways that are asked for each leak and begin at an own earlier answer
 SeenTexts = Mapping[Cell, list[str]]

@@ -19,7 +19,7 @@ from storage.search.ids import BucketId
 from tests.bot.conftest import running_workers
 from tests.scenarios.matrix.marked_buckets import LINK, OPEN, SECRET, shown_page_of
 from tests.scenarios.matrix.stored_turns import load_clarification_of, wait_until_no_turn_is_open
-from tests.scenarios.matrix.town import Cell, SeatKind
+from tests.scenarios.matrix.town import TOWN_LIMIT_S, Cell, SeatKind
 from tests.scenarios.surfaces.serving import open_port
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage, SlackUsergroup
@@ -260,7 +260,7 @@ async def open_slack_town(
         assert surface is not None
         slack.app_url = f"{port.address}{EVENTS_PATH}"
         await port.serve_surface(bot, surface, stack)
-        await stack.enter_async_context(running_workers(bot))
+        await stack.enter_async_context(running_workers(bot, limit_s=TOWN_LIMIT_S))
         http = await stack.enter_async_context(aiohttp.ClientSession())
         ada = slack.workspace.add_user(SlackMember(id="U0ADA", name="Ada"))
         slack.workspace.add_group(SlackUsergroup(id=ENTITLED, handle="entitled", name="Entitled", members=[ada.id]))

@@ -22,7 +22,7 @@ from storage.search.ids import BucketId
 from tests.bot.conftest import running_workers
 from tests.scenarios.matrix.marked_buckets import LINK, OPEN, SECRET, shown_page_of
 from tests.scenarios.matrix.stored_turns import wait_until_no_turn_is_open
-from tests.scenarios.matrix.town import Cell, SeatKind
+from tests.scenarios.matrix.town import TOWN_LIMIT_S, Cell, SeatKind
 from tests.scenarios.surfaces.serving import open_port
 from tests.scenarios.surfaces.teams import settings_of
 from tests.scenarios.surfaces.teams_messages import offers_file
@@ -281,7 +281,7 @@ async def open_teams_town(
         assert surface is not None
         teams.app_url = f"{port.address}{MESSAGES_PATH}"
         await port.serve_surface(bot, surface, stack)
-        await stack.enter_async_context(running_workers(bot))
+        await stack.enter_async_context(running_workers(bot, limit_s=TOWN_LIMIT_S))
         http = await stack.enter_async_context(aiohttp.ClientSession())
         ada = teams.tenant.add_person("Ada")
         town = TeamsTown(teams=teams, bot=bot, http=http, clock=clock, ada=ada, ways=ways)

@@ -17,6 +17,7 @@ from storage.search.ids import BucketId
 
 Cell: TypeAlias = tuple[str, str]  # a way and a leak
 
+TOWN_LIMIT_S: Final = 600.0  # of a whole town, on a busy machine; a town that hangs fails
 SAVED_SEARCH: Final = "Every Monday at 9:00: list every ledger"
 SAVED_REPORTS: Final = "saved reports"  # the way that begins at a search that the person has saved
 
