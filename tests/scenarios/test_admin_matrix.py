@@ -192,7 +192,7 @@ async def test_an_admin_without_a_grant_steers_a_source_and_is_told_nothing_of_i
                 told.append(await response.text())
     told += [describe_change(change) for change in await matrix_bot.administration.list_changes(ANN, 50)]
 
-    assert marks_in(told) <= SHOWN_IN_HOME | {"wheatearhouse"}  # the id of a source that was removed
+    assert marks_in(told) <= SHOWN_IN_HOME
     assert list(answers.values()) == [303, 303, 303, 404]
     assert list(answers_of_unknown.values()) == [404]
     assert sum("only who may see the bucket reads why" in text for text in told) == 3

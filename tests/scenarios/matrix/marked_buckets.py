@@ -44,12 +44,11 @@ WORDS = (
     "hobbysummary",
     "kvdoc",
     "siskinfolder",
-    "wheatearhouse",
 )
 WEB_MARK: Final = "ospreypage"
 WEB_URL: Final = f"https://ospreys.example/{WEB_MARK}"
 WEB_DOCUMENT: Final = web_doc_id_of(WEB_URL)
-SOURCE: Final = SECRET  # the id of the source of the marked bucket, after its folder
+SOURCE, REMOVED_SOURCE = SECRET, "ledgers"  # the ids of sources of the marked bucket, after their folders
 CODE_WORDS: Final = "openingHour huntingTable"
 NUMBERS = re.compile(rf"\b(?:{DOCUMENTS}|{DOCUMENTS + RULES}|{TOTAL}|{TOTAL:,})\b")
 LINK = re.compile(r"http://[^\s|>\"]+/download/[\w.-]+")
@@ -132,9 +131,9 @@ async def open_matrix_home(home: Path, *, embedder: str = "none") -> AsyncGenera
     """A bot with both buckets in its index, a source of the marked one that fails, changes in it, and a kept page."""
     async with open_application(load_settings(home, {"PARLEY_EMBEDDER": embedder}).settings) as bot:
         await put_both_buckets(bot)
-        for name in ("wheatearhouse", SOURCE):
+        for name in (REMOVED_SOURCE, SOURCE):
             await add_failing_source(bot, home / "siskinfolder" / name)
-        await bot.sources.remove_source("wheatearhouse", by=OPERATOR)  # the audit log keeps where it was
+        await bot.sources.remove_source(REMOVED_SOURCE, by=OPERATOR)  # the audit log keeps where it was
         await bot.admin_reports.add_synonym(SECRET, "harrierfirm", "hawkhouse", "lannerhaus", OPERATOR)
         await keep_web_page(bot)
         yield bot
