@@ -18,7 +18,7 @@ help:
 	@echo "make demo    load the demo documents and play the story (then: make serve)"
 	@echo "make serve   the web chat over the demo documents, http://127.0.0.1:8080"
 	@echo "make test    all tests, with the real servers that can be had here"
-	@echo "make pictures    draws the pictures of the admin page and of Slack's Home tab; it needs Chromium"
+	@echo "make pictures    draws the pictures of docs/admin.md and docs/slack.md; it needs Chromium"
 	@echo "make playground  the tests in the Microsoft 365 Agents Playground alone; they need node, npm and Chromium"
 	@echo "make image   build the container image and run it; BASE=debootstrap where no registry can be reached"
 	@echo "make check   format, lint, types, layers, documentation, tests"
@@ -62,7 +62,7 @@ test: setup
 playground: setup
 	$(BIN)/python -m pytest -n 0 tests/playground $(ARGS)
 
-# The pictures of docs/admin.md and of Slack's Home tab; ARGS="--all build/pictures" draws all pages, modals and cards.
+# The pictures of docs/admin.md and docs/slack.md, except file.png; ARGS="--all build/pictures" draws all pages, modals and cards.
 # A person looks at them.
 pictures: setup
 	$(BIN)/python -m tests.pictures.draw $(ARGS)

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/admin.md, and of an admin's Home tab in Slack: `make pictures`.
+"""Draws the pictures of docs/admin.md and docs/slack.md: `make pictures`.
 
 With `--all FOLDER`, draws every admin page, also on a narrow screen, every modal of Slack, every card of Teams, and the
 messages of the golden files.
@@ -15,13 +15,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
+from adapters.slack.posting.render import slack_message_for
 from bot.bootstrap import open_application
 from bot.settings import load_settings
 from tests.adapters.web.chromium import BrowserTab, open_browser
 from tests.adapters.web.serving import serve_parley
 from tests.pictures.card_page import page_of_activity
-from tests.pictures.example_home import ADMINS, NAMES, fill_home, use_parley
+from tests.pictures.conversation import play_conversation
+from tests.pictures.example_home import ADMINS, NAMES, WITH_MEANINGS, fill_home, use_parley
 from tests.pictures.slack_page import page_of_message, page_of_view
 from tests.pictures.slack_views import (
     load_home_view,
@@ -38,25 +41,31 @@ GOLDEN: Final = Path(__file__).parents[1] / "golden"
 WIDE, NARROW = 1000, 360  # pixels
 _PAGE_HEIGHT: Final = 640  # of the pictures in docs/, whose lower part may be cut
 # Shown in docs/admin.md.
-_DOCS_PAGES: Final = ("buckets", "grants", "admins", "limits", "report", "document", "review", "schema")
+_DOCS_PAGES: Final = ("buckets", "grants", "admins", "limits", "sources", "report", "document", "review", "schema")
 _PAGES: Final = {
     "buckets": "/admin",
     "bucket": "/admin/bucket?b=repairs",
     "documents": "/admin/documents?b=repairs",
-    "documents-found": "/admin/documents?b=repairs&q=mast",
+    "documents-found": "/admin/documents?b=repairs&q=rigging",
     "review": "/admin/review?b=repairs",
     "schema-list": "/admin/schema?b=repairs",
-    "schema": "/admin/schema/entry?b=repairs&f=Total&edited=yes&title=Total&synonyms=bill%0Asum&bare=nearest",
+    "schema-entry": "/admin/schema/entry?b=repairs&f=Total",
     "grants": "/admin/grants",
     "admins": "/admin/admins",
     "limits": "/admin/limits",
     "sources": "/admin/sources",
+    "retention": "/admin/retention?b=repairs&field=Date&days=30",
     "report": "/admin/report",
+    "synonym-choice": "/admin/synonym/choose?b=repairs&field=Boat&word=flagship",
     "synonym": "/admin/synonym?b=repairs&field=Boat&word=flagship&value=Tern",
 }
 _CONTENT_HEIGHT: Final = "Math.ceil(document.body.getBoundingClientRect().bottom) + 8"
 _LISTS: Final = ("prompts", "prompts-of-a-newcomer")  # golden files that are no message
-_FIRST_DOCUMENT: Final = "document.querySelector('tbody th a').getAttribute('href')"
+_SHOWN_DOCUMENT: Final = "[...document.links].find(link => link.text === 'invoice-1014').getAttribute('href')"
+# The folder of a source is that of this run; /srv stands for it.
+_HIDE_SCRATCH: Final = (
+    "document.querySelectorAll('.place').forEach(e => e.textContent = e.textContent.replace({}, '/srv'))"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,20 +80,31 @@ class PictureSet:
 async def load_pictures(home: Path, *, is_whole: bool) -> PictureSet:
     async with open_application(load_settings(home, ADMINS).settings) as bot:
         turns = await use_parley(bot)
-        views = {"admin": await load_home_view(bot)}
+        views = {"admin": await load_home_view(bot), "home": await load_newcomer_view(bot)}
+        replies = await play_conversation(bot)
+        messages = {name: {"blocks": slack_message_for(reply).blocks} for name, reply in replies.items()}
         if not is_whole:
-            return PictureSet(views=views, slack_messages={}, teams_messages={})
-        views |= {"newcomer": await load_newcomer_view(bot), **await load_modals(bot)}
+            return PictureSet(views=views, slack_messages=messages, teams_messages={})
+        views |= await load_modals(bot)
         views |= await load_turn_modals(bot, turns)
+        messages |= {f"message-{name}": message for name, message in messages_of(turns).items()}
         cards = await load_admin_cards(bot) | await load_messages(bot, turns)
-        return PictureSet(views=views, slack_messages=messages_of(turns), teams_messages=cards)
+        return PictureSet(views=views, slack_messages=messages, teams_messages=cards)
 
 
-async def draw_whole_page(page: BrowserTab, address: str, path: Path, width: int) -> None:
-    """Saves the whole page, however long it is."""
+async def open_page(page: BrowserTab, address: str, width: int, scratch: Path | None = None) -> None:
+    """Opens the page as pictures show it. `scratch`: the folder that sources are in."""
     await page.set_appearance(width=width, height=_PAGE_HEIGHT)
+    await page.call_devtools("Emulation.setScrollbarsHidden", hidden=True)
     await page.open_address(address)
     await page.wait_until_true("[...document.images].every(picture => picture.complete)")
+    if scratch is not None:
+        await page.evaluate_script(_HIDE_SCRATCH.format(json.dumps(str(scratch))))
+
+
+async def draw_whole_page(page: BrowserTab, address: str, path: Path, width: int, scratch: Path | None = None) -> None:
+    """Saves the whole page, however long it is."""
+    await open_page(page, address, width, scratch)
     height = int(await page.evaluate_script(_CONTENT_HEIGHT))
     await page.set_appearance(width=width, height=height)
     await page.save_screenshot(path)
@@ -98,21 +118,29 @@ async def draw_html(page: BrowserTab, text: str, path: Path, width: int = 720) -
 
 
 async def find_pages(page: BrowserTab, address: str) -> dict[str, str]:
-    """Returns the paths of all admin pages by name, with that of the first document."""
+    """Returns the paths of all admin pages by name, with that of one document, and of a schema with two more words."""
     await page.open_address(address + _PAGES["documents"])
-    return {**_PAGES, "document": await page.evaluate_script(_FIRST_DOCUMENT)}
+    document = await page.evaluate_script(_SHOWN_DOCUMENT)
+    await page.open_address(address + _PAGES["schema-entry"])
+    synonyms = str(await page.evaluate_script("document.getElementById('synonyms').value")).rstrip("\n")
+    edited = {
+        "edited": "yes",
+        "title": "Total",
+        "synonyms": f"{synonyms}\nbill\nsum",
+        "facet": "yes",
+        "bare": "nearest",
+    }
+    return {**_PAGES, "document": document, "schema": f"{_PAGES['schema-entry']}&{urlencode(edited)}"}
 
 
-async def draw_admin_pages(page: BrowserTab, address: str, target: Path, *, is_whole: bool) -> None:
+async def draw_admin_pages(page: BrowserTab, address: str, target: Path, scratch: Path, *, is_whole: bool) -> None:
     paths = await find_pages(page, address)
     for name in paths if is_whole else _DOCS_PAGES:
         if is_whole:
-            await draw_whole_page(page, address + paths[name], target / "admin" / f"{name}.png", WIDE)
-            await draw_whole_page(page, address + paths[name], target / "narrow" / f"{name}.png", NARROW)
+            for folder, width in (("admin", WIDE), ("narrow", NARROW)):
+                await draw_whole_page(page, address + paths[name], target / folder / f"{name}.png", width, scratch)
             continue
-        await page.set_appearance(width=WIDE, height=_PAGE_HEIGHT)
-        await page.open_address(address + paths[name])
-        await page.wait_until_true("[...document.images].every(picture => picture.complete)")
+        await open_page(page, address + paths[name], WIDE, scratch)
         await page.save_screenshot(target / "admin" / f"{name}.png")
     assert page.page_errors == []
 
@@ -138,14 +166,14 @@ async def draw_pictures(target: Path, *, is_whole: bool) -> None:
         await fill_home(home, Path(folder))
         pictures = await load_pictures(home, is_whole=is_whole)
         async with (
-            serve_parley(home, ADMINS) as address,
+            serve_parley(home, ADMINS | WITH_MEANINGS) as address,
             open_browser(Path(folder) / "profile", Path(folder) / "downloads") as page,
         ):
-            await draw_admin_pages(page, address, target, is_whole=is_whole)
+            await draw_admin_pages(page, address, target, Path(folder), is_whole=is_whole)
             for name, view in pictures.views.items():
                 await draw_html(page, page_of_view(view, NAMES), target / "slack" / f"{name}.png")
             for name, message in pictures.slack_messages.items():
-                await draw_html(page, page_of_message(message, NAMES), target / "slack" / f"message-{name}.png")
+                await draw_html(page, page_of_message(message, NAMES), target / "slack" / f"{name}.png")
             if is_whole:
                 packages = prepare_tools().packages
                 for name, message in pictures.teams_messages.items():

@@ -1,7 +1,7 @@
 """A home with the demo's documents and some invoices, that two people have used: what the pictures show."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,9 @@ from bot.surface.replies import Reply
 from bot.turns.feedback import FeedbackVerdict
 from bot.turns.turn_actions import TurnActor
 from storage.ingest.pipeline import ingest_files
+from storage.search.documents import Document, FieldAnnotation
+from storage.search.ids import FieldName
+from tests.builders import a_document
 from tests.cli.conftest import run_parley
 
 ADA, BEN = PersonId("slack:T1:U1ADA"), PersonId("slack:T1:U2BEN")
@@ -25,6 +28,7 @@ CARA: Final = PersonId(f"teams:{TENANT}:0a4c8a9e-1f2b-4b7a-8c3d-5e6f7a8b9c0d")
 NAMES: Final = {"U1ADA": "Ada", "U2BEN": "Ben", "C1BUYING": "buying", "S1BUY": "buyers"}
 PERSON_NAMES: Final = {ADA: "Ada Finch", BEN: "Ben Ridley", CARA: "Cara Holt"}
 ADMINS: Final = {"PARLEY_ADMINS": ADA}
+WITH_MEANINGS: Final = {"PARLEY_EMBEDDER": "wordllama"}  # which processes that tests start do without
 GRANTS: Final = {
     "receipts": (f"user:{ADA}", f"user:{BEN}", "channel:slack:T1:C1BUYING", f"user:{CARA}"),
     "contracts": (f"user:{ADA}", "group:lawyers", f"channel:teams:{TENANT}:19:plant@thread.tacv2"),
@@ -43,16 +47,19 @@ QUESTIONS: Final = {
         "list the bills of the flagship",
         "Tell me when a new contract with ACME arrives",
         "every Monday at 9:00: receipts over 5,000 of last week",
+        "list the attorneys",
     ),
     BEN: (
         "How many receipts per vendor?",
         "list the repairs of the flagship Tern",
         "which receipts are above 900 dollars?",
         "list the zeppelins",
+        "which lawyers do we use?",
     ),
 }
 _WORKS: Final = ("hull repair", "engine service", "new rigging", "mast repair")
 _BOATS: Final = ("Tern", "Osprey", "Petrel", "Dunlin")
+_SCANS: Final = (("Quay Boatworks", "0sprey", 0.58), ("Pillar Rigg1ng", "Tern", 0.64))  # sender, boat, confidence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +91,23 @@ def write_invoices(folder: Path) -> None:
         (folder / f"invoice-{1000 + number}.txt").write_text(text, encoding="utf-8")
 
 
+def scanned_invoice(number: int, sender: str, boat: str, confidence: float) -> Document:
+    """An invoice that is hard to read: the boat and the sender are not sure."""
+    text = f"lnvoice R-{number}\n{sender} has repaired the mast of the {boat}.\nPayable within 30 days."
+    read = tuple(
+        FieldAnnotation(
+            field=FieldName(field),
+            value=value,
+            confidence=confidence + 0.02 * place,
+            start=text.index(value),
+            end=text.index(value) + len(value),
+        )
+        for place, (field, value) in enumerate((("Boat", boat), ("Issued by", sender)))
+    )
+    document = a_document(f"scan-{number}", text, title=f"scan-{number}")
+    return replace(document, annotations=read, values={annotation.field: annotation.value for annotation in read})
+
+
 async def fill_home(home: Path, scratch: Path) -> None:
     """Loads the demo's documents, and the invoices from a source that is synced."""
     corpus = await asyncio.to_thread(generate_corpus)
@@ -98,10 +122,13 @@ async def fill_home(home: Path, scratch: Path) -> None:
     await asyncio.to_thread(notes.mkdir)
     for source, bucket in ((invoices, "repairs"), (notes, "notes")):
         command = ("source", "add", "folder", str(source), "--bucket", bucket, "--every", "2h")
-        added = await asyncio.to_thread(run_parley, home, *command)
+        added = await asyncio.to_thread(run_parley, home, *command, **WITH_MEANINGS)
         assert added.status == 0, added
-    synced = await asyncio.to_thread(run_parley, home, "source", "sync", "repairs")
+    synced = await asyncio.to_thread(run_parley, home, "source", "sync", "repairs", **WITH_MEANINGS)
     assert synced.status == 0, synced
+    async with open_application(load_settings(home, ADMINS).settings) as bot:
+        scans = [scanned_invoice(2000 + place, *scan) for place, scan in enumerate(_SCANS)]
+        await bot.index.put(BucketId("repairs"), scans)
 
 
 async def use_parley(bot: Application) -> dict[str, ExampleTurn]:

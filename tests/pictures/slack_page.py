@@ -7,6 +7,11 @@ from typing import Any
 
 Block = Mapping[str, Any]
 _MENTION = re.compile(r"&lt;([@#!])([^&]*?)&gt;")
+_MAX_SHORT_CELL = 14  # characters
+_THUMB = (
+    '<svg class="thumb" viewBox="0 0 22 22"><path d="M2 10h3v9H2zM7 19v-9l4-8c1.5 0 2.5 1 2 3l-1 4h6c1 0 2 1 1.7 2'
+    'l-1.7 7c-.3.7-1 1-2 1z"/></svg>'
+)
 _STYLE = """
 body { margin: 0; padding: 14px 24px 20px; width: 672px; font: 15px/22px Lato, "Liberation Sans", Arial, sans-serif;
   color: #1d1c1d; background: #fff; }
@@ -34,8 +39,15 @@ ul, ol { margin: 4px 0; padding-left: 28px; }
 .hint { color: #616061; font-size: 13px; }
 table { border-collapse: collapse; margin: 6px 0; font-size: 13px; }
 th, td { border: 1px solid #ddd; padding: 4px 8px; text-align: left; vertical-align: top; }
+.short { white-space: nowrap; }
 blockquote { margin: 4px 0; padding-left: 12px; border-left: 4px solid #ddd; white-space: pre-wrap; }
 pre { margin: 4px 0; padding: 8px; border: 1px solid #ddd; background: #f8f8f8; white-space: pre-wrap; }
+.message { display: flex; gap: 10px; }
+.message > div { flex: 1; min-width: 0; }
+.avatar { flex: none; width: 36px; height: 36px; border-radius: 6px; background: #1f3a4d; color: #fff; font-size: 20px;
+  line-height: 36px; text-align: center; }
+.thumb { width: 16px; height: 16px; vertical-align: -3px; fill: none; stroke: #1d1c1d; stroke-width: 1.6; }
+.bad .thumb { transform: rotate(180deg); }
 .mention { color: #1264a3; background: #e8f5fa; border-radius: 3px; padding: 0 2px; }
 """
 
@@ -55,7 +67,8 @@ def page_of_view(view: Mapping[str, Any], names: Mapping[str, str]) -> str:
 def page_of_message(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """Returns the page of a posted message: its blocks."""
     content = "".join(_html_of_block(block, names) for block in message["blocks"])
-    return _page_of(f"<p><b>Parley</b> <small>APP</small></p>{content}", "home")
+    head = "<p><b>Parley</b> <small>APP</small></p>"
+    return _page_of(f'<div class="message"><span class="avatar">P</span><div>{head}{content}</div></div>', "home")
 
 
 def _page_of(body: str, kind: str) -> str:
@@ -77,7 +90,8 @@ def _html_of_block(block: Block, names: Mapping[str, str]) -> str:
         case "actions":
             return f'<div class="actions">{"".join(map(_html_of_element, block["elements"]))}</div>'
         case "context_actions":
-            return '<div class="actions"><span class="button">Good</span><span class="button">Bad</span></div>'
+            thumbs = (f'<span class="button {kind}">{_THUMB}</span>' for kind in ("good", "bad"))
+            return f'<div class="actions">{"".join(thumbs)}</div>'
         case "data_table":
             return _html_of_data_table(block)
         case "rich_text":
@@ -150,8 +164,13 @@ def _html_of_data_table(block: Block) -> str:
 
 
 def _row_html(cells: Sequence[Block], tag: str) -> str:
-    inner = "".join(f"<{tag}>{_escape_text(cell['text'])}</{tag}>" for cell in cells)
+    inner = "".join(f"<{tag}{_cell_class(cell)}>{_escape_text(cell['text'])}</{tag}>" for cell in cells)
     return f"<tr>{inner}</tr>"
+
+
+def _cell_class(cell: Block) -> str:
+    """A day or an amount stays on one line."""
+    return ' class="short"' if len(cell["text"]) <= _MAX_SHORT_CELL else ""
 
 
 def _tick_html(option: Block, *, is_ticked: bool) -> str:

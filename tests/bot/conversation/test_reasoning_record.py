@@ -1,8 +1,11 @@
 """What a reasoner did, as lines that people read."""
 
+import re
+from pathlib import Path
+
 from agent.outcome import TraceStage
 from agent.reasoning_log import ModelCallRecord, ReasoningLog
-from bot.conversation.reasoning_record import describe_stages, reasoning_to_json
+from bot.conversation.reasoning_record import describe_stages, label_of_stage, reasoning_to_json
 
 
 def a_call(ended_at: float, input_tokens: int, cost_usd: float | None) -> ModelCallRecord:
@@ -19,6 +22,20 @@ def a_call(ended_at: float, input_tokens: int, cost_usd: float | None) -> ModelC
 
 def stage_json(stage: TraceStage) -> dict[str, object]:
     return {"name": stage.name, "ms": stage.ms, "fallback": stage.fallback}
+
+
+def test_every_stage_that_is_recorded_is_told_in_words() -> None:
+    agent = Path(__file__).parents[3] / "agent"
+    source = "\n".join(path.read_text(encoding="utf-8") for path in agent.rglob("*.py"))
+    recorded = set(re.findall(r'record_stage\("(\w+)"', source))
+    recorded |= {
+        name
+        for names in re.findall(r"^(?:_?[A-Z]*_?STAGE(?:, )?)+ = (.+)$", source, re.MULTILINE)
+        for name in re.findall(r'"(\w+)"', names)
+    }
+
+    assert {"decompose", "search", "embed", "rerank", "loop", "check", "verify"} <= recorded
+    assert {name for name in recorded if label_of_stage(name) == name} == set()
 
 
 def test_each_stage_shows_the_tokens_and_cost_of_its_calls() -> None:

@@ -30,6 +30,14 @@ async def test_buckets_are_shown_with_their_counts_and_health(site: OpenedSite) 
     assert page.count('class="fine">fine') == 2
 
 
+async def test_the_pages_are_in_english_as_slacks_home_is_whatever_the_browser_asks_for(site: OpenedSite) -> None:
+    for path in ("/admin", "/admin/bucket?b=letters", "/admin/grants", "/admin/limits", "/admin/sources"):
+        english = await site.get(path)
+
+        assert await site.get(path, {"Accept-Language": "de"}) == english
+        assert '<html lang="en">' in english[1]
+
+
 async def test_a_bucket_that_lost_documents_is_shown_as_unwell(site: OpenedSite) -> None:
     await site.get("/admin")  # the size of each bucket is now on record
     await site.bot.index.drop_bucket(SECRET)
