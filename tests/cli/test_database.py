@@ -24,9 +24,11 @@ def test_the_tables_are_checked_created_and_up_to_date(tmp_path: Path) -> None:
 def test_upgrade_and_its_check_are_short_for_those_of_the_database(tmp_path: Path) -> None:
     home = tmp_path / "home"
 
+    misread = run_parley(home, "upgrade", "--json")
     before, upgraded = run_parley(home, "upgrade", "--check"), run_parley(home, "upgrade")
     after = run_parley(home, "upgrade", "--check", "--json")
 
+    assert (misread.status, "nothing was upgraded" in misread.stderr) == (2, True)
     assert (before.status, "create them with parley db upgrade" in before.stderr) == (1, True)
     assert (upgraded.status, f"upgraded to {HEAD}: " in upgraded.stdout) == (0, True)
     assert (after.status, after.json["revision"], after.json["faults"]) == (0, HEAD, [])

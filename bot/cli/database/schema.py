@@ -63,6 +63,9 @@ def upgrade_or_check(
     debug: DebugOption = False,
 ) -> None:
     """Upgrade the tables of an earlier Parley, as `parley db upgrade` does; --check is `parley db check`."""
+    with exit_on_failure(debug=is_debug_on(debug)):
+        if json_ and not is_check:
+            raise CommandFailed("--json is for what --check finds; nothing was upgraded", exit_status=2)
     if is_check:
         check(json_, home, debug)
     else:
