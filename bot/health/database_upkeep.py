@@ -10,10 +10,13 @@ from typing import Final
 from bot.settings import Settings
 from storage.sql.backup import BackupSummary, restore_backup, write_backup
 from storage.sql.database import SqlDatabase
+from storage.sql.database_url import display_url, parse_database_url
+from storage.sql.errors import BackupRefused
 from storage.sql.inspection import DatabaseInspection, inspect_database
 from storage.sql.migrations.upgrade import PendingRevision, list_pending_revisions
 
 _SCHEMA_FOLDER: Final = "schemas"
+_ENDING_POLLS, _ENDING_POLL_S = 12, 0.25  # a server may still list the connections of processes that have just ended
 
 
 def utc_clock() -> datetime:
@@ -46,12 +49,28 @@ async def back_up_database(settings: Settings, path: Path) -> BackupSummary:
 async def restore_database(settings: Settings, path: Path) -> BackupSummary:
     """Restore a backup into an empty database, and the schemas that the home does not have.
 
-    Raises `BackupRefused`, `BackupDamaged`, `SqlError`, `OSError`.
+    Raises `BackupRefused`, also while other processes use the database; `BackupDamaged`, `SqlError`, `OSError`.
     """
+    await _require_unused_database(settings, path)
     async with open_database(settings) as database:
         summary = await restore_backup(database, path)
     await asyncio.to_thread(_write_schema_files, settings.home / _SCHEMA_FOLDER, summary.header.files)
     return summary
+
+
+async def _require_unused_database(settings: Settings, path: Path) -> None:
+    """What other processes have read would not be true any more, and what they accept meanwhile be refused."""
+    url = settings.effective_database_url
+    for _ in range(_ENDING_POLLS):
+        if not await SqlDatabase.is_open_elsewhere(url, clock=utc_clock):
+            return
+        await asyncio.sleep(_ENDING_POLL_S)
+    location = display_url(parse_database_url(url))
+    raise BackupRefused(
+        path,
+        f"other processes of Parley have {location} open; stop parley serve and all commands that use it,"
+        " then restore again. Nothing was restored",
+    )
 
 
 @asynccontextmanager

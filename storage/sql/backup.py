@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, LargeBinary, MetaData, Table, func, insert, inspect, select, text
+from sqlalchemy import Connection, LargeBinary, MetaData, Table, func, insert, inspect, null, select, text, update
 
 from storage.sql import administration, stores
 from storage.sql.backup_format import (
@@ -31,6 +31,7 @@ from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_erro
 from storage.sql.errors import BackupDamaged, BackupRefused
 from storage.sql.migrations import HEAD
 from storage.sql.migrations.upgrade import list_pending_revisions, run_migrations
+from storage.sql.stores.turns import turns
 from storage.sql.tables import TableRow, restored_type_of
 
 _EXCLUDED_TABLES: Final = frozenset({"write_checks"})  # what readiness checks write
@@ -96,8 +97,10 @@ def _write_rows(writer: BackupWriter, connection: Connection, table: Table) -> i
 async def restore_backup(database: SqlDatabase, path: Path) -> BackupSummary:
     """Restore the backup into the database, whose tables have to be empty, in one transaction.
 
-    Raises `BackupRefused` if they are not, or if the tables of the backup are of a later revision, `BackupDamaged`,
-    `OSError`, and what the database raises. Nothing is restored then.
+    Turns that were not finished are answered again; if the chat has their messages by now, these are used again.
+
+    Raises `BackupRefused` if the tables are not empty, or if those of the backup are of a later revision,
+    `BackupDamaged`, `OSError`, and what the database raises. Nothing is restored then.
     """
     return await database.run_unlimited(partial(_restore_tables, database, path))
 
@@ -105,6 +108,9 @@ async def restore_backup(database: SqlDatabase, path: Path) -> BackupSummary:
 def _restore_tables(database: SqlDatabase, path: Path, connection: Connection) -> BackupSummary:
     database.lock_schema(connection)
     tables = newest_tables = list_stored_tables()
+    if not database.is_file:  # until the commit, writers wait; what they write then is numbered after the rows
+        names = ", ".join(f'"{table.name}"' for table in tables)
+        connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
     with open_backup_file(path) as reader:
         header = reader.read_header()
         _require_known_revision(path, header)
@@ -119,7 +125,14 @@ def _restore_tables(database: SqlDatabase, path: Path, connection: Connection) -
         run_migrations(connection)
     if not database.is_file:
         _continue_numbering(connection, newest_tables)
+    connection.execute(_unfinished_turns_update)
     return BackupSummary(header=header, row_counts=row_counts)
+
+
+# Whoever had a turn may have posted its message after the backup. From the second claim on, that message is looked for.
+_unfinished_turns_update: Final = (
+    update(turns).where(turns.c.finished_at.is_(None)).values(fence=turns.c.fence + 1, worker=null())
+)
 
 
 def _create_tables_of_revision(connection: Connection, revision: str) -> list[Table]:

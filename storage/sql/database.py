@@ -31,7 +31,7 @@ from storage.sql.database_url import display_url, is_file_url, parse_database_ur
 from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_error
 from storage.sql.errors import DatabaseBusy, DatabaseLost, DatabaseNotWritable, DatabaseUnavailable
 from storage.sql.migrations.upgrade import upgrade_schema
-from storage.sql.server_transactions import DEFAULT_TIMEOUTS, ServerTimeouts, ServerTransactions
+from storage.sql.server_transactions import APPLICATION_NAME, DEFAULT_TIMEOUTS, ServerTimeouts, ServerTransactions
 
 _BUSY_TIMEOUT_S: Final = 10
 _THREAD_WAIT_S: Final = 30  # for a free SQLite thread
@@ -44,6 +44,10 @@ _SQLITE_PRAGMAS: Final = (
     "PRAGMA synchronous = FULL",  # acknowledged writes survive a power cut
 )
 _MIGRATION_LOCK: Final = 0x5041524C4559  # "PARLEY"
+_OTHER_SESSIONS: Final = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND application_name = :name"
+).bindparams(name=APPLICATION_NAME)
 
 _new_id: Final = partial(secrets.token_urlsafe, 16)
 # `default=dict` serialises any Mapping.
@@ -256,6 +260,15 @@ class SqlDatabase:
             yield database
         finally:
             await database.close()
+
+    @classmethod
+    async def is_open_elsewhere(cls, url: str, *, clock: Callable[[], datetime]) -> bool:
+        """Whether a process of Parley has the database open. Changes nothing. Raises `SqlError`."""
+        parsed_url = parse_database_url(url)
+        if is_file_url(parsed_url):
+            return await asyncio.to_thread(_is_file_open_elsewhere, Path(parsed_url.database or ""))
+        async with cls.open_unchanged(url, clock=clock) as database:
+            return await database.run_read(lambda connection: connection.execute(_OTHER_SESSIONS).scalar_one() > 0)
 
     @classmethod
     def _connect(
@@ -507,6 +520,23 @@ def _rewrite_file(file: Path) -> bool:
         error = translate_library_error(exc, str(file))
         if isinstance(error, DatabaseBusy):
             return False
+        raise error from exc
+
+
+def _is_file_open_elsewhere(file: Path) -> bool:
+    """With WAL, each connection shares a lock on the file for as long as it is open."""
+    if not file.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as connection:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+            return False
+    except sqlite3.Error as exc:
+        error = translate_library_error(exc, str(file))
+        if isinstance(error, DatabaseBusy):
+            return True
         raise error from exc
 
 

@@ -25,6 +25,7 @@ from storage.sql.error_translation import (
     is_transient_failure,
 )
 
+APPLICATION_NAME: Final = "parley"  # of every connection, for the server's lists
 _CONNECTIONS, _KEPT_CONNECTIONS = 11, 6  # for transactions: at most, and also while they are idle
 _STATEMENT_CONNECTIONS: Final = 8  # for single statements: as many as turns are processed at once
 POOL_SIZE: Final = _CONNECTIONS + _STATEMENT_CONNECTIONS + 1  # of one process at most; the last one listens
@@ -180,7 +181,7 @@ def _connect_args_for(
         "timeout": timeouts.connect.total_seconds(),
         "command_timeout": statement_s + _DRIVER_MARGIN_S if limits_statements else None,
         "server_settings": {
-            "application_name": "parley",
+            "application_name": APPLICATION_NAME,
             "default_transaction_isolation": "read committed",
             "jit": "off",  # compiling takes longer than any statement here
             "statement_timeout": f"{statement_s * 1000:.0f}",

@@ -33,6 +33,7 @@ class SlackTraffic:
 
     slack: SlackServer
     address: str = ""
+    pause_s: float = _PAUSE_S
     accepted: list[tuple[str, AskedQuestion]] = field(default_factory=list[tuple[str, AskedQuestion]])
 
     def __post_init__(self) -> None:
@@ -42,7 +43,7 @@ class SlackTraffic:
         async with asyncio.TaskGroup() as group:
             while True:
                 group.create_task(self.ask_question(QUESTION))
-                await asyncio.sleep(_PAUSE_S)
+                await asyncio.sleep(self.pause_s)
 
     async def ask_question(self, text: str, after: AskedQuestion | None = None) -> AskedQuestion:
         question = self.storm.post_question(self._rng, text, after)
@@ -52,7 +53,7 @@ class SlackTraffic:
                 if await self.storm.deliver_question(question, 0):
                     self.accepted.append((address, question))
                     return question
-            await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(self.pause_s)
 
     async def read_reply(self, question: AskedQuestion, number: int = 1) -> str:
         """Waits for the reply with this number in the thread of the question."""
@@ -65,21 +66,22 @@ class SlackTraffic:
                 await asyncio.sleep(0.1)
 
     def replies_to(self, question: AskedQuestion) -> list[str]:
-        """The finished messages of Parley in the thread of the question."""
-        return [
-            message.text
+        """The finished messages of Parley in the thread of the question. What has grown as a stream has only blocks."""
+        texts = [
+            message.text or message.visible_text()
             for message in self.slack.workspace.bot_messages()
-            if message.thread_ts == question.thread and message.text and not message.text.rstrip().endswith("…")
+            if message.thread_ts == question.thread and message.stream is None
         ]
+        return [text for text in texts if text and not text.rstrip().endswith("…")]
 
     def questions_at(self, address: str) -> list[AskedQuestion]:
         return [question for accepted_at, question in self.accepted if accepted_at.startswith(address)]
 
 
 @asynccontextmanager
-async def run_machine(home: Path, traffic: SlackTraffic) -> AsyncGenerator[ServedReplica]:
+async def run_machine(home: Path, traffic: SlackTraffic, **settings: str) -> AsyncGenerator[ServedReplica]:
     """Runs `parley serve`, and kills it at the end. The traffic goes to it from now on."""
-    replica = ServedReplica(home, traffic.storm.connect_app(""))
+    replica = ServedReplica(home, traffic.storm.connect_app("") | settings)
     traffic.address = replica.address
     serving = asyncio.create_task(replica.keep_running())
     try:

@@ -74,6 +74,19 @@ class ServedReplica:
             return True
         return False
 
+    def pause_workers(self) -> int:
+        """Nobody answers until `resume_workers`; questions are accepted meanwhile. Returns how many have paused."""
+        return self._signal_workers(signal.SIGSTOP)
+
+    def resume_workers(self) -> int:
+        return self._signal_workers(signal.SIGCONT)
+
+    def _signal_workers(self, number: signal.Signals) -> int:
+        workers = self._list_workers()
+        for worker in workers:
+            os.kill(worker, number)
+        return len(workers)
+
     def _list_workers(self) -> list[int]:
         if self._process is None or self._process.returncode is not None:
             return []

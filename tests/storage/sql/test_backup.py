@@ -145,6 +145,36 @@ async def test_new_turns_come_after_the_restored_ones(
     assert claimed_messages == [f"message-{number}" for number in (0, 4, 8, 12, 16, 40)]
 
 
+async def test_a_turn_that_was_not_finished_looks_for_the_message_that_may_have_been_posted_since(
+    database: SqlDatabase, new_database: SqlDatabase, tmp_path: Path
+) -> None:
+    """A first claim does not look, since nothing can have been posted before."""
+    inbox = TurnInbox(database)
+    for number in range(2):
+        await inbox.accept_turn(a_turn(number))
+    [running] = await inbox.claim_due_turns("worker", timedelta(seconds=30), limit=1)
+    await inbox.finish_turn(running, {})
+    await write_backup(database, tmp_path / "b", {})
+    await restore_backup(new_database, tmp_path / "b")
+
+    [claimed] = await TurnInbox(new_database).claim_due_turns("worker", timedelta(seconds=30))
+
+    assert claimed.turn.message_id == "message-1"
+    assert claimed.fence == 2
+
+
+async def test_a_database_that_is_open_is_told_from_one_that_is_not(new_database_url: str, clock: SetClock) -> None:
+    before = await SqlDatabase.is_open_elsewhere(new_database_url, clock=clock)
+    opened = await SqlDatabase.open(new_database_url, clock=clock)
+    while_open = await SqlDatabase.is_open_elsewhere(new_database_url, clock=clock)
+    await opened.close()
+
+    assert (before, while_open) == (False, True)
+    async with asyncio.timeout(30):
+        while await SqlDatabase.is_open_elsewhere(new_database_url, clock=clock):  # noqa: ASYNC110 - the server
+            await asyncio.sleep(0.05)
+
+
 async def test_a_backup_holds_one_state_while_others_write(database: SqlDatabase, tmp_path: Path) -> None:
     """Each transaction writes a group and its member, in two tables that a backup reads one after the other."""
 
