@@ -6,6 +6,7 @@ STOCK_PHRASES = (("on", "hand"), ("on", "the", "shelf"), ("on", "the", "shelves"
 TYING_VERBS = frozenset("tie ties tied tying lock locks locked locking".split())  # "up" money in stock
 TIED_MEANS = frozenset("money cash capital funds".split())
 STOCK_VALUE_WORDS = VALUE_WORDS | STOCK_WORDS | TYING_VERBS | TIED_MEANS | frozenset("up hand shelf shelves".split())
+QUANTITY_IN_STOCK_WORDS = STOCK_WORDS | frozenset("hand left remaining shelf shelves".split())
 
 # Of columns
 _STOCK_LABEL_WORDS = STOCK_WORDS | {"hand"}

@@ -35,7 +35,7 @@ from storage.search.analyser import fold_text
 from storage.search.conditions import fields_of
 from storage.search.ids import LegId
 from storage.search.plan import AggregateFunction, Clause, ComputeNumbers, GroupBy, Leg, Search
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.schema import FieldType, SchemaField
 
 _PRICE_NOUNS = frozenset("cost costs price prices".split())
 _PREPOSITIONS_OF_PRICE = frozenset("at by using".split())
@@ -171,17 +171,14 @@ def _text_without(question: str, tokens: Sequence[QuestionToken], removed: froze
 
 def _find_valued_stock(lexicon: BucketLexicon, price_words: frozenset[str]) -> _ValuedStock | None:
     """Returns the quantity in stock and the price per unit; None unless both are certain and no field is it."""
-    fields = [
-        field
-        for field in lexicon.schema.fields
-        if field.type in (FieldType.NUMBER, FieldType.MONEY) and lexicon.vocabulary_of(field.name) is not None
-    ]
+    fields = _measured_fields(lexicon)
     if any(names_value(_words_of(field)) for field in fields):
         return None
-    quantity = _find_quantity(fields, lexicon.schema)
+    quantity = find_stock_quantity(lexicon)
     prices = [field for field in fields if not field.unit and is_unit_price_name(_words_of(field))]
     if quantity is None or not prices:
         return None
+    prices += [field for field in fields if fold_text(field.label) == "cost"]  # beside a price, what a piece costs
     if names_selling_price(price_words):
         named = [field for field in prices if names_selling_price(_words_of(field))]
     elif names_cost(price_words):
@@ -197,9 +194,18 @@ def _find_valued_stock(lexicon: BucketLexicon, price_words: frozenset[str]) -> _
     return _ValuedStock(quantity=quantity, price=likely[0], other_prices=others)
 
 
-def _find_quantity(fields: Sequence[SchemaField], schema: Schema) -> SchemaField | None:
+def _measured_fields(lexicon: BucketLexicon) -> list[SchemaField]:
+    return [
+        field
+        for field in lexicon.schema.fields
+        if field.type in (FieldType.NUMBER, FieldType.MONEY) and lexicon.vocabulary_of(field.name) is not None
+    ]
+
+
+def find_stock_quantity(lexicon: BucketLexicon) -> SchemaField | None:
     """Returns the only number that is surely the quantity in stock, or in a table of stock the only quantity."""
-    counts = [field for field in fields if field.type is FieldType.NUMBER and not field.unit]
+    schema = lexicon.schema
+    counts = [field for field in _measured_fields(lexicon) if field.type is FieldType.NUMBER and not field.unit]
     ranks = {field.name: rank_stock_name(_words_of(field)) for field in counts}
     names = (schema.bucket, schema.title, *schema.synonyms, *(field.label for field in schema.fields))
     is_of_stock = any(names_stock_table(_words_in(name)) for name in names)

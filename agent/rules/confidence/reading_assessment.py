@@ -29,6 +29,7 @@ from agent.rules.confidence.unused_words import EVERYDAY_TALK, find_words_left_o
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.word_coverage import (
     stems_covered_by,
+    words_for_stock,
     words_of_conditions,
 )
 from agent.rules.words.tokens import QuestionToken, tokenize_question
@@ -202,7 +203,10 @@ def _find_dropped_clause(
     set_leg = replace(leg, answer_form=ListDocuments())  # what is computed says nothing of the set
     linked = list_words_linked_to_fields(set_leg, tokens, lexicons, with_nouns=False)
     return find_dropped_clause(
-        leg.question, tokens, _words_of_all_conditions(leg, lexicons) | set(linked), leg.answer_form
+        leg.question,
+        tokens,
+        _words_of_all_conditions(leg, lexicons) | set(linked) | words_for_stock(leg, lexicons),
+        leg.answer_form,
     )
 
 

@@ -41,7 +41,7 @@ from agent.rules.literals.uncapitalised_names import find_partners, is_uncapital
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import TITLE_FIELD
-from storage.search.ids import BucketId
+from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema
 
 _MAX_ACRONYM_LETTERS = 4
@@ -438,6 +438,12 @@ class BucketLexicon(PhraseMeanings):
         if self._is_rather_noun(token):
             return {}
         return self._value_index.postings_for(token.stem)
+
+    def find_values_with(self, name: FieldName, stems: Sequence[str]) -> tuple[str, ...]:
+        """Returns the values of the field, of several words each, that hold all the stems; sorted."""
+        key = (name, None)
+        found = [self._value_index.postings_for(stem).get(key, frozenset[int]()) for stem in stems]
+        return tuple(sorted(self._value_index.values_at(key, set(found[0]).intersection(*found)))) if found else ()
 
     def _partial_match_links(
         self, field_key: FieldKey, token_run: tuple[int, int, Set[int]], tokens: Sequence[QuestionToken]

@@ -13,6 +13,7 @@ from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.comparison.cues import mask_comparison
 from agent.rules.comparison.share import plan_share
 from agent.rules.composition.phrase_plan import plan_phrase
+from agent.rules.composition.stock_quantity import plan_stock_quantity
 from agent.rules.composition.stock_value import plan_stock_value
 from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.question_parts import (
@@ -191,6 +192,13 @@ def _plan_best_leg(
     if stock_value is not None:
         assumptions = assumptions_of_leg(stock_value.leg, [stock_value.reading], reader.lexicons)
         return stock_value.leg, stock_value.alternatives, (*assumptions, *stock_value.assumptions)
+    quantity = plan_stock_quantity(leg_id, question, readings, reader)
+    if quantity is not None:
+        return (
+            quantity.leg,
+            quantity.alternatives,
+            assumptions_of_leg(quantity.leg, [quantity.reading], reader.lexicons),
+        )
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
     composed = plan_phrase(leg_id, question, leg, readings, reader)
     if composed is not None and not (alternatives.is_understood and _leads_to_own_bucket(leg, composed.leg)):

@@ -20,10 +20,11 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.english.stock_words import STOCK_VALUE_WORDS
+from agent.english.stock_words import QUANTITY_IN_STOCK_WORDS, STOCK_VALUE_WORDS, rank_stock_name
 from agent.rules.forms.change_over_time import FORM_WORDS as CHANGE_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.words.tokens import QuestionToken, tokenize_question
+from storage.search.analyser import fold_text
 from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
@@ -76,7 +77,7 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
         for clause in leg.search.clauses
         for words in words_of_conditions(clause)
         for token in tokenize_question(words, analyser)  # as the question is: "TO-3" has two words
-    }.union(*(_words_of_form(leg.answer_form) for leg in plan.legs))
+    }.union(*(_words_of_form(leg.answer_form) | words_for_stock(leg, lexicons) for leg in plan.legs))
     computes = any(leg.answer_form.computes for leg in plan.legs)
     is_ordered = any(leg.answer_form.list_order or leg.answer_form.list_limit or computes for leg in plan.legs)
     is_negated = any(_has_negation(clause) for leg in plan.legs for clause in leg.search.clauses)
@@ -96,9 +97,23 @@ def _words_of_form(form: AnswerForm) -> Set[str]:
     """ "What *percentage* of", "how did it *develop* over the *years*": the words that ask for such a number."""
     if isinstance(form, ChangeOverTime):
         return CHANGE_WORDS
-    if form.computed_factor is not None:
-        return STOCK_VALUE_WORDS
     return _SHARE_WORDS if AggregateFunction.SHARE in form.computed_functions else frozenset()
+
+
+def words_for_stock(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> Set[str]:
+    """ "How many are *in stock*", "… are *left*": the words for a quantity in stock that is asked for, or its value."""
+    if leg.answer_form.computed_factor is not None:
+        return STOCK_VALUE_WORDS
+    asked = {name for _, name in leg.answer_form.requested_fields} | {leg.answer_form.computed_field}
+    labels = (
+        field.label
+        for bucket in leg.search.buckets
+        if bucket in lexicons
+        for field in lexicons[bucket].schema.fields
+        if field.name in asked
+    )
+    holds_stock = any(rank_stock_name(frozenset(fold_text(label).replace("_", " ").split())) for label in labels)
+    return QUANTITY_IN_STOCK_WORDS if holds_stock else frozenset()
 
 
 def _parts_of_nouns(tokens: Sequence[QuestionToken], lexicons: Sequence[BucketLexicon]) -> frozenset[int]:

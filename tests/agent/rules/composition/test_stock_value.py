@@ -26,10 +26,17 @@ _BOTH_PRICES = _PARTS.format(
     prices="cost price,selling price", one="0.85,1.5", two="1.10,2", three="7.33,12", four="9.90,15", five="8,14"
 )
 _WITH_VALUE = _PARTS.format(prices="unit_cost,value", one="1,1", two="1,2", three="1,3", four="1,4", five="1,5")
+_WITH_LIST_PRICE = "item,on hand,list price,cost\nBag,4,3.5,2\nBox,2,5,4\n"
 _ORDERS = "order_no,customer,quantity,unit_price\nO-1,Pine Bakery,3,2.5\nO-2,Rook Studio,4,1.25\nO-3,Elm,5,3\n"
 
 
-_TABLES = {"parts": _COST_ALONE, "spares": _BOTH_PRICES, "valued": _WITH_VALUE, "orders": _ORDERS}
+_TABLES = {
+    "parts": _COST_ALONE,
+    "spares": _BOTH_PRICES,
+    "valued": _WITH_VALUE,
+    "orders": _ORDERS,
+    "listed": _WITH_LIST_PRICE,
+}
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -116,3 +123,9 @@ async def test_of_two_prices_the_cost_counts_unless_the_question_names_the_other
     assert at_cost.assumptions == ("I went by the cost price, not by “Selling price”",)
     assert "quantity on hand × selling price: **680**" in named.text  # 180 + 360 + 140
     assert not named.assumptions
+
+
+async def test_a_mere_cost_beside_a_price_is_that_of_a_piece(homes: dict[str, MiningHome]) -> None:
+    whole = await ask(homes["listed"], "what is our stock worth?")
+
+    assert "on hand × cost: **16**" in whole.text
