@@ -171,7 +171,7 @@ def _turn_round(scale: AdjectiveScale) -> AdjectiveScale:
 
 def compares_all(text: str) -> bool:
     """Whether a superlative in the text compares all of a set: "the most", "the cheapest"; not "at least", "latest"."""
-    words = re.findall(r"[a-z]+", text.casefold())
+    words = re.findall(r"[a-z]+", text.casefold().replace("at the ", "at "))  # "at the earliest"
     return any(
         (word in _COMPARING_WORDS or (adjective_of_superlative(word) is not None and word not in _WORDS_OF_TIME))
         and before != "at"

@@ -36,7 +36,7 @@ _PHONE_QUESTION = re.compile(
 )
 _TIME_QUESTION = re.compile(
     r"""\b how [ ] (?:quick|quickly|soon|long|often|old|fast|early|late) \b | \b how [ ] far [ ] (?:ahead|before)
-        | (?: ^ | [,;:?–-] \s* | \b (?:and|by|from|until|till|til|since|to|so) [ ] ) when \b | ^ when\W?s \b
+        | (?: ^ | [,;:?!.–-] \s* | \b (?:and|by|from|until|till|til|since|to|so) [ ] ) when \b | ^ when\W?s \b
         | ^ \W* (?: (?:what|which) (?: \W?s | [ ] is | [ ] was )? [ ] )? (?: the [ ] )?
             (?:very [ ])? (?:last|latest|first|earliest) (?: [ ] possible )? [ ] (?:day|date|moment)
             (?= [ ] (?:to|for|of|on|that|when|i|we|you|they) \b | \W* $ )

@@ -1,8 +1,8 @@
 """The sentences and labelled lines of a passage, each with the heading above it and the words around it."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agent.evidence.calendar_words import weekdays_in
@@ -15,6 +15,8 @@ WORD = re.compile(r"[^\W_]+")
 _LABEL = re.compile(r"^\W*(?:[^\W_][^:|.\n]{0,40}?)(?::|\.\.+|\|)\s*")  # "Caretaker: ", "State..... ", "| Adult |"
 _TABLE_RULE = re.compile(r"^\W*-{3,}[\s|:-]*$")  # the line under the names of a table's columns
 _BLANK_LINE = re.compile(r"\n\s*\n")
+_SECTION_NUMBER = re.compile(r"(?P<marks>#*)\s*\d{1,3}(?:\.\d{1,3})*[.)]")  # "5." and "## 5.", which end no sentence
+_NUMBERED_LINE = re.compile(r"\n#*\s*\d{1,3}(?:\.\d{1,3})*[.)]\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +61,9 @@ def split_lines(passage: FoundPassage) -> list[TextLine]:
 def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
     text, start = passage.hit.text, passage.hit.start
     heading, column_names, previous = "", "", ""
-    for quote in split_sentences(text, start, passage.hit.page):
+    for quote in _join_section_numbers(split_sentences(text, start, passage.hit.page), text, start):
         first, last = quote.start - start, quote.end - start
-        opens_section = is_heading(quote.text, text, first, last) and not _LABEL.match(quote.text)
+        opens_section = _opens_section(quote.text, text, first, last)
         if opens_section:
             heading, column_names = heading_text_of(quote.text), ""
         elif _TABLE_RULE.match(quote.text):
@@ -78,3 +80,47 @@ def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
             words=words_of(quote.text) | weekdays_in(quote.text),
             is_heading=opens_section,
         )
+
+
+def _opens_section(sentence: str, text: str, first: int, last: int) -> bool:
+    """Whether `sentence`, which is `text[first:last]`, is a heading, by its number too: "5. Rota"."""
+    number = _SECTION_NUMBER.match(sentence)
+    if number is not None and not number["marks"]:
+        return number.end() < len(sentence)  # such quotes are joined only if they are headings
+    return is_heading(sentence, text, first, last) and not _LABEL.match(sentence)
+
+
+def _join_section_numbers(quotes: Sequence[DocumentQuote], text: str, offset: int) -> Iterator[DocumentQuote]:
+    """Yields the quotes, a number joined with the heading behind it: sentences are split behind "5." too.
+
+    `text` begins at `offset` of the document.
+    """
+    number: DocumentQuote | None = None
+    for quote in quotes:
+        if number is not None and _is_numbered_heading(number, quote, text, offset):
+            yield replace(number, end=quote.end, text=text[number.start - offset : quote.end - offset])
+            number = None
+            continue
+        if number is not None:
+            yield number
+        number = quote if _SECTION_NUMBER.fullmatch(quote.text) else None
+        if number is None:
+            yield quote
+    if number is not None:
+        yield number
+
+
+def _is_numbered_heading(number: DocumentQuote, title: DocumentQuote, text: str, offset: int) -> bool:
+    """Whether a number and the title behind it are a line of their own, and no item of a list.
+
+    Behind an item comes the next one, or an empty line if another item is before it; behind a heading its section.
+    """
+    start, end = number.start - offset, title.end - offset
+    if "\n" in text[start:end]:
+        return False
+    if number.text.startswith("#"):
+        return True
+    is_title = is_heading(title.text, title.text, 0, len(title.text)) and not _LABEL.match(title.text)
+    is_apart = start == 0 or _BLANK_LINE.search(text, max(start - 2, 0), start) is not None
+    follows = text[end : end + 1] == "\n" and (is_apart or not _BLANK_LINE.match(text, end))
+    return is_title and follows and _NUMBERED_LINE.match(text, end) is None

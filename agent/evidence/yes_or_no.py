@@ -2,10 +2,11 @@
 
 import re
 
-from agent.english.function_words import STOP_WORDS, YES_NO_VERBS
+from agent.english.function_words import QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.english.light_words import is_light_word
 from agent.evidence.calendar_words import months_in, weekdays_in
 from agent.evidence.question_words import share_start
+from agent.evidence.stated_limits import verdict_by_limit
 from storage.search.analyser import Analyser, fold_text
 
 _WORD = re.compile(r"[^\W_]+(?:['’]\w+)?")
@@ -43,6 +44,14 @@ _TAG = re.compile(
             | will | would ) [ ] (?: i | we | you | he | she | it | they ) [ ]? \?+ \s* $""",
     re.IGNORECASE | re.VERBOSE,
 )
+# "I broke my leg, *do I need a note?*": a clause that asks, behind the case in which it does.
+_ASKING_CLAUSE = re.compile(
+    r"""(?P<case> \w .* ) [,;–—] \s+ (?: so \s+ )?
+        (?P<clause> (?: am | are | is | was | were | do | does | did | have | has | can | could | may | must | should
+            | will | would | shall ) [ ] (?: i | we | you | he | she | it | they | one | somebody | someone | anybody )
+            [ ] [^,;?!.]* ) [?\s]* $""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _REASON = re.compile(r"[,;–—-]?\s*\b(?:because|cos|coz)\s[^,;?.!]*", re.IGNORECASE)
 _CONDITION = re.compile(
     r"""(?<=\w) [,;–—-]? \s* \b (?: (?:as|so)[ ]long[ ]as | provided(?:[ ]that)? | even[ ](?:if|when) | if | when )
@@ -57,10 +66,16 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w])")
 
 
 def is_yes_no_question(question: str) -> bool:
-    """Whether the message, or its last sentence, begins with a verb, or ends so: "They want it back, *can they?*"."""
+    """Whether the message, or its last sentence, begins with a verb, or ends so: "They want it back, *can they?*".
+
+    "I am ill, *do I need a note?*" too, where no other clause of the sentence asks.
+    """
     sentences = [sentence for sentence in _SENTENCE_END.split(question.strip()) if sentence.strip()]
     starts = {next(iter(fold_text(part).split()), "") for part in (question, *sentences[-1:])}
-    return not starts.isdisjoint(_QUESTION_VERBS) or _TAG.search(question) is not None
+    if not starts.isdisjoint(_QUESTION_VERBS) or _TAG.search(question) is not None:
+        return True
+    clause = _ASKING_CLAUSE.match(sentences[-1]) if sentences else None
+    return clause is not None and _words_of(clause["case"]).isdisjoint(QUESTION_WORDS)
 
 
 def claim_of(question: str) -> str:
@@ -71,6 +86,8 @@ def claim_of(question: str) -> str:
 def split_case(question: str) -> tuple[str, str]:
     """ "May a dog come in *as long as it is on a lead*?": returns the claim, and the case in which it is asked."""
     claim = claim_of(question)
+    if (asking := _ASKING_CLAUSE.match(claim)) is not None and is_yes_no_question(claim):
+        return asking["clause"], asking["case"]
     condition = _CONDITION.search(claim)
     return (claim, "") if condition is None else (claim.replace(condition[0], " "), condition["case"])
 
@@ -87,6 +104,8 @@ def verdict_of(sentence: str, question: str, analyser: Analyser) -> bool | None:
         return is_open
     if any(_is_negation(word) for word in asked - words) or _holds_opposite(words, asked):
         return None
+    if (is_met := verdict_by_limit(sentence, claim)) is not None:
+        return is_met
     if _is_of_other_days(sentence, claim) or _is_of_other_number(sentence, claim):
         return False if _names_only_days(sentence, claim, analyser) else None
     told = _clause_that_tells(sentence, claim, analyser)
@@ -195,8 +214,9 @@ def _is_of_other_number(sentence: str, claim: str) -> bool:
 
 
 def _holds_opposite(words: set[str], asked: set[str]) -> bool:
-    """ "Opened" and "unopened": whether one has the opposite of a word of the other."""
-    pairs = ((words - asked, asked - words), (asked - words, words - asked))
+    """ "Opened" and "unopened": whether one has the opposite of a word of the other; "into" is none of "to"."""
+    told_only, asked_only = words - asked - STOP_WORDS, asked - words - STOP_WORDS
+    pairs = ((told_only, asked_only), (asked_only, told_only))
     return any(f"{prefix}{word}" in others for own, others in pairs for word in own for prefix in _OPPOSITE_PREFIXES)
 
 

@@ -15,6 +15,7 @@ from agent.evidence.evidence_score import EvidenceFeatures
 from agent.evidence.question_parts import split_question_parts
 from agent.evidence.question_words import LIGHT_WORDS, WeighedQuestion, WeighedWord, read_question, share_start
 from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning, text_in_context
+from agent.evidence.stated_limits import verdict_by_limit
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.evidence.yes_or_no import split_case, verdict_of
@@ -22,6 +23,7 @@ from agent.forms.find_passages import is_rendered_record, rank_leg_passages
 from agent.outcome import FoundPassage
 from agent.retrieval.full_text_fallback import search_all_text
 from agent.review.leg_review import LegReview
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
 from storage.search.ids import ChunkId, DocId
@@ -77,7 +79,12 @@ class RankedEvidence:
         around = told | self._stems_of(words_of(f"{line.heading} {line.passage.hit.title}"))
         lines = next(lines for lines in self.lines_by_passage if line in lines)
         beside = around.union(*(self._stems_of(other.words) for other in lines if other.block == line.block))
-        telling = [word for word in (*question.names, *question.asked) if _tells_thing(word.word)]
+        is_compared = verdict_by_limit(line.quote.text, question.text) is not None
+        telling = [
+            word
+            for word in (*question.names, *question.asked)
+            if _tells_thing(word.word) and not (is_compared and _is_number(word.word))
+        ]
         own = [word for word in telling if word.word in claim - case]
         share = sum(word.weight for word in own if _is_held(word, told)) / (sum(word.weight for word in own) or 1.0)
         return (
@@ -121,6 +128,10 @@ class RankedEvidence:
 def _tells_thing(word: str) -> bool:
     """Whether a word of a question names a thing: not a day, nor whom a rule is for, nor what anybody does."""
     return not (word in LIGHT_WORDS or is_light_word(word) or word.removesuffix("s") in CALENDAR_WORDS)
+
+
+def _is_number(word: str) -> bool:
+    return word.isdigit() or word in NUMBERS_BY_WORD
 
 
 def _names_such_days(question: str, text: str) -> bool:

@@ -376,7 +376,8 @@ def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarificat
 
 def _asks_openly(question: str) -> bool:
     """Whether a sentence may answer: a value is asked for, or a sentence begins with a question word or a verb."""
-    return bool(kinds_asked_for(question)) or any(map(_begins_openly, _SENTENCE_END.split(question)))
+    is_open = bool(kinds_asked_for(question)) or is_yes_no_question(question)
+    return is_open or any(map(_begins_openly, _SENTENCE_END.split(question)))
 
 
 def _begins_openly(sentence: str) -> bool:

@@ -31,6 +31,7 @@ from agent.retrieval.answer_type import AnswerType
         ("what is the extension of the verger", TextValue.PHONE_NUMBER),
         ("which extension do I call", TextValue.PHONE_NUMBER),
         ("til when must it be paid", TextValue.TIME_OF_DAY),
+        ("I was called out at night. When do I start again?", TextValue.TIME_OF_DAY),
         ("up to what amount may I buy", AnswerType.MONEY),
         ("on how much bar do we fill the boiler", AnswerType.NUMBER),
         ("what's the name of the driver", AnswerType.NAME),

@@ -21,6 +21,8 @@ ENGLISH = analyser_for("en")
         ("We ring Monday to Friday only.", "do we ring on Sundays?"),
         ("Fires only in the stone yard, from May to July.", "may I make a fire in the stone yard in November?"),
         ("Goats are excluded from the nave, the crypt and the tower.", "may a goat come into the nave?"),
+        ("Do not tie private ropes to the bells.", "can I tie my own rope into a bell?"),
+        ("A letter is needed only if you are ill for more than three days.", "I was ill two days, do I need a letter?"),
         ("Rung bells cannot be handed back.", "he rang a bell and wants to hand it back because it is dull, can he?"),
     ],
 )
@@ -79,6 +81,10 @@ def test_a_rule_for_another_day_number_place_or_thing_settles_nothing(sentence: 
     assert verdict_of(sentence, question, ENGLISH) is None
 
 
+def test_the_case_before_the_asking_clause_is_not_the_claim() -> None:
+    assert split_case("I was ill for two days, do I need a letter?") == ("do I need a letter", "I was ill for two days")
+
+
 def test_the_case_in_which_somebody_asks_is_not_the_claim() -> None:
     claim, case = split_case("may a goat come in as long as it is on a lead?")
 
@@ -91,7 +97,21 @@ def test_a_reason_and_a_tag_are_not_the_claim() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["is it open", "they want it back, can they?", "I have a goat. May it graze here?", "am I allowed in"]
+    "question",
+    [
+        "is it open",
+        "they want it back, can they?",
+        "I have a goat. May it graze here?",
+        "am I allowed in",
+        "I was ill for two days, do I need a letter?",
+    ],
 )
 def test_a_message_whose_last_sentence_begins_with_a_verb_asks_for_yes_or_no(question: str) -> None:
     assert is_yes_no_question(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["who, do you think, rings the bell?", "when I am ill, who do I ring, do you know?"]
+)
+def test_a_question_word_asks_for_more_than_yes_or_no(question: str) -> None:
+    assert not is_yes_no_question(question)

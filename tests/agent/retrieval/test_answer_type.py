@@ -52,7 +52,14 @@ def test_a_plural_of_things_at_the_start_asks_for_a_list(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["what days is it open", "which key is lost", "whats the fee", "who rings the bells"]
+    "question",
+    [
+        "what days is it open",
+        "which key is lost",
+        "whats the fee",
+        "who rings the bells",
+        "what colour robes do they wear",
+    ],
 )
 def test_one_value_may_answer_other_questions(question: str) -> None:
     assert not asks_for_several(question)

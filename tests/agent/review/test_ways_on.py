@@ -115,6 +115,7 @@ async def test_a_sentence_that_holds_what_is_asked_is_quoted_as_the_answer(conte
         ("who pays the most?", True),
         ("the cheapest kayak", True),
         ("at least two weeks", False),
+        ("when do I begin at the earliest?", False),
         ("the latest rules", False),
     ],
 )
