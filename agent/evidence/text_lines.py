@@ -61,9 +61,9 @@ def split_lines(passage: FoundPassage) -> list[TextLine]:
 def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
     text, start = passage.hit.text, passage.hit.start
     heading, column_names, previous = "", "", ""
-    for quote in _join_section_numbers(split_sentences(text, start, passage.hit.page), text, start):
+    for quote, is_numbered in _join_section_numbers(split_sentences(text, start, passage.hit.page), text, start):
         first, last = quote.start - start, quote.end - start
-        opens_section = _opens_section(quote.text, text, first, last)
+        opens_section = is_numbered or (is_heading(quote.text, text, first, last) and not _LABEL.match(quote.text))
         if opens_section:
             heading, column_names = heading_text_of(quote.text), ""
         elif _TABLE_RULE.match(quote.text):
@@ -82,32 +82,26 @@ def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
         )
 
 
-def _opens_section(sentence: str, text: str, first: int, last: int) -> bool:
-    """Whether `sentence`, which is `text[first:last]`, is a heading, by its number too: "5. Rota"."""
-    number = _SECTION_NUMBER.match(sentence)
-    if number is not None and not number["marks"]:
-        return number.end() < len(sentence)  # such quotes are joined only if they are headings
-    return is_heading(sentence, text, first, last) and not _LABEL.match(sentence)
-
-
-def _join_section_numbers(quotes: Sequence[DocumentQuote], text: str, offset: int) -> Iterator[DocumentQuote]:
-    """Yields the quotes, a number joined with the heading behind it: sentences are split behind "5." too.
+def _join_section_numbers(
+    quotes: Sequence[DocumentQuote], text: str, offset: int
+) -> Iterator[tuple[DocumentQuote, bool]]:
+    """Yields the quotes, and whether it is a number joined with its heading: sentences are split behind "5." too.
 
     `text` begins at `offset` of the document.
     """
     number: DocumentQuote | None = None
     for quote in quotes:
         if number is not None and _is_numbered_heading(number, quote, text, offset):
-            yield replace(number, end=quote.end, text=text[number.start - offset : quote.end - offset])
+            yield replace(number, end=quote.end, text=text[number.start - offset : quote.end - offset]), True
             number = None
             continue
         if number is not None:
-            yield number
+            yield number, False
         number = quote if _SECTION_NUMBER.fullmatch(quote.text) else None
         if number is None:
-            yield quote
+            yield quote, False
     if number is not None:
-        yield number
+        yield number, False
 
 
 def _is_numbered_heading(number: DocumentQuote, title: DocumentQuote, text: str, offset: int) -> bool:

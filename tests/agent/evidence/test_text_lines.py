@@ -29,3 +29,13 @@ def test_a_numbered_list_has_no_headings() -> None:
     text = "1. Open the gate\n2. Ring the bell\n3. Lock the yard\n\nThe verger waits."
 
     assert {heading for heading, _ in _headings_of(text)} == {""}
+
+
+def test_a_numbered_sentence_is_no_heading() -> None:
+    text = "4. **Bells.** They rest at night.\n5.1 All ropes stay in the tower. None is lent.\n"
+
+    assert _headings_of(text) == [
+        ("", "4. **Bells.** They rest at night."),
+        ("", "5.1 All ropes stay in the tower."),
+        ("", "None is lent."),
+    ]
