@@ -20,6 +20,14 @@ _WRITTEN_DAY = re.compile(
     r"(?<!\d)(?:(?P<year>(?:19|20)\d\d)[-./]?(?P<month>[01]\d)(?!\d{3})"
     r"|(?:[0-3]?\d[./-])?(?P<later_month>[01]?\d)[./-](?P<later_year>(?:19|20)\d\d))"
 )
+_MEETING_PATTERN = r"(?:meeting|minutes|session|review)s?"
+_MEETING_MONTH = re.compile(
+    rf"""\b (?:the|our|last|this) [ ] (?P<month>{_MONTH_NAMES}) \.? [ ] (?:\d{{4}}[ ])?
+            (?:[^\W\d_]+[ ]){{0,3}} {_MEETING_PATTERN} \b
+        | \b {_MEETING_PATTERN} [ ] (?:of|in|from|on) [ ] (?:the[ ])? (?:\d{{1,2}}(?:st|nd|rd|th)? [ ] (?:of[ ])?)?
+            (?P<later_month>{_MONTH_NAMES}) \b""",
+    re.VERBOSE,
+)
 _MONTH_RANGE = re.compile(
     r"\b(?P<first>[^\W\d_]{3,})\.? (?:-|–|to|until|till|through) (?:the end of )?(?P<last>[^\W\d_]{3,})\b",
     re.IGNORECASE,
@@ -61,6 +69,27 @@ def holds_months_of(question: str, title: str, text: str) -> bool:
         (ENGLISH_MONTH_NUMBERS[match["month"]], match["year"]) for match in _ASKED_MONTH.finditer(fold_text(question))
     }
     return not asked or asked <= (_months_in(fold_text(title)) or _months_in(fold_text(text)))
+
+
+def meeting_month_of(question: str) -> int | None:
+    """ "What was decided in the *September* council meeting": returns the month (1 to 12) of a named meeting.
+
+    Only in the form in which minutes are asked for: other texts name months that they are not from.
+    """
+    match = _MEETING_MONTH.search(fold_text(question))
+    return ENGLISH_MONTH_NUMBERS[match["month"] or match["later_month"]] if match is not None else None
+
+
+def first_month_in(text: str) -> int | None:
+    """Returns the month of the first day or month with a year in the text: that of the minutes that it opens."""
+    folded = fold_text(text)
+    found = [
+        (match.start(), MONTH_NUMBERS[match["month"]])
+        for match in _NAMED_MONTH.finditer(folded)
+        if match["month"] in MONTH_NUMBERS
+    ]
+    found += [(match.start(), int(match["month"] or match["later_month"])) for match in _WRITTEN_DAY.finditer(folded)]
+    return min(found)[1] if found else None
 
 
 def _months_in(folded_text: str) -> set[tuple[int, str]]:

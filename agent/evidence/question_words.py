@@ -33,6 +33,8 @@ _CONNECTIVES = frozenset[str](
 _ACCOUNT_WORDS = frozenset[str](
     "wrong matter problem problems trouble happen happened happening issue issues story".split()
 )
+_DECISION_WORDS = frozenset[str]("decided decide agreed resolved".split())
+_TOLD_WORDS = _ACCOUNT_WORDS | _DECISION_WORDS  # what happened, and what a meeting decided, is told in some sentences
 _ACCOUNT_STARTS = frozenset({"what", "whats"})
 _MIN_PREFIX, _MIN_PREFIX_SHARE = 4, 0.7  # letters that two words share at their start, and their share of the longer
 # Who a rule is for, and when something was: a text may say it by "you", by "nobody" or by its date.
@@ -239,7 +241,7 @@ async def read_question(
     }
     return WeighedQuestion(
         text=text,
-        asks_account=start == "why" or (asks_what and any(fold_text(word) in _ACCOUNT_WORDS for word in written)),
+        asks_account=start == "why" or (asks_what and any(fold_text(word) in _TOLD_WORDS for word in written)),
         names=tuple(word for word in weighed if word.is_name),
         asked=tuple(word for word in weighed if not word.is_name),
         stems=frozenset(word_stems.stem_of(fold_text(word)) for word in written),

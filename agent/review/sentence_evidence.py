@@ -9,7 +9,14 @@ from itertools import zip_longest
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.english.light_words import is_light_word
 from agent.evidence.asked_values import AskedKind, kinds_asked_for, words_for_kinds
-from agent.evidence.calendar_words import CALENDAR_WORDS, holds_months_of, months_in, weekdays_in
+from agent.evidence.calendar_words import (
+    CALENDAR_WORDS,
+    first_month_in,
+    holds_months_of,
+    meeting_month_of,
+    months_in,
+    weekdays_in,
+)
 from agent.evidence.english_glosses import WordGlosses, glosses_for
 from agent.evidence.evidence_score import EvidenceFeatures
 from agent.evidence.question_parts import split_question_parts
@@ -187,6 +194,8 @@ async def find_sentence_evidence(
         return ()
     of_asked_time = {passage.hit.doc_id for passage in passages if _is_of_asked_month(passage.hit, review.leg.question)}
     passages = [passage for passage in passages if not of_asked_time or passage.hit.doc_id in of_asked_time]
+    of_meeting = _documents_of_meeting(passages, review.leg.question)
+    passages = [passage for passage in passages if not of_meeting or passage.hit.doc_id in of_meeting]
     lines_by_passage = [split_lines(passage) for passage in passages]
     analyser = review.question_context.analysers[passages[0].hit.bucket]
     glosses = glosses_for(analyser.language)
@@ -273,6 +282,24 @@ def asks_question(message: str) -> bool:
 
 def _is_of_asked_month(hit: PassageHit, question: str) -> bool:
     return holds_months_of(question, hit.title, f"{hit.doc_id}\n{hit.text}")
+
+
+def _documents_of_meeting(passages: Sequence[FoundPassage], question: str) -> set[DocId]:
+    """ "What was decided in the *September* meeting": returns the documents whose title, id or beginning has the month.
+
+    Minutes name the next meeting and what was put off, too: these months are not theirs.
+    """
+    month = meeting_month_of(question)
+    if month is None:
+        return set()
+    openings = (
+        (
+            passage.hit.doc_id,
+            f"{passage.hit.title}\n{passage.hit.doc_id}\n{'' if passage.hit.start else passage.hit.text}",
+        )
+        for passage in passages
+    )
+    return {doc_id for doc_id, opening in openings if first_month_in(opening) == month}
 
 
 def _holds_own_part(

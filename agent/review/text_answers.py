@@ -8,6 +8,7 @@ of the best passages are scored by what is asked (`agent.evidence`). Only a sent
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from agent.decomposition import ContinuedQuestion
 from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, YES_NO_VERBS
@@ -88,6 +89,7 @@ _MIN_CLOSEST_SHARE, _MIN_OTHER_SCORE = 0.5, 0.25
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
 _MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
 _SENTENCE_END = re.compile(r"(?<=[.?!;:])\s+")
+_LIST_ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•]\s)")
 _LEADING_PREPOSITIONS = frozenset("about at by for from in of on per since to under until with within".split())
 _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 
@@ -523,11 +525,17 @@ def _sentences_to_quote(best: ScoredSentence, evidence: RankedEvidence) -> Itera
 
 
 def _lines_after(line: TextLine, evidence: RankedEvidence) -> Iterator[TextLine]:
-    """Yields the next sentence of the same block; the next two for a question about what happened, or why."""
+    """Yields the next sentence of the same block; the next two for a question about what happened, or why.
+
+    An account ends where the next item of a list begins.
+    """
     lines = next(lines for lines in evidence.lines_by_passage if line in lines)
     index = lines.index(line) + 1
-    count = _MAX_QUOTED_SENTENCES - 1 if evidence.question.asks_account else 1
-    yield from (other for other in lines[index : index + count] if other.block == line.block and not other.is_heading)
+    is_account = evidence.question.asks_account
+    following = lines[index : index + (_MAX_QUOTED_SENTENCES - 1 if is_account else 1)]
+    if is_account:
+        following = list(takewhile(lambda other: not _LIST_ITEM.match(other.quote.text), following))
+    yield from (other for other in following if other.block == line.block and not other.is_heading)
 
 
 def _highlighted_kind(

@@ -2,7 +2,13 @@
 
 import pytest
 
-from agent.evidence.calendar_words import holds_months_of, months_in, weekdays_in
+from agent.evidence.calendar_words import (
+    first_month_in,
+    holds_months_of,
+    meeting_month_of,
+    months_in,
+    weekdays_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +58,21 @@ def test_a_title_with_a_month_is_not_of_another_month_that_the_text_names() -> N
 
 def test_a_question_without_a_month_of_a_year_may_be_about_any_time() -> None:
     assert holds_months_of("who may enter in 2031?", "", "nobody")
+
+
+@pytest.mark.parametrize(
+    ("question", "month"),
+    [
+        ("what was decided about the ropes in the September bell meeting?", 9),
+        ("who came to the meeting of 3 May?", 5),
+        ("what was decided about the ropes in September?", None),
+        ("may ringers use the meeting room?", None),
+    ],
+)
+def test_a_meeting_is_named_by_its_month(question: str, month: int | None) -> None:
+    assert meeting_month_of(question) == month
+
+
+def test_minutes_are_of_the_month_that_they_begin_with() -> None:
+    assert first_month_in("Minutes\nmoot_2031-06-16\nPut off to 15 September 2031.") == 6
+    assert first_month_in("Ropes of the tower") is None

@@ -33,6 +33,16 @@ _RULES = (
         "The reasoned reply to a letter goes out within 20 days. If a tenant does not accept our reply, a second "
         "letter follows after 28 days.",
     ),
+    (
+        "Minutes of the June moot",
+        "MOOT\nMonday 16 June 2031, 19:00\n\n5. Bell ropes\nMembers found them dear. Put off to the September moot.\n\n"
+        "6. Lamps\nOne more is bought for the yard.\n\nNext meeting: 15 September 2031\n",
+    ),
+    (
+        "Minutes of the September moot",
+        "MOOT\nMonday 15 September 2031, 19:00\n\n4. Bell ropes\nThe verger had asked three makers. Decision: hemp "
+        "ropes from Thorne for the four small bells. The verger fetches them.\n\n5. Gate\nIt is oiled.\n",
+    ),
     ("Kites", "Kites are not allowed in the orchard. Kites may be flown in the yard."),
 )
 
@@ -92,3 +102,13 @@ async def test_the_value_of_another_step_is_not_quoted_first(
     first = outcome.text.split(" [1]")[0]
     assert told in first
     assert other not in first
+
+
+@pytest.mark.asyncio
+async def test_what_a_meeting_decided_is_quoted_from_its_own_minutes(context: AgentContext) -> None:
+    outcome = await answer("What was decided about the bell ropes in the September meeting?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert "hemp ropes from Thorne" in outcome.text
+    assert "Put off" not in outcome.text
+    assert "oiled" not in outcome.text
