@@ -33,7 +33,10 @@ _MONTH_RANGE = re.compile(
     re.IGNORECASE,
 )
 _MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
-_AMBIGUOUS_MONTHS = re.compile(r"\b(?:may|march)\b")  # they are verbs, too, without a capital letter
+# They are verbs, too, without a capital letter, and "May" where it asks for leave: "May guests bring food?"
+_AMBIGUOUS_MONTHS = re.compile(
+    r"\b(?:may|march)\b|(?:^|(?<=[.?!] ))\W*May(?= (?:I\b|(?!(?:is|was|has|and|to|or|until|till)\b)[a-z]))"
+)
 _PREFIX_LENGTH = 3  # letters that tell the weekdays apart
 
 

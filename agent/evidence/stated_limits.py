@@ -32,12 +32,12 @@ _KINDS_OF_DAYS = frozenset("working business school bank weekend".split())
 
 
 @dataclass(frozen=True, slots=True)
-class _Amount:
+class _StatedAmount:
     value: Decimal
     nouns: frozenset[str]  # a sign of a currency, or the nouns behind the number, in the singular
     start: int  # in the folded text
 
-    def is_comparable(self, other: "_Amount") -> bool:
+    def is_comparable(self, other: "_StatedAmount") -> bool:
         return bool(self.nouns & other.nouns) and self.nouns & _KINDS_OF_DAYS == other.nouns & _KINDS_OF_DAYS
 
 
@@ -70,9 +70,9 @@ def _clause_with_amount(sentence: str) -> str:
     return holding[0] if len(holding) == 1 and not narrows else sentence
 
 
-def _amounts_in(text: str) -> list[_Amount]:
+def _amounts_in(text: str) -> list[_StatedAmount]:
     return [
-        _Amount(
+        _StatedAmount(
             value=_value_of(match["money"] or match["number"]),
             nouns=frozenset({match["sign"]} if match["sign"] else _nouns_of(match["nouns"])),
             start=match.start(),

@@ -158,12 +158,23 @@ def _negates_offer(words: list[str], asked: set[str], analyser: Analyser) -> boo
     """ "Saturday delivery is not offered": whether what the question names, and nothing narrower, does not exist."""
     stems = _content_stems_of(" ".join(asked), analyser)
     for index, word in enumerate(words):
-        if not _is_negation(word) or not set(words[index + 1 : index + 3]) & _OFFERS:
+        is_last = index == len(words) - 1  # "water is allowed; food is not"
+        if not _is_negation(word) or not (is_last or set(words[index + 1 : index + 3]) & _OFFERS):
             continue
         subject = _content_stems_of(" ".join(words[:index]), analyser)
         if subject and all(_is_among(stem, stems) for stem in subject):
             return True
     return False
+
+
+def forbids_all(sentence: str, question: str, analyser: Analyser) -> bool:
+    """ "Food is not allowed": whether the clause that says no names nothing that the question does not."""
+    if verdict_of(sentence, question, analyser) is not False or verdict_by_limit(sentence, question) is not None:
+        return False
+    told = [word for word in _clause_that_tells(sentence, question, analyser) if word not in _OFFERS | _FORBIDDING]
+    asked = _telling_stems_of(question, analyser)
+    named = _telling_stems_of(" ".join(told), analyser)
+    return bool(named) and any(map(_is_negation, _words_of(sentence))) and all(_is_among(stem, asked) for stem in named)
 
 
 def _permits_asked_case(sentence: str, claim: str, analyser: Analyser) -> bool:

@@ -15,7 +15,7 @@ from agent.review.nearest_sentences import show_nearest_sentences
 from agent.review.partly_stated import ask_about_open_documents
 from agent.review.table_answers import answer_from_tables
 from agent.review.text_answers import answer_from_sentences
-from agent.review.topic_answers import answer_each_topic
+from agent.review.topic_answers import answer_each_topic, name_document_of_topic
 from agent.review.unmentioned_words import drop_mentioned_words
 from storage.search.ids import LegId
 from storage.search.plan import LegCombination
@@ -50,6 +50,8 @@ async def _decide_leg(
     decision = await ask_about_unknown_words(review, meanings) or await decide_by_form(review)
     if not quotes_sentences:
         return ask_about_doubtful_reading(review, ask_about_open_documents(review, decision))
+    if (named := await name_document_of_topic(review, decision)) is not None:
+        return named
     quoted = await answer_from_sentences(review, decision, meanings, earlier_question=earlier_question)
     answered = answer_each_topic(review, await show_nearest_sentences(review, quoted, meanings))
     answered = await answer_from_tables(review, answered, meanings)

@@ -25,7 +25,7 @@ from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_
 from agent.evidence.stated_limits import verdict_by_limit
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
-from agent.evidence.yes_or_no import split_case, verdict_of
+from agent.evidence.yes_or_no import forbids_all, split_case, verdict_of
 from agent.forms.find_passages import is_rendered_record, rank_leg_passages
 from agent.outcome import FoundPassage
 from agent.retrieval.full_text_fallback import search_all_text
@@ -47,6 +47,7 @@ _MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a tabl
 _MIN_OWN_PART_SHARE = 0.5  # of what a part of a message asks, for a sentence that is found by an earlier part too
 _CODE = re.compile(r"\b([a-z]{1,8})(\d{1,3})\b")  # "p2", "sev1"
 _MIN_OWN_CLAIM_SHARE = 0.5  # of a yes-or-no question, that the sentence which settles it must hold itself
+_MIN_SHARE_OF_BAN = 0.25  # the same for a sentence that forbids all that it names
 _MIN_OWN_WORDS = 2  # content words of a part of a message, from which it says itself what it is about
 _POINTING_WORDS = PRONOUNS_OF_PERSONS | frozenset("it its this that they them their there those these same".split())
 
@@ -76,7 +77,8 @@ class RankedEvidence:
         """Whether the sentence, its heading and its title name all that a yes-or-no question does, in its own words.
 
         Words that mean nearly the same do not count: cats are no dogs. Days are compared by `verdict_of`. The case in
-        which the question asks may be in the lines beside it: "… This holds for dogs on a lead as well."
+        which the question asks may be in the lines beside it: "… This holds for dogs on a lead as well." So may what
+        a ban leaves out: of the exam, where the text is about exams and says "food is not allowed".
         """
         question, line = self.question, sentence.line
         claim, case = map(words_of, split_case(question.text))
@@ -94,9 +96,10 @@ class RankedEvidence:
         ]
         own = [word for word in telling if word.word in claim - case]
         share = sum(word.weight for word in own if _is_held(word, told)) / (sum(word.weight for word in own) or 1.0)
+        is_ban = self.glosses.is_english and forbids_all(line.quote.text, question.text, question.word_stems.analyser)
         return (
-            share >= _MIN_OWN_CLAIM_SHARE
-            and all(_is_held(word, around) for word in own)
+            share >= (_MIN_SHARE_OF_BAN if is_ban else _MIN_OWN_CLAIM_SHARE)
+            and all(_is_held(word, beside if is_ban else around) for word in own)
             and all(_is_held(word, beside) for word in telling if word.word in case)
         )
 

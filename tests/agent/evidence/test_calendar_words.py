@@ -76,3 +76,16 @@ def test_a_meeting_is_named_by_its_month(question: str, month: int | None) -> No
 def test_minutes_are_of_the_month_that_they_begin_with() -> None:
     assert first_month_in("Minutes\nmoot_2031-06-16\nPut off to 15 September 2031.") == 6
     assert first_month_in("Ropes of the tower") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_month"),
+    [
+        ("May ringers bring food?", False),
+        ("I have a goat. May I come?", False),
+        ("May is quiet.", True),
+        ("in May", True),
+    ],
+)
+def test_may_is_no_month_where_it_asks_for_leave(text: str, is_month: bool) -> None:
+    assert ("may" in months_in(text)) is is_month

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.evidence.yes_or_no import claim_of, is_yes_no_question, split_case, verdict_of
+from agent.evidence.yes_or_no import claim_of, forbids_all, is_yes_no_question, split_case, verdict_of
 from storage.text.snowball_analyser import analyser_for
 
 ENGLISH = analyser_for("en")
@@ -21,6 +21,7 @@ ENGLISH = analyser_for("en")
         ("We ring Monday to Friday only.", "do we ring on Sundays?"),
         ("Fires only in the stone yard, from May to July.", "may I make a fire in the stone yard in November?"),
         ("Goats are excluded from the nave, the crypt and the tower.", "may a goat come into the nave?"),
+        ("Water is welcome; food is not.", "may ringers take food into the nave?"),
         ("Do not tie private ropes to the bells.", "can I tie my own rope into a bell?"),
         ("A letter is needed only if you are ill for more than three days.", "I was ill two days, do I need a letter?"),
         ("Rung bells cannot be handed back.", "he rang a bell and wants to hand it back because it is dull, can he?"),
@@ -115,3 +116,15 @@ def test_a_message_whose_last_sentence_begins_with_a_verb_asks_for_yes_or_no(que
 )
 def test_a_question_word_asks_for_more_than_yes_or_no(question: str) -> None:
     assert not is_yes_no_question(question)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "expected"),
+    [
+        ("Private rides are not allowed.", "may I take the cart for a private ride?", True),
+        ("Rides are not allowed in the yard.", "may I ride the cart?", False),
+        ("Rides are welcome.", "may I ride the cart?", False),
+    ],
+)
+def test_a_ban_names_nothing_that_the_question_does_not(sentence: str, question: str, expected: bool) -> None:
+    assert forbids_all(sentence, question, ENGLISH) is expected

@@ -43,6 +43,11 @@ _RULES = (
         "MOOT\nMonday 15 September 2031, 19:00\n\n4. Bell ropes\nThe verger had asked three makers. Decision: hemp "
         "ropes from Thorne for the four small bells. The verger fetches them.\n\n5. Gate\nIt is oiled.\n",
     ),
+    (
+        "Bell contest rules",
+        "Ringers are at the tower early. Water in a bottle is allowed; food is not. Gloves are lent.",
+    ),
+    ("Greasing of bells", "# Greasing of bells\n\n1. Climb the tower.\n2. Grease the wheel of each bell.\n"),
     ("Kites", "Kites are not allowed in the orchard. Kites may be flown in the yard."),
 )
 
@@ -112,3 +117,34 @@ async def test_what_a_meeting_decided_is_quoted_from_its_own_minutes(context: Ag
     assert "hemp ropes from Thorne" in outcome.text
     assert "Put off" not in outcome.text
     assert "oiled" not in outcome.text
+
+
+@pytest.mark.asyncio
+async def test_a_ban_under_a_title_holds_for_what_the_title_is_about(context: AgentContext) -> None:
+    outcome = await answer("May ringers bring food to the contest?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert outcome.text.startswith("**No**: “Water in a bottle is allowed; food is not.”")
+
+
+@pytest.mark.asyncio
+async def test_a_ban_under_another_title_settles_nothing(context: AgentContext) -> None:
+    outcome = await answer("May ringers bring food to the crypt?", context)
+
+    assert "**No**" not in outcome.text if isinstance(outcome, (Answer, Clarify)) else False
+
+
+@pytest.mark.asyncio
+async def test_the_document_is_named_whose_title_is_about_the_topic(context: AgentContext) -> None:
+    outcome = await answer("Which document describes the steps for the greasing of the bells?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert outcome.text == "“Greasing of bells” [1]"
+    assert [citation.doc_id for citation in outcome.citations] == ["greasing-of-bells"]
+
+
+@pytest.mark.asyncio
+async def test_no_document_is_named_for_a_topic_that_no_title_has(context: AgentContext) -> None:
+    outcome = await answer("Which document describes the steps for the painting of the bells?", context)
+
+    assert isinstance(outcome, Clarify), outcome
