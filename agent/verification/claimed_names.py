@@ -1,6 +1,7 @@
 """Names, identifiers, addresses and quotations of a sentence, and whether a text holds them."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -83,8 +84,8 @@ def _find_names(sentence: str, known: frozenset[str], language: str) -> Iterator
             continue
         if _QUARTER.match(text, match.start()) is not None:
             continue  # it is checked as a period
-        if "$" in (text[: match.start()][-1:], text[match.end() : match.end() + 1]):
-            continue  # "$US", "CA$"
+        if _has_currency_sign(text[: match.start()][-1:] + text[match.end() : match.end() + 1]):
+            continue  # "$US", "CA$", "£GB"
         following = tokens[position + 1][0] if position + 1 < len(tokens) else ""
         before = tokens[position - 1][0] if position else ""
         is_start = _SENTENCE_START.search(text[: match.start()]) is not None
@@ -95,6 +96,10 @@ def _find_names(sentence: str, known: frozenset[str], language: str) -> Iterator
             or (is_start and _reads_as_name(token, following, language))
         ):
             yield token
+
+
+def _has_currency_sign(characters: str) -> bool:
+    return any(unicodedata.category(character) == "Sc" for character in characters)
 
 
 def _is_part_of_figure(token: str, before: str) -> bool:

@@ -27,6 +27,9 @@ _BOTH_PRICES = _PARTS.format(
 )
 _WITH_VALUE = _PARTS.format(prices="unit_cost,value", one="1,1", two="1,2", three="1,3", four="1,4", five="1,5")
 _WITH_LIST_PRICE = "item,on hand,list price,cost\nBag,4,3.5,2\nBox,2,5,4\n"
+_IN_POUNDS = (
+    "item,category,site,on_hand,unit_cost_gbp\nBag,Bags,Ghent,400,3.5\nBox,Boxes,Ghent,2,5\nTin,Tins,Bruges,1,1\n"
+)
 _ORDERS = "order_no,customer,quantity,unit_price\nO-1,Pine Bakery,3,2.5\nO-2,Rook Studio,4,1.25\nO-3,Elm,5,3\n"
 
 
@@ -36,6 +39,7 @@ _TABLES = {
     "valued": _WITH_VALUE,
     "orders": _ORDERS,
     "listed": _WITH_LIST_PRICE,
+    "packaging": _IN_POUNDS,
 }
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -129,3 +133,21 @@ async def test_a_mere_cost_beside_a_price_is_that_of_a_piece(homes: dict[str, Mi
     whole = await ask(homes["listed"], "what is our stock worth?")
 
     assert "on hand × cost: **16**" in whole.text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Was ist der Lagerwert in Ghent?", "1.410,00\N{NO-BREAK SPACE}£"),
+        ("Quelle est la valeur du stock à Ghent ?", "1\N{NARROW NO-BREAK SPACE}410,00\N{NO-BREAK SPACE}£GB"),
+        ("¿Cuál es el valor de las existencias en Ghent?", "1.410,00\N{NO-BREAK SPACE}GBP"),
+        ("Welche Category bindet am meisten Kapital?", "**Bags**, 1.400,00\N{NO-BREAK SPACE}£"),
+    ],
+)
+async def test_other_languages_ask_for_the_value_of_stock(
+    homes: dict[str, MiningHome], question: str, expected: str
+) -> None:
+    outcome = await ask(homes["packaging"], question)
+
+    assert expected in outcome.text
+    assert " × " in outcome.text
