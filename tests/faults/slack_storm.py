@@ -84,6 +84,10 @@ class SlackStorm:
             "SLACK_API_URL": self.slack.api_url,
         }
 
+    @property
+    def person_ids(self) -> list[str]:
+        return [f"slack:{TEAM}:{person.id}" for person in self._people]
+
     # -- messages
 
     def post_question(self, rng: random.Random, text: str, after: AskedQuestion | None) -> AskedQuestion:

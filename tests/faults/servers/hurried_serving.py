@@ -19,16 +19,21 @@ from typing import Any, Final
 
 from bot import application, bootstrap
 from bot.admin import document_retention, periodic_jobs
+from bot.admin.sources import SourceOperations
+from bot.admin.usage.report_posts import ReportPosts
 from bot.application import Application
 from bot.cli.app import main
 from bot.cli.commands import serve
 from bot.metrics.job_runs import JobName
 from bot.saved_searches import schedule
+from bot.web_search.web_search import WebSearch
 
 KILLS_VARIABLE: Final = "PARLEY_HOME"  # the kills are planned in a folder of the home
 KILLS_FOLDER: Final = "planned_kills"
 JOB_INTERVAL: Final = timedelta(seconds=2)
-CHANGE_INTERVAL: Final = timedelta(seconds=4)  # between two looks of a saved search
+CHANGE_INTERVAL: Final = timedelta(seconds=8)  # between two looks of a saved search
+SYNC_LEASE: Final = timedelta(seconds=10)
+USAGE_POST, WEB_SEARCH = "post_usage_report", "search_web"  # kills in what is a part of a turn
 _COMMAND: Final = (sys.executable, "-m", "tests.faults.servers.hurried_serving", "answer")
 
 
@@ -51,7 +56,7 @@ class PlannedKill:
 
 
 @contextmanager
-def killable_run(name: JobName) -> Generator[None]:
+def killable_run(name: JobName | str) -> Generator[None]:
     """Carries out the kill in this job if the run lasts until then."""
     kill = PlannedKill(Path(os.environ[KILLS_VARIABLE]) / KILLS_FOLDER / name)
     if (delay_s := kill.read_delay()) is None:
@@ -74,11 +79,31 @@ async def open_killable_application(*arguments: Any, **options: Any) -> AsyncGen
         yield bot
 
 
+search_pages = WebSearch.search_pages
+compose_post = ReportPosts.compose_post
+
+
+async def search_pages_or_die(*arguments: Any) -> Any:
+    with killable_run(WEB_SEARCH):
+        return await search_pages(*arguments)
+
+
+async def compose_post_or_die(*arguments: Any) -> Any:
+    """The kill may also come after the report is composed: while it is posted, or before that is recorded."""
+    kill = PlannedKill(Path(os.environ[KILLS_VARIABLE]) / KILLS_FOLDER / USAGE_POST)
+    if (delay_s := kill.read_delay()) is not None:
+        asyncio.get_running_loop().call_later(delay_s, kill.kill_process)
+    return await compose_post(*arguments)
+
+
 def hurry_jobs() -> None:
     """Replaces the intervals of this process, and lets planned kills into its jobs."""
     replacements: list[tuple[object, str, object]] = [
         (application, "run_periodic_jobs", partial(periodic_jobs.run_periodic_jobs, interval=JOB_INTERVAL)),
         (bootstrap, "open_application", open_killable_application),
+        (bootstrap, "SourceOperations", partial(SourceOperations, lease=SYNC_LEASE)),
+        (WebSearch, "search_pages", search_pages_or_die),
+        (ReportPosts, "compose_post", compose_post_or_die),
         (document_retention, "EXPIRY_INTERVAL", timedelta()),
         (schedule, "CHECK_INTERVAL", CHANGE_INTERVAL),
         (serve, "ANSWER_COMMAND", _COMMAND),

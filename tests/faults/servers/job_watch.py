@@ -17,10 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from bot.metrics.job_runs import JobName
 from storage.opensearch.index import OpenSearchIndex
@@ -29,7 +26,10 @@ from storage.search.errors import SearchError
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.sql.backup import list_stored_tables
 from tests.cli.conftest import environment_for, run_parley
-from tests.faults.servers.hurried_serving import KILLS_FOLDER
+from tests.faults.servers.hurried_serving import KILLS_FOLDER, USAGE_POST, WEB_SEARCH
+from tests.faults.servers.jobs.changing_folder import ChangingFolder
+from tests.faults.servers.jobs.expiring_files import ExpiringFiles
+from tests.faults.servers.jobs.sql_statements import execute_statements
 from tests.faults.servers.kinds import ServerFault
 from tests.faults.servers.search_reports import PostedSearches
 from tests.faults.servers.storm_checks import FinishedRow, StormCheck
@@ -46,7 +46,14 @@ JOB_NAMES: Final = {
     ServerFault.KILLED_TURN_EXPIRY: JobName.EXPIRE_TURNS,
     ServerFault.KILLED_DOCUMENT_EXPIRY: JobName.EXPIRE_DOCUMENTS,
     ServerFault.KILLED_PAGE_EXPIRY: JobName.EXPIRE_WEB_PAGES,
+    ServerFault.KILLED_SYNC: JobName.SYNC_SOURCES,
+    ServerFault.KILLED_USAGE_POST: USAGE_POST,
+    ServerFault.KILLED_WEB_SEARCH: WEB_SEARCH,
+    ServerFault.KILLED_EXPORT_EXPIRY: JobName.EXPIRE_EXPORTED_FILES,
+    ServerFault.KILLED_ATTACHED_EXPIRY: JobName.EXPIRE_ATTACHED_FILES,
+    ServerFault.KILLED_OFFER_EXPIRY: JobName.EXPIRE_FILE_OFFERS,
 }
+_LONG_JOBS: Final = frozenset({ServerFault.KILLED_SYNC, ServerFault.KILLED_WEB_SEARCH, ServerFault.KILLED_USAGE_POST})
 SAVING_TEXTS: Final = (
     "Tell me when a new ticket arrives",
     "Every Monday at 9:00: list all tickets",
@@ -59,8 +66,9 @@ _OLD_TURNS, _PAGES = 15, 5  # at a time
 _PREFIX: Final = "aged-"  # of the ids of old turns
 _PAUSE_S: Final = (0.5, 2.0)
 _LONGEST_DELAYS_S: Final = (0.005, 0.03, 0.2)  # a job that finds nothing to do ends soon
+_LONGEST_DELAYS_OF_LONG_JOBS_S: Final = (0.03, 0.3, 1.5)
 _REPLAN_S, _KILL_TIMEOUT_S = 4.0, 120.0
-_SETTLING_S: Final = 240.0
+_SETTLING_S: Final = 600.0  # on a busy machine; what has ended earlier is not waited for
 _QUIET_LOOKS, _LOOK_INTERVAL_S = 4, 2.5  # longer than a saved search waits before it looks again
 _REBUILD_TIMEOUT_S: Final = 240.0
 
@@ -97,6 +105,10 @@ class JobWatch:
     late: list[str] = field(default_factory=list[str])
     _is_ending: bool = False
 
+    def __post_init__(self) -> None:
+        self._folder = ChangingFolder(self.home / "pages", self._execute, self.rng)
+        self._files = ExpiringFiles(self.home / "exports", self._execute)
+
     def load_buckets(self) -> None:
         today = datetime.now(UTC)
         for bucket, title, count in ((TICKETS, "Ticket", _BASE_TICKETS), (NOTES, "Note", _BASE_NOTES)):
@@ -116,6 +128,7 @@ class JobWatch:
             for words in (("ingest", str(source), "--bucket", bucket), ("grant", bucket, "everyone")):
                 if (result := run_parley(self.home, *words, **self.settings)).status:
                     raise RuntimeError(f"parley {words[0]} failed: {result.stderr}")
+        self._folder.add_source(self.home, self.settings)
         (self.home / KILLS_FOLDER).mkdir()
 
     # -- work
@@ -129,6 +142,8 @@ class JobWatch:
                 await self._add_old_turns()
                 await self._add_pages()
                 await self._make_searches_due()
+                await self._folder.change_files()
+                await self._files.add_files()
             await asyncio.sleep(self.rng.uniform(*_PAUSE_S))
 
     async def _change_tickets(self, index: OpenSearchIndex) -> None:
@@ -171,7 +186,7 @@ class JobWatch:
         self.expired_page_count += len(expired)
 
     async def _make_searches_due(self) -> None:
-        """As `parley saved run` does, once the last run has started."""
+        """As `parley saved run` does, once the last run has ended: a busy machine runs fewer than would be due."""
         self.due_times += [(row.position, row.was_due_at) for row in await self._execute(_DUE_STATEMENT)]
 
     # -- kills
@@ -184,7 +199,9 @@ class JobWatch:
         """Plans a kill, and other delays for it, until a process has carried it out; False if none does in time."""
         plan, deadline = self._plan_of(kind), time.monotonic() + _KILL_TIMEOUT_S
         while time.monotonic() < deadline:
-            longest_delay_s = self.rng.choice(_LONGEST_DELAYS_S)
+            longest_delay_s = self.rng.choice(
+                _LONGEST_DELAYS_OF_LONG_JOBS_S if kind in _LONG_JOBS else _LONGEST_DELAYS_S
+            )
             plan.write_text(f"{self.rng.uniform(0.0, longest_delay_s):.5f}", encoding="ascii")
             until = time.monotonic() + _REPLAN_S
             while time.monotonic() < until:
@@ -230,6 +247,7 @@ class JobWatch:
             (self.home / KILLS_FOLDER / name).unlink(missing_ok=True)
         await self._finish_rebuild()
         await self._make_searches_due()
+        await self._folder.make_due()
         deadline, quiet_looks = time.monotonic() + _SETTLING_S, 0
         while quiet_looks < _QUIET_LOOKS:
             open_work = await self._list_open_work(index, read_searches())
@@ -257,6 +275,10 @@ class JobWatch:
         runs = {row.message_id for row in await self._execute(_RUNS_STATEMENT)}
         found += [f"{event} has not run" for event in self._due_events() if event not in runs]
         found += list(posted.find_wrong_sums(len(self.tickets)))
+        found += await self._files.find_left()
+        if differences := await self._folder.find_differences(index):
+            await self._folder.make_due()
+            found += [*differences, await self._folder.describe_last_sync()]
         return found
 
     def _due_events(self) -> list[str]:
@@ -277,7 +299,7 @@ class JobWatch:
                 problems=(
                     *posted.find_wrong_sums(len(self.tickets)),
                     *posted.find_repeated_titles(),
-                    *([] if len(posted.readings) == len(SAVING_TEXTS) else ["a saved search has posted nothing"]),
+                    *([] if len(posted.readings) >= len(SAVING_TEXTS) else ["a saved search has posted nothing"]),
                 ),
             ),
             StormCheck(
@@ -315,6 +337,20 @@ class JobWatch:
                 ),
             ),
             StormCheck(
+                name="a source that is synchronised has what its folder has",
+                checked=self._folder.change_count,
+                problems=tuple(await self._folder.find_differences(index)),
+            ),
+            StormCheck(
+                name="expired files are deleted, and no others",
+                checked=self._files.expired_count,
+                problems=(
+                    *await self._files.find_left(),
+                    *await self._files.find_lost(),
+                    *_require_work(self._files.expired_count),
+                ),
+            ),
+            StormCheck(
                 name="a bucket whose rebuilds were killed has its documents",
                 checked=len(self.tickets),
                 problems=tuple(sorted(tickets ^ self.tickets)),
@@ -325,16 +361,7 @@ class JobWatch:
         return (await self._execute_all([statement], **values))[0]
 
     async def _execute_all(self, statements: Sequence[str], **values: Any) -> list[list[Any]]:
-        """The rows of each statement of one transaction. Raises `OSError` and `SQLAlchemyError` while the database is
-        down.
-        """
-        engine = create_async_engine(self.database_url, poolclass=NullPool)
-        try:
-            async with engine.begin() as connection:
-                results = [await connection.execute(text(statement), values) for statement in statements]
-                return [list(rows.all()) if rows.returns_rows else [] for rows in results]
-        finally:
-            await engine.dispose()
+        return await execute_statements(self.database_url, statements, **values)
 
 
 def _require_work(count: int) -> list[str]:
@@ -388,7 +415,8 @@ _PAGE_STATEMENT: Final = (
 )
 _DUE_STATEMENT: Final = (
     "UPDATE saved_searches SET due_at = now() WHERE schedule <> 'on change' AND status = 'active'"
-    " AND due_at > now() + INTERVAL '1 hour' RETURNING position, due_at AS was_due_at"
+    " AND due_at > now() + INTERVAL '1 hour' AND NOT EXISTS (SELECT 1 FROM turns WHERE finished_at IS NULL"
+    " AND message_id LIKE 'saved-search:' || saved_searches.position || ':%') RETURNING position, due_at AS was_due_at"
 )
 _RUNS_STATEMENT: Final = "SELECT message_id FROM turns WHERE message_id LIKE 'saved-search:%'"
 _LEFT_STATEMENTS: Final = {

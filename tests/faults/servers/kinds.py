@@ -26,6 +26,12 @@ class ServerFault(StrEnum):
     KILLED_DOCUMENT_EXPIRY = "kill -9 while old documents are deleted"
     KILLED_PAGE_EXPIRY = "kill -9 while web pages are deleted"
     KILLED_REBUILD = "kill -9 of a rebuild of a bucket"
+    KILLED_SYNC = "kill -9 while a source is synchronised"
+    KILLED_USAGE_POST = "kill -9 while the report of usage is posted"
+    KILLED_WEB_SEARCH = "kill -9 while a turn searches the web"
+    KILLED_EXPORT_EXPIRY = "kill -9 while files of exports are deleted"
+    KILLED_ATTACHED_EXPIRY = "kill -9 while attached files are deleted"
+    KILLED_OFFER_EXPIRY = "kill -9 while offers of files are deleted"
 
 
 PROXY_FAULTS: Final = frozenset(
@@ -62,4 +68,10 @@ WEIGHTS: Final = {
     ServerFault.KILLED_DOCUMENT_EXPIRY: 30,
     ServerFault.KILLED_PAGE_EXPIRY: 20,
     ServerFault.KILLED_REBUILD: 16,
+    ServerFault.KILLED_SYNC: 50,
+    ServerFault.KILLED_USAGE_POST: 40,
+    ServerFault.KILLED_WEB_SEARCH: 50,
+    ServerFault.KILLED_EXPORT_EXPIRY: 30,
+    ServerFault.KILLED_ATTACHED_EXPIRY: 15,
+    ServerFault.KILLED_OFFER_EXPIRY: 15,
 }

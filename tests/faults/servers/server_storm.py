@@ -27,6 +27,8 @@ from tests.faults.servers.cluster_faults import ServerFaults
 from tests.faults.servers.document_writers import BUCKET, VENDORS, DocumentWriting
 from tests.faults.servers.index_proxy import IndexProxy
 from tests.faults.servers.job_watch import JOB_NAMES, JOB_SETTINGS, SAVING_TEXTS, JobWatch
+from tests.faults.servers.jobs.usage_posts import POSTING_TEXT, UsagePosts, read_usage_posts
+from tests.faults.servers.jobs.web_questions import open_web_questions
 from tests.faults.servers.kinds import PROXY_FAULTS, WEIGHTS, ServerFault
 from tests.faults.servers.replicas import ServedReplica
 from tests.faults.servers.search_reports import PostedSearches, read_posted_searches
@@ -41,6 +43,7 @@ from tests.stand_ins.slack.server import SlackServer
 REPLICA_COUNT, WORKERS_PER_REPLICA, WRITER_COUNT = 2, 2, 3
 MAX_OPEN_QUESTIONS, MAX_PLANNED_FAULTS = 20, 10
 _SAVING_TRIES = 3
+_WEB_SHARE: Final = 0.2  # of the questions
 _SETTLING_S = 240.0
 _POINT_SETTLING_S = SNAPSHOT_IDLE_LIFETIME.total_seconds() + 90.0  # OpenSearch looks for old ones once a minute
 _TURN_COLUMNS: Final = "position, id, conversation, message_id, placeholder, outcome, attempt, received_at, finished_at"
@@ -86,6 +89,7 @@ class ServerStorm:
         async with (
             SlackServer() as slack,
             IndexProxy(nodes, self._rng, max_delay_s=self.size.max_delay_s) as self._proxy,
+            open_web_questions(random.Random(self.seed + 2)) as self._web,
         ):
             self._slack = SlackStorm(slack)
             settings = {
@@ -94,7 +98,9 @@ class ServerStorm:
                 "PARLEY_INDEX_URL": self._proxy.url,
                 "PARLEY_SECRET_KEY": "storm" * 8,
                 "PARLEY_WORKERS": str(WORKERS_PER_REPLICA),
+                "PARLEY_ADMINS": ",".join(self._slack.person_ids),
                 **JOB_SETTINGS,
+                **self._web.settings,
             }
             self._jobs = JobWatch(self.home, self._database_url, settings, random.Random(self.seed + 1))
             await self._faults.wait_for_cluster()
@@ -232,15 +238,22 @@ class ServerStorm:
     async def _save_searches(self) -> None:
         """People save searches, and read what these find now. On a busy machine a first try may be too slow."""
         for count, saving_text in enumerate(SAVING_TEXTS, 1):
-            for _ in range(_SAVING_TRIES):
-                question = self._slack.post_question(self._rng, saving_text, None)
-                self.texts[question.key] = AskedText(text=saving_text, vendor=None, asked_at=time.time())
-                self.questions.append(question)
-                await self._deliver_until_accepted(question)
-                while self._open_question_count():  # noqa: ASYNC110 - another process
-                    await asyncio.sleep(0.2)
-                if len(self._read_searches().readings) >= count:
-                    break
+            await self._save_search(saving_text, lambda count=count: len(self._read_searches().readings) >= count)
+        await self._save_search(POSTING_TEXT, lambda: bool(self._read_usage_posts().numbers))
+
+    async def _save_search(self, saving_text: str, is_saved: Callable[[], bool]) -> None:
+        for _ in range(_SAVING_TRIES):
+            question = self._slack.post_question(self._rng, saving_text, None)
+            self.texts[question.key] = AskedText(text=saving_text, vendor=None, asked_at=time.time())
+            self.questions.append(question)
+            await self._deliver_until_accepted(question)
+            while self._open_question_count():  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.2)
+            if is_saved():
+                break
+
+    def _read_usage_posts(self) -> UsagePosts:
+        return read_usage_posts(self._slack.slack.workspace.bot_messages())
 
     def _read_searches(self) -> PostedSearches:
         return read_posted_searches(self._slack.slack.workspace.bot_messages())
@@ -263,6 +276,9 @@ class ServerStorm:
             await self._deliver_until_accepted(question)
 
     def _choose_text(self) -> AskedText:
+        if self._rng.random() < _WEB_SHARE:
+            web_text, wanted = self._web.make_question()
+            return AskedText(text=web_text, vendor=None, asked_at=time.time(), wanted=wanted)
         vendor = self._rng.choice(VENDORS)
         texts = {
             f"How many receipts from {vendor}?": vendor,
@@ -356,7 +372,11 @@ class ServerStorm:
             found_documents=found_documents,
             open_points=await self._wait_for_closed_points(),
         )
-        return [*checks, *job_checks]
+        web_check, post_check = (
+            self._web.check_answers(finished, self.texts),
+            self._read_usage_posts().check_posts(runs),
+        )
+        return [*checks, *job_checks, web_check, post_check]
 
     async def _open_index(self) -> OpenSearchIndex:
         return await OpenSearchIndex.open(
