@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeAlias, cast
 from storage.ingest.documents.surrogates import replace_surrogates_in_json
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.formats.tables import title_of_row
+from storage.ingest.formats.row_titles import title_of_row
 from storage.ingest.limits import (
     MAX_COLUMNS,
     MAX_DEPTH,

@@ -1,11 +1,13 @@
 """Reads workbooks, which the worker streams row by row: one document for each row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from storage.ingest.documents.surrogates import replace_surrogates
 from storage.ingest.files import SourceFile
-from storage.ingest.formats.tables import CellValue, TableLayout, record_of_row
+from storage.ingest.formats.cells import CellValue
+from storage.ingest.formats.row_titles import RowNaming
+from storage.ingest.formats.tables import TableLayout, record_of_row
 from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin
 from storage.ingest.worker import ParserFrame, ParserWorker
 
@@ -36,7 +38,16 @@ def _layout_of_frame(frame: ParserFrame) -> TableLayout:
         column_names=tuple(replace_surrogates(name) for name in frame["names"]),
         key_column=frame["key"],
         text_above=tuple(replace_surrogates(words) for words in frame["above"]),
+        naming=_naming_of_frame(frame["naming"]),
     )
+
+
+def _naming_of_frame(parts: Sequence[str] | None) -> RowNaming | None:
+    """Returns the naming of rows from its noun and its columns."""
+    if parts is None:
+        return None
+    noun, *columns = map(replace_surrogates, parts)
+    return RowNaming(columns=tuple(columns), noun=noun)
 
 
 def _clean_cell(cell: CellValue) -> CellValue:

@@ -156,6 +156,7 @@ def _header_frame(sheet: Sheet, layout: TableLayout) -> ParserFrame:
         "names": list(layout.column_names),
         "key": layout.key_column,
         "above": list(layout.text_above),
+        "naming": None if layout.naming is None else [layout.naming.noun, *layout.naming.columns],
     }
 
 

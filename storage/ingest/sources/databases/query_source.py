@@ -21,7 +21,8 @@ from typing import Any, Final, TextIO, cast
 from storage.ingest.documents.surrogates import replace_surrogates
 from storage.ingest.errors import ListingFailed
 from storage.ingest.files import SourceFile
-from storage.ingest.formats.tables import CellValue, TableLayout, record_of_row
+from storage.ingest.formats.cells import CellValue
+from storage.ingest.formats.tables import TableLayout, record_of_row
 from storage.ingest.records import RecordOrigin
 from storage.ingest.sources.databases.query_reader import KeyFilter, QueryFailed, QueryReader, QueryRow
 from storage.ingest.sources.principals import PrincipalMapping
