@@ -49,7 +49,7 @@ from agent.rules.planning.completed_question import plan_completed_question
 from agent.rules.planning.left_over_words import name_unused_words
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
-from agent.rules.planning.referred_document import plan_referred_document
+from agent.rules.planning.referred_document import plan_referred_document, plan_referred_superior
 from agent.rules.planning.translated_message import restore_words, translate_message
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import choose_reply_language, detect_foreign_language
@@ -208,6 +208,8 @@ class RuleReasoner:
             if planned_parts is not None:
                 return planned_parts
         referred = plan_referred_document(question, question_context.last_plan, reader) if len(parts) == 1 else None
+        if referred is None and len(parts) == 1:
+            referred = plan_referred_superior(question, question_context.last_plan, reader)
         if referred is not None:
             return referred
         comparison = plan_comparison(question, reader)

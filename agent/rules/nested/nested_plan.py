@@ -52,7 +52,6 @@ from storage.search.conditions import (
     conjuncts_of,
     semi_join_depth,
     semi_joins_in,
-    title_condition_for,
 )
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import Leg, ListDocuments, Search
@@ -63,10 +62,6 @@ _LEAVES_OUT_SET = re.compile(r"\b(?:but|except|besides|apart from|other than)\s+
 _OPEN_ON_DAYS = re.compile(
     r"\b(?:open|closed)\s+(?:(?:on|at|every|over)\s+)?(?:the\s+)?"
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|week(?:end|day)s?)\b",
-    re.I,
-)
-_ASKS_WHO_REPORTS = re.compile(
-    r"\b(?:who|that|which|people|employees|colleagues|staff|those|many)\s+(?:all\s+)?reports?\s+to\b|\breporting\s+to\b",
     re.I,
 )
 _MAX_SPLITS = 200  # tried in one question, and in one inner set
@@ -130,7 +125,7 @@ class NestedPlanner:
         """Returns the best nested leg if it explains the question better than the plain leg; else None."""
         if not self._relative_joins:
             return None
-        plain_count = self._count_unexplained(readings[0], plain) + self._asks_who_refers(question)
+        plain_count = self._count_unexplained(readings[0], plain)
         asked = find_asked_buckets(readings, self._reader.lexicons)
         best: NestedLeg | None = None
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
@@ -151,38 +146,20 @@ class NestedPlanner:
                 break
         if best is None:
             return None
-        if best.split.join.is_within_bucket and plain.answer_form.reads_values and not self._asks_who_refers(question):
+        if best.split.join.is_within_bucket and plain.answer_form.reads_values:
             return None  # "who is her boss": the value, which is named after the document that it refers to
+        if not plain_count and _lists_own_keys(plain, best.split.join):
+            return None
         if best.unexplained_count < plain_count:
             return best
         names_both = best.split.needs_noun and best.reading.has_noun and not readings[0].has_noun
         is_meant = names_both or best.split.is_structural or _is_of_single_document(best, plain)
         return best if is_meant and best.unexplained_count == plain_count else None
 
-    def _asks_who_refers(self, question: str) -> bool:
-        """ "Who reports to Ida Berg": those who refer to her are asked for, which her own row does not tell."""
-        is_within = any(join.is_within_bucket for join in self._joins)
-        return is_within and _ASKS_WHO_REPORTS.search(question) is not None
-
-    def _splits_at_title(self, question: str, plain: BucketReading) -> Iterator[QuestionSplit]:
-        """Yields splits with the name of a document as the inner set, which those asked for refer to."""
-        joins = [join for join in self._joins if join.is_within_bucket and join.is_forward]
-        for link in plain.links:
-            if isinstance(link.meaning, ValueMatch) and link.meaning.field == TITLE_FIELD:
-                start, end = plain.tokens[link.first].start, plain.tokens[link.last - 1].end
-                for join in joins:
-                    if join.outer == plain.bucket:
-                        name = question[start:end]
-                        named = InnerSet(condition=title_condition_for(name), has_noun=False, is_certain=True)
-                        self._inner_sets[join.inner, name, 1] = named
-                        yield QuestionSplit(join=join, start=start, end=end, inner_text=name)
-
     def _splits_of(
         self, question: str, plain: Leg, readings: Sequence[BucketReading], plain_count: int
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
-        if self._asks_who_refers(question):
-            yield from self._splits_at_title(question, readings[0])
         finder = SplitFinder(question, self._reader.lexicons, self._join_table)
         relatives = RelativeSplitFinder(question, self._reader.lexicons)
         yield from relatives.find_splits(self._relative_joins)
@@ -504,6 +481,12 @@ class NestedPlanner:
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
         return self._reader.lexicons[bucket]
+
+
+def _lists_own_keys(plain: Leg, join: BucketJoin) -> bool:
+    """ "The *job numbers* of all open jobs": whether the plain leg gives the names by which others refer to them."""
+    grouping = plain.answer_form.grouping
+    return plain.search.buckets == (join.inner,) and grouping is not None and grouping.field == join.inner_key
 
 
 def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:

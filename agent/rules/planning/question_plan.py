@@ -28,6 +28,8 @@ from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.nested_plan import NestedPlanner
 from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
+from agent.rules.nested.party_documents import plan_party_documents
+from agent.rules.nested.subordinates import plan_subordinates
 from agent.rules.planning.identified_documents import plan_identified_document
 from agent.rules.planning.leg_plan import assumptions_of_leg, plan_leg
 from agent.rules.planning.spelling import add_spelling_correction
@@ -199,17 +201,24 @@ def _plan_best_leg(
             quantity.alternatives,
             assumptions_of_leg(quantity.leg, [quantity.reading], reader.lexicons),
         )
+
+    def plan_outer_leg(leg_id: LegId, text: str, readings: Sequence[BucketReading]) -> tuple[Leg, LegAlternatives]:
+        return plan_leg(leg_id, text, readings, reader.lexicons)
+
+    subordinates = plan_subordinates(leg_id, question, readings, reader, plan_outer_leg)
+    if subordinates is not None:
+        return subordinates.leg, subordinates.alternatives, subordinates.assumptions
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
     composed = plan_phrase(leg_id, question, leg, readings, reader)
     if composed is not None and not (alternatives.is_understood and _leads_to_own_bucket(leg, composed.leg)):
         return composed.leg, composed.alternatives, composed.assumptions
 
-    def plan_outer_leg(leg_id: LegId, text: str, readings: Sequence[BucketReading]) -> tuple[Leg, LegAlternatives]:
-        return plan_leg(leg_id, text, readings, reader.lexicons)
-
     nested = NestedPlanner(reader, plan_outer_leg).plan_nested(leg_id, question, leg, readings)
     if nested is not None:
         return nested.leg, nested.alternatives, nested.assumptions
+    related = plan_party_documents(leg_id, question, readings, reader, plan_outer_leg)
+    if related is not None:
+        return related.leg, related.alternatives, related.assumptions
     return leg, alternatives, assumptions_of_leg(leg, readings, reader.lexicons)
 
 

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from agent.decomposition import LegAlternatives, PlannedQuestion
 from agent.rules.nested.nested_plan import NestedPlanner, ReferredSet
+from agent.rules.nested.subordinates import plan_subordinates_of
 from agent.rules.planning.leg_plan import plan_leg
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
+from storage.search.conditions import conjuncts_of
 from storage.search.ids import FieldName, LegId
 from storage.search.plan import Leg, Plan
 from storage.search.schema import REFERENCE_TYPES, Schema
@@ -44,6 +46,29 @@ def plan_referred_document(question: str, last_plan: Plan | None, reader: Questi
             plan = Plan(question=question, legs=(planned_leg,))
             return PlannedQuestion(plan=plan, alternatives=(LegAlternatives(leg=leg.id),), is_followup=True)
     return None
+
+
+def plan_referred_superior(question: str, last_plan: Plan | None, reader: QuestionReader) -> PlannedQuestion | None:
+    """ "Who reports to her?": returns the plan of those who report to the person that the last question was about."""
+    leg = last_plan.legs[-1] if last_plan is not None else None
+    if leg is None or len(leg.search.clauses) != 1 or leg.search.clauses[0].bucket not in reader.lexicons:
+        return None
+    clause = leg.search.clauses[0]
+    is_of_another = _field_read_by(leg, reader.lexicons[clause.bucket].schema) is not None
+    if is_of_another or not conjuncts_of(clause.condition):
+        return None  # "her" is whom the last answer named, and not the person that the question before was about
+
+    def plan_own_leg(leg_id: LegId, text: str, readings: Sequence[BucketReading]) -> tuple[Leg, LegAlternatives]:
+        return plan_leg(leg_id, text, readings, reader.lexicons)
+
+    planned = plan_subordinates_of(clause.condition, LegId("a"), question, clause.bucket, reader, plan_own_leg)
+    if planned is None:
+        return None
+    return PlannedQuestion(
+        plan=Plan(question=question, legs=(planned.leg,)),
+        alternatives=(planned.alternatives,),
+        assumptions=planned.assumptions,
+    )
 
 
 def _field_read_by(leg: Leg, schema: Schema) -> FieldName | None:
