@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent.english.date_roles import DUE_DATE_NAMES
 from agent.english.function_words import FORMS_OF_BE
+from agent.rules.binding.stock_levels import build_stock_condition
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.linking.span_selection import SpanSelection, token_range_in
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
@@ -64,6 +65,8 @@ class FieldPairComparison:
 
 def build_field_comparison(selection: SpanSelection, literals: Sequence[QuestionLiteral]) -> FieldPairComparison | None:
     """Returns the comparison of two fields, if there is one, and records the words and mentions that it uses."""
+    if (stock := build_stock_condition(selection)) is not None:
+        return FieldPairComparison(stock[0], tokens=stock[1])
     if not _may_compare(selection):
         return None
     named = sorted(_named_fields(selection), key=lambda field: field.first)

@@ -101,6 +101,8 @@ def _field_fit(
         fit = _term_fit(literal, field, row_field, is_mentioned=is_mentioned)
     elif field.type is FieldType.MONEY:
         fit = _money_fit(literal, field, lexicon, is_mentioned=is_mentioned)
+    elif literal.currency and row_field is None and field.name in lexicon.roles.amounts_without_currency:
+        fit = 3.0
     else:
         fit = _number_fit(take_as_weight(literal), field, row_field, lexicon, is_mentioned=is_mentioned)
     return None if fit is None else fit + filled

@@ -22,6 +22,10 @@ from storage.search.schema import FieldType, SchemaField
 
 _OUT_OF_RANGE_PENALTY = 3.0  # for a number far outside the range of one field and in the range of another
 _DATE_OF_VALUE_BONUS = 2.0  # for a date that is named after the field of a value in the question
+_MAIN_AMOUNT_BONUS = 0.4  # for the total of an invoice, where its net amount and its tax stand beside it
+_SAID_AMOUNT_BONUS = 2.5  # for "Amount due" in "more than £500 still due"
+_MAX_WORDS_ON_AMOUNT = 3  # behind the literal
+_GENERAL_AMOUNT_WORDS = frozenset("amount total sum value of in for the".split())
 MAX_MENTION_DISTANCE = 6  # tokens between a literal and a mention that belongs to it
 _ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
@@ -61,6 +65,7 @@ def rank_fields(
             )
             + mention_nearness(selection, field, row_field, first, last)
             + (_DATE_OF_VALUE_BONUS if _is_day_of_value(field, selection) else 0.0)
+            + _amount_bonus(selection, literal, field, row_field, last)
             + 0.5 * len(label_stems & selection.lexicon.stems_of(row_field or field.name))
             - _repetition_penalty(used_ops_by_field.get(field_key_of(field, row_field), ()), literal)
             - counting_penalty(selection, literal, field, last),
@@ -72,14 +77,47 @@ def rank_fields(
     return sorted(scored_fields, key=lambda scored_field: -scored_field[0])
 
 
+def _amount_bonus(
+    selection: SpanSelection, literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, last: int
+) -> float:
+    """ "Invoices over £200", "£500 still *due*": returns a bonus for the total, and for what is said of the amount."""
+    if not isinstance(literal, QuantityLiteral) or row_field is not None:
+        return 0.0
+    if not literal.currency and literal.unit and has_known_unit(literal, selection.lexicon):
+        return 0.0
+    bonus = _MAIN_AMOUNT_BONUS if field.name in selection.lexicon.roles.main_amounts else 0.0
+    return bonus + (_SAID_AMOUNT_BONUS if find_words_on_amount(selection, literal, field, last) else 0.0)
+
+
+def find_words_on_amount(
+    selection: SpanSelection, literal: QuestionLiteral, field: SchemaField, last: int
+) -> Sequence[int]:
+    """ "More than £500 *still due*": returns the tokens behind a sum of money up to a word that names the field."""
+    if not isinstance(literal, QuantityLiteral) or not literal.currency:
+        return ()
+    names = _label_words_of(field) - _GENERAL_AMOUNT_WORDS
+    for index, token in enumerate(selection.tokens[last : last + _MAX_WORDS_ON_AMOUNT], last):
+        if token.word in names:
+            return range(last, index + 1)
+    return ()
+
+
 def _is_day_of_value(field: SchemaField, selection: SpanSelection) -> bool:
-    """ "How many were *refused* this year", a value of "Decision": whether the field is "Decision issued"."""
-    valued = (link.meaning.field for link in selection.links if isinstance(link.meaning, (ValueMatch, PartialMatch)))
-    return field.type is FieldType.DATE and any(
+    """ "How many were *refused* this year", a value of "Decision": whether the field is "Decision issued", or tells
+    when they were refused.
+    """
+    if field.type is not FieldType.DATE:
+        return False
+    valued = [link for link in selection.links if isinstance(link.meaning, (ValueMatch, PartialMatch))]
+    names = (link.meaning.field for link in valued if isinstance(link.meaning, (ValueMatch, PartialMatch)))
+    if any(
         name in selection.lexicon.schema.by_name
         and _label_words_of(selection.lexicon.get_field(name)) < _label_words_of(field)
-        for name in valued
-    )
+        for name in names
+    ):
+        return True
+    single = {selection.tokens[link.first].stem for link in valued if link.last - link.first == 1}
+    return not single.isdisjoint(selection.lexicon.label_stems_of(field.name))  # "*completed* in May": "Completed on"
 
 
 def _label_words_of(field: SchemaField) -> frozenset[str]:

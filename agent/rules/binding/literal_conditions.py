@@ -11,6 +11,7 @@ from agent.rules.binding.contradictions import are_contradictory
 from agent.rules.binding.field_fit import FieldKey, field_key_of, is_within_field_range
 from agent.rules.binding.field_ranking import (
     MAX_MENTION_DISTANCE,
+    find_words_on_amount,
     lacks_day,
     mention_nearness,
     precedes_value,
@@ -123,6 +124,9 @@ def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) 
         (_, best_field, row_field), other_fields = choice.ranked_fields[0], choice.ranked_fields[1:]
         is_pointed_at = mention_nearness(selection, best_field, row_field, first, last) > 0
         is_named = _use_nearby_mentions(selection, best_field, row_field, first, last)
+        if words_behind := find_words_on_amount(selection, literal, best_field, last):
+            _use_words_on_amount(selection, words_behind)
+            literal = replace(literal, end=selection.tokens[words_behind[-1]].end)
         condition = condition_for_literal(literal, best_field, row_field, selection)
         yield _BoundLiteral(field_key_of(best_field, row_field), literal, condition, choice.is_negated)
         if isinstance(literal, DateLiteral):
@@ -142,6 +146,14 @@ def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) 
                 and _lacks_measure(literal, selection.lexicon)
                 and not precedes_value(selection, last),
             )  # fmt: skip
+
+
+def _use_words_on_amount(selection: SpanSelection, tokens: Sequence[int]) -> None:
+    """Records them as used, with what they mean otherwise."""
+    selection.usage.tokens |= set(tokens)
+    selection.usage.links |= {
+        index for index, link in enumerate(selection.links) if set(range(link.first, link.last)) <= set(tokens)
+    }
 
 
 @dataclass(slots=True)

@@ -30,12 +30,14 @@ _LAST_NAME_LABELS = frozenset(
     {"last name", "lastname", "surname", "family name", "nachname", "familienname", "nom", "apellido", "apellidos"}
 )
 _AMOUNT_NAMES = frozenset("amount total gross net sum price turnover revenue sales".split())
+_PART_AMOUNT_NAMES = frozenset("cost costs fee fees due paid vat tax balance outstanding charge payment salary".split())
 _DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
 _SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TIME_UNITS = ("day",)
 _CLOCK_TIME = re.compile(r"\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?", re.IGNORECASE)
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 _NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
+_LABELS_OF_HOLDERS = frozenset((word, "to") for word in "assigned issued allocated loaned lent handed given".split())
 # Words of labels of fields that say what a document is, or how it stands; nobody is called by their values.
 _KIND_WORDS = frozenset("type kind category class sort status state priority severity level stage phase colour".split())
 _MIN_NAME_WORDS, _MAX_NAME_WORDS = 2, 4
@@ -180,6 +182,26 @@ class FieldRoles:
             )
         )
 
+    @cached_property
+    def amounts_without_currency(self) -> frozenset[FieldName]:
+        """The numbers that are called as amounts are, in a table that says no currency."""
+        if self._names_where(lambda field: field.type is FieldType.MONEY):
+            return frozenset()
+        return frozenset(
+            self._names_where(
+                lambda field: (
+                    field.type is FieldType.NUMBER
+                    and not field.unit
+                    and bool(_label_words_of(field) & (_AMOUNT_NAMES | _PART_AMOUNT_NAMES))
+                )
+            )
+        )
+
+    @cached_property
+    def main_amounts(self) -> frozenset[FieldName]:
+        """The amounts, with a currency or without, that are what the whole record costs or earns."""
+        return frozenset(self.amounts or self.main_amounts_among(self.amounts_without_currency))
+
     def main_amounts_among(self, names: Iterable[FieldName]) -> tuple[FieldName, ...]:
         """Returns the amounts whose names say that they are the whole; all if the names do not tell."""
         allowed = set(names)
@@ -283,7 +305,7 @@ class FieldRoles:
         label_words = fold_text(field.label).split()
         if self._is_identifying(field.name) and not (set(label_words) & PERSON_NOUNS and self._follows_key(field)):
             return False
-        if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS:
+        if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS or tuple(label_words) in _LABELS_OF_HOLDERS:
             return True
         return field.name not in self.places and self._has_person_values(field)  # "Castle Street" is not a person
 
@@ -304,8 +326,8 @@ class FieldRoles:
 
 
 def _looks_like_person(value: str) -> bool:
-    """Whether the value is two to four capitalised words, as names of persons are."""
-    words = value.replace(".", ". ").split()
+    """Whether the value is two to four capitalised words, as names of persons are; the last name may come first."""
+    words = (value.replace(",", " ") if value.count(",") == 1 else value).replace(".", ". ").split()
     return _MIN_NAME_WORDS <= len(words) <= _MAX_NAME_WORDS and all(
         word[:1].isupper() and word.strip(".-'’").replace("-", "").replace("'", "").replace("’", "").isalpha()
         for word in words

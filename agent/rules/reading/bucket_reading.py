@@ -152,10 +152,10 @@ def read_question(
         if isinstance(link.meaning, BucketNoun) or names_documents_in_plural(link, tokens, lexicon)
     ]
     is_exact = bool(literal_spans) or any(is_whole_value(link.meaning) for link in links) or bool(selection.usage.links)
-    is_exact = is_exact or bool(selection.states)
+    is_exact = is_exact or bool(selection.states) or comparison is not None
     loose_verbs = [] if _names_subject(selection) else [link for link in links if asks_for_field(link.meaning)]
     score = sum(link.weight for link in links) - sum(link.weight for link in loose_verbs)
-    score += _STATE_WEIGHT * len(selection.states)
+    score += _STATE_WEIGHT * len(selection.states) + LITERAL_WEIGHT * (comparison is not None)
     score += LITERAL_WEIGHT * len(literal_spans) - UNLINKED_PENALTY * len(unlinked.words)
     loose_words = [token.word for link in loose_verbs for token in tokens[link.first : link.last]]
     return BucketReading(

@@ -40,6 +40,7 @@ _WORDS_FOR_ASKERS = frozenset("company firm business organisation organization".
 _WORDS_BEFORE_ASKERS = frozenset({"the", "our"})
 _NEGATING_WORDS = frozenset({"non", "never"})  # they say no more than the negation of what follows
 _PRONOUNS = RELATIVE_PRONOUNS | PRONOUNS
+_WORDS_FOR_NUMBERS = frozenset("score scores figure figures reading readings rating ratings".split())
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
 _WORDS_BEFORE_PHRASES = LIST_VERBS | QUANTIFIERS | frozenset("a an the our some many and or of for with no".split())
 _WORDS_BEFORE_VALUES = (
@@ -294,13 +295,17 @@ def _is_document_part(selection: SpanSelection, first: int, last: int) -> bool:
 
 
 def _is_word_for_amount(selection: SpanSelection, first: int, last: int) -> bool:
-    """ "The actual *cost*": whether the token says only what the amount is whose name appears right before it."""
-    if last - first != 1 or selection.tokens[first].word not in MONEY_WORDS:
+    """ "The actual *cost*", "satisfaction *score*": whether the token says what the number is that is named before."""
+    if last - first != 1:
         return False
+    word = selection.tokens[first].word
+    is_amount, is_number = word in MONEY_WORDS, word in _WORDS_FOR_NUMBERS
     return any(
         isinstance(link.meaning, FieldMention)
         and link.last == first
-        and selection.lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.MONEY
+        and {FieldType.MONEY: is_amount, FieldType.NUMBER: is_number}.get(
+            selection.lexicon.get_field(link.meaning.field, link.meaning.column).type, False
+        )
         for link in selection.links
     )
 
