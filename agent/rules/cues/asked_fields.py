@@ -112,6 +112,8 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     if kind is AskedKind.DURATION and not (named or candidates) and len(lexicon.roles.dates) == _ENDS_OF_TIME:
         return AskedFields(fields=lexicon.roles.dates, are_joint=True)
     given = fields_of(reading.condition)
+    if kind is AskedKind.PERSON and given.issuperset(named):
+        named = ()  # "who has a *first-aid certificate*" tells the certificate
     open_candidates = tuple(name for name in candidates if name not in given)  # "who repaired the bus *of Acme*"
     nearest = None if named else reading.similarities.find_nearest_field(asking_words_of(reading), open_candidates)
     named = named or (() if nearest is None else (nearest,))

@@ -1,6 +1,7 @@
 """Finds the field to compute over. A field that nobody named is taken only if no other fits."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from agent.english.function_words import (
     AGGREGATE_WORDS,
@@ -26,6 +27,11 @@ _WORDS_OF_NO_NUMBER = FILLER_WORDS | GROUPING_WORDS | AGGREGATE_WORDS
 _AREA_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 
 
+_TAXES = frozenset("vat tax taxes gst".split())
+_WITHOUT_WORDS = frozenset("excl exc excluding without ex before less".split())
+_WITH_OR_WITHOUT = _WITHOUT_WORDS | frozenset("incl inc including includes with plus".split())
+_NET_NAMES = frozenset("net subtotal excl excluding ex".split())
+_OPEN_AMOUNT_NAMES = frozenset("due outstanding balance owed owing unpaid open remaining".split())
 _EARNING_WORDS = frozenset("earn earns earned earning salary salaries wage wages".split())
 
 
@@ -40,6 +46,8 @@ def computed_fields(
 
     One that is named or hinted at, else money where the question speaks of it, else the only number there is.
     """
+    if (said := _amount_said(words, lexicon)) is not None:
+        return (said,)
     for mention in _numeric_mentions(reading, lexicon, words):
         if mention.field != excluded_field:
             return (mention.field,)
@@ -67,6 +75,24 @@ def computed_field(
     return next(iter(computed_fields(reading, lexicon, words, excluded_field=excluded_field)), None)
 
 
+def _amount_said(words: Sequence[str], lexicon: BucketLexicon) -> FieldName | None:
+    """ "Including VAT", "what does Acme still *owe*": returns the amount that is said so, and not the tax."""
+    roles = lexicon.roles
+    amounts = (*roles.amounts, *sorted(roles.amounts_without_currency))
+    labels = {name: set(lexicon.get_field(name).label.casefold().split()) for name in amounts}
+    for index, word in enumerate(words):
+        if word in _TAXES and (before := _WITH_OR_WITHOUT & set(words[max(index - 2, 0) : index])):
+            if before & _WITHOUT_WORDS:
+                found = [name for name, label in labels.items() if label & _NET_NAMES]
+            else:
+                found = [name for name in roles.main_amounts if not labels.get(name, set()) & (_NET_NAMES | _TAXES)]
+            return found[0] if len(found) == 1 else None
+    if set(words) & OWING_WORDS:
+        found = [name for name, label in labels.items() if label & _OPEN_AMOUNT_NAMES]
+        return found[0] if len(found) == 1 else None
+    return None
+
+
 def _numeric_mentions(reading: BucketReading, lexicon: BucketLexicon, words: Sequence[str]) -> Iterator[FieldMention]:
     """Yields the mentions of numbers, first those that give no condition; "by year" names a group."""
     grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUPING_WORDS}
@@ -79,7 +105,15 @@ def _numeric_mentions(reading: BucketReading, lexicon: BucketLexicon, words: Seq
         and not reading.literal_tokens & set(range(link.first, link.last))
     ]
     owed = {link.meaning for link in reading.links if words[link.first] in OWING_WORDS}  # "how much rent is *owed*"
-    for mention in sorted((*asked, *others), key=lambda mention: mention not in owed):
+    summing = {  # "*total* VAT": the word asks for a sum
+        link.meaning
+        for link, following in pairwise(reading.links)
+        if isinstance(following.meaning, FieldMention)
+        and following.first == link.last
+        and _SUMMING_WORDS.issuperset(words[link.first : link.last])
+        and lexicon.get_field(following.meaning.field, following.meaning.column).type in NUMERIC_TYPES
+    }
+    for mention in sorted((*asked, *others), key=lambda mention: (mention in summing, mention not in owed)):
         if mention.column is None and lexicon.get_field(mention.field).type in NUMERIC_TYPES:
             yield mention
 

@@ -33,6 +33,7 @@ from storage.search.conditions import ComparisonCondition, ComparisonOperator, O
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType
+from storage.text.noun_classes import PERSON_NOUNS
 
 _INTRODUCING_WORDS = (
     LIST_VERBS | QUANTIFIERS | DISTINCT_WORDS | frozenset("me us the our of a are were is there kinds types".split())
@@ -281,6 +282,10 @@ def unnamed_groups(words: Sequence[str], reading: BucketReading, lexicon: Bucket
     else:
         return ()
     groupable = [field.name for field in lexicon.schema.fields if _may_be_compared(field.name, reading, lexicon)]
+    if (
+        words[1].removesuffix("s") in PERSON_NOUNS
+    ):  # "which *engineer* has the most jobs" is none of the places or states
+        groupable = [name for name in groupable if name in lexicon.roles.persons] or groupable
     return tuple(sorted(groupable, key=lambda name: name != near))
 
 

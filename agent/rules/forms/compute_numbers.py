@@ -29,7 +29,7 @@ from agent.rules.cues.question_subject import (
 )
 from agent.rules.cues.ranked_fields import measures_anything
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
 from storage.search.ids import FieldName
@@ -203,11 +203,8 @@ def _counted_field(
     index = phrases[0].last
     for link in reading.links:
         if link.first == index and isinstance(link.meaning, FieldMention) and link.meaning.column is None:
-            return (
-                link.meaning.field
-                if link.meaning in reading.asked_mentions and _is_count_field(link.meaning.field, lexicon)
-                else None
-            )
+            is_measure = link.meaning in reading.asked_mentions and _is_count_field(link.meaning.field, lexicon)
+            return link.meaning.field if is_measure and not _describes_noun(link, reading, lexicon) else None
     token = reading.tokens[index] if index < len(reading.tokens) else None
     hinted = lexicon.field_hinted_by(token.stem) if token is not None and token.word in reading.unlinked_words else None
     return (
@@ -215,6 +212,18 @@ def _counted_field(
         if hinted is not None and looks_plural(reading.tokens[index]) and _is_count_field(hinted, lexicon)
         else None
     )
+
+
+def _describes_noun(described: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "How many *stock* items": whether a noun for the documents, or for what names them, follows at once."""
+    for link in reading.links:
+        if link.first == described.last and looks_plural(reading.tokens[link.last - 1]):
+            meaning = link.meaning
+            if isinstance(meaning, BucketNoun):
+                return True
+            if isinstance(meaning, FieldMention):
+                return lexicon.get_field(meaning.field, meaning.column).type not in NUMERIC_TYPES
+    return False
 
 
 def _is_count_field(name: FieldName, lexicon: BucketLexicon) -> bool:

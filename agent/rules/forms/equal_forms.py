@@ -47,6 +47,8 @@ def _equally_likely_fields(answer_form: AnswerForm, cues: QuestionCues) -> tuple
         case ComputeNumbers(field=str(), functions=functions, group=group) if _FIELD_FUNCTIONS & set(functions):
             excluded = group.field if group is not None else None
             return computed_fields(reading, lexicon, words, cues.functions, excluded)
+        case ReadFields(of_each=True):
+            return ()  # the names of the persons, and not their numbers
         case ReadFields():
             return find_asked_fields(words, reading, lexicon).fields
         case _:

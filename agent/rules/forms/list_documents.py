@@ -82,7 +82,7 @@ def is_list_request(words: Sequence[str], reading: BucketReading, lexicon: Bucke
     lead = words[0]
     if any(words[index] in LIST_VERBS and reading.tokens[index].begins_sentence for index in range(1, len(words))):
         return bool(reading.conditions) or reading.has_noun  # "Where is our liability capped? Give me the contracts."
-    asks_for_field = any(mention.is_question for mention in reading.asked_mentions)
+    asks_for_field = any(mention.is_question and not mention.is_hint for mention in reading.asked_mentions)
     if (
         lead == "who"
         and not asks_for_field

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import LIST_VERBS, QUESTION_WORDS, SUMMING_PHRASES, YES_NO_VERBS
+from agent.english.function_words import HAVE_WORDS, LIST_VERBS, QUESTION_WORDS, SUMMING_PHRASES, YES_NO_VERBS
 from agent.english.gradable_adjectives import nouns_beside
 from agent.english.light_words import is_light_word
 from agent.rules.cues.asked_fields import (
@@ -35,6 +35,7 @@ from storage.search.plan import AggregateFunction, ReadFields
 from storage.search.schema import FieldType
 from storage.text.identifiers import is_identifier
 
+_CONTACT_DETAILS = frozenset("phone telephone mobile tel fax".split())
 _WORDS_FOR_HAVING = frozenset("have has had got there with know".split())
 _PERMITTING_VERBS = frozenset("can could may might".split())
 _QUANTITY_QUESTIONS = (("how", "much"), ("how", "many"))
@@ -53,6 +54,23 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
     return ReadFields(fields=tuple((cues.reading.bucket, name) for name in fields)) if fields else None
 
 
+def recognise_persons_of_set(cues: QuestionCues) -> ReadFields | None:
+    """ "Who has a first-aid certificate", "whose licences expire in May": the persons of several documents."""
+    words, reading, lexicon = cues.words, cues.reading, cues.lexicon
+    is_whole = bool(reading.conditions) and not (reading.unlinked_words or cues.functions or cues.group)
+    if asked_kind(words) is not AskedKind.PERSON or lexicon.roles.holds_people or not is_whole:
+        return None
+    if names_one_document(reading, lexicon) or not (reading.has_plural_noun or set(words[1:3]) & HAVE_WORDS):
+        return None
+    asked = find_asked_fields(words, reading, lexicon).fields
+    persons = [name for name in asked if name in lexicon.roles.persons]
+    if len(persons) > 1:  # the names, and the numbers of those who are called so
+        persons = [name for name in persons if not lexicon.schema.by_name[name].references]
+    if len(persons) != 1:
+        return None
+    return ReadFields(fields=((reading.bucket, persons[0]),), of_each=True)
+
+
 def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     """ "Governing law of the supply agreement": a field of documents that other words describe."""
     reading = cues.reading
@@ -67,11 +85,20 @@ def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
     fields = (asked.fields if asked.are_joint else asked.fields[:1]) if is_clear else ()
     fields = fields or requested_fields(cues.words, reading, cues.lexicon)
+    if asked_kind(cues.words) is AskedKind.PERSON:
+        fields = _without_contact_details(fields, cues.lexicon)
     if names_one_document(reading, cues.lexicon):
         fields = _without_given_fields(fields, reading)
     if not fields or not (reading.conditions or reading.unlinked_words):
         return None
     return ReadFields(fields=tuple((reading.bucket, name) for name in fields))
+
+
+def _without_contact_details(fields: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Who is our *contact* at Acme": nobody is a phone number."""
+    return tuple(
+        name for name in fields if _CONTACT_DETAILS.isdisjoint(lexicon.get_field(name).label.casefold().split())
+    )
 
 
 def _without_given_fields(fields: tuple[FieldName, ...], reading: BucketReading) -> tuple[FieldName, ...]:

@@ -23,7 +23,11 @@ from agent.rules.forms.compute_numbers import (
 from agent.rules.forms.find_passages import recognise_reason, recognise_text
 from agent.rules.forms.find_steps import recognise_steps
 from agent.rules.forms.list_documents import recognise_kinds, recognise_last_time, recognise_list, recognise_who
-from agent.rules.forms.read_fields import recognise_fields_of_one_document, recognise_requested_fields
+from agent.rules.forms.read_fields import (
+    recognise_fields_of_one_document,
+    recognise_persons_of_set,
+    recognise_requested_fields,
+)
 from agent.rules.forms.summarise_documents import recognise_summary
 from agent.rules.forms.superlatives import recognise_document_with_most, recognise_superlative
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -78,6 +82,8 @@ RECOGNISERS = (
     FormRecogniser("last time", recognise_last_time),
     # Before fields: "which contracts with a notice period …" asks for a list, although it names a field.
     FormRecogniser("list", recognise_list),
+    # Before fields: of several documents, all persons are meant, and not the one of a document to be chosen.
+    FormRecogniser("persons of a set", recognise_persons_of_set),
     # The question names a field, and conditions or words describe the documents.
     FormRecogniser("requested fields", recognise_requested_fields),
     # After fields: "what" asks for a list of kinds only if the question asks nothing else.

@@ -72,6 +72,7 @@ _WORDS_BEFORE_DOCUMENT = frozenset(
 )
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _IDENTIFIED_NOUN_WEIGHT = 1.9  # more than a mention of the column that numbers the documents
+_NUMBER_OF, _MAX_WORDS_COUNTED = ["number", "of"], 5  # "number of open jobs"
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
     "employee employees colleague colleagues worker workers staff headcount".split()
 )
@@ -161,7 +162,8 @@ class BucketLexicon(PhraseMeanings):
                             continue
                         if isinstance(meaning, ValueMatch) and _speaks_of_hours(tokens, first, last):
                             continue  # "open on Saturdays" is no status
-                        if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
+                        names_field = any(isinstance(other, FieldMention) and not other.is_hint for other in meanings)
+                        if (BucketNoun() in meanings or names_field) and _only_ends_in(meaning, tokens[first:last]):
                             continue  # "staff" names the documents, and not the role "bar staff"
                         if last - first == 1 and self._is_rather_label(meaning, tokens[first]):
                             continue
@@ -171,6 +173,10 @@ class BucketLexicon(PhraseMeanings):
                             and self._is_rather_noun(tokens[first])
                         ):
                             continue
+                        if self._counts_documents(meaning, tokens, first, last):
+                            continue  # "the number of jobs" is not the job number
+                        if isinstance(meaning, ValueMatch) and self._counts_everybody(tokens, first, last):
+                            continue  # "how many people" are not those of the department "People"
                         if BucketNoun() in meanings and self._is_synonym_of_value(meaning, tokens[first:last]):
                             continue  # "bookings" are the documents, and not those that are "reserved"
                         if isinstance(meaning, ValueMatch) and stems[first:last] in self._name_phrases:
@@ -209,6 +215,20 @@ class BucketLexicon(PhraseMeanings):
             hint = None if token.is_quoted else self._hints.get(token.stem)
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _counts_documents(self, meaning: LinkMeaning, tokens: Sequence[QuestionToken], first: int, last: int) -> bool:
+        """ "*Number of jobs*": whether the words ask how many documents there are, and a code is called so, too."""
+        if not isinstance(meaning, FieldMention) or [token.word for token in tokens[first : first + 2]] != _NUMBER_OF:
+            return False
+        if self.get_field(meaning.field, meaning.column).type in (FieldType.NUMBER, FieldType.MONEY):
+            return False
+        counted = tokens[max(last - 1, first + 2) : first + _MAX_WORDS_COUNTED]
+        return any(map(looks_plural, counted)) if last - first == 1 else looks_plural(tokens[last - 1])
+
+    def _counts_everybody(self, tokens: Sequence[QuestionToken], first: int, last: int) -> bool:
+        """Whether the span is a word for people in general, as the rows are."""
+        token = tokens[first]
+        return last - first == 1 and token.word in _PEOPLE_NOUNS and self.roles.holds_people and not token.is_name
 
     def _is_rather_label(self, meaning: LinkMeaning, token: QuestionToken) -> bool:
         """ "Rent" is what the column "Rent" holds, and not the status "let", which is called "rented" as well."""
@@ -416,6 +436,8 @@ class BucketLexicon(PhraseMeanings):
                 stems.add(tokens[last].stem)
                 for meaning in self._meanings_by_stem_set.get(frozenset(stems), ()):
                     if needs_flag and not (self.is_flag(meaning) or self._is_count_field(meaning)):
+                        continue
+                    if self._counts_documents(meaning, tokens, first, last + 1):
                         continue
                     if not self._meanings_of(tuple(token.stem for token in between)):
                         is_field = isinstance(

@@ -57,6 +57,7 @@ _WORDS_WITHOUT_CONTENT = (
     | PRONOUNS
     | QUANTIFIERS
     | HAVE_WORDS
+    | {"item", "items"}
 ) - NEGATIONS
 
 
@@ -151,11 +152,15 @@ def _is_covered(
         return True
     if word in AGGREGATE_WORDS:
         return computes or is_ordered
+    if word in _WORDS_ON_AMOUNTS:
+        return computes
     if word in NEGATIONS:
         return is_negated
     return is_ordered and scale_of_superlative((word,)) is not None
 
 
+# What is said of an amount that is added up: "how much *money*", "*including VAT*".
+_WORDS_ON_AMOUNTS = frozenset("money vat tax gst incl inc including excl exc excluding".split())
 _OWING_STEMS = frozenset({"owe"})  # of a synonym of "arrears" and "balance" that says nothing else
 
 
