@@ -67,7 +67,7 @@ class RelatedLeg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Split:
+class _NamedSplit:
     """A question that relates others to a superior: `words` do so, and `text` is the question with a noun for them."""
 
     superior: Condition
@@ -97,7 +97,7 @@ def plan_subordinates_of(
         return None
     for pronoun in _PRONOUN.finditer(question):
         for words, text in _split_at(question, pronoun.start(), pronoun.end()):
-            split = _Split(superior=superior, words=words, text=text)
+            split = _NamedSplit(superior=superior, words=words, text=text)
             planned = _plan_split(leg_id, question, split, bucket, reader, plan_leg)
             if planned is not None:
                 return planned
@@ -105,7 +105,7 @@ def plan_subordinates_of(
 
 
 def _plan_split(
-    leg_id: LegId, question: str, split: _Split, bucket: BucketId, reader: QuestionReader, plan_leg: PlanLeg
+    leg_id: LegId, question: str, split: _NamedSplit, bucket: BucketId, reader: QuestionReader, plan_leg: PlanLeg
 ) -> RelatedLeg | None:
     field, key = next(_superior_fields(reader.lexicons[bucket], reader), (None, None))
     planned = _plan_rest(leg_id, question, split.text, bucket, reader, plan_leg)
@@ -149,14 +149,14 @@ def _superior_fields(lexicon: BucketLexicon, reader: QuestionReader) -> Iterator
                     yield field, join.inner_key
 
 
-def _split_at_names(question: str, reading: BucketReading, lexicon: BucketLexicon) -> Iterator[_Split]:
+def _split_at_names(question: str, reading: BucketReading, lexicon: BucketLexicon) -> Iterator[_NamedSplit]:
     for link in reading.links:
         if not (isinstance(link.meaning, ValueMatch | PartialMatch) and _names_person(link.meaning.field, lexicon)):
             continue
         start, end = reading.tokens[link.first].start, reading.tokens[link.last - 1].end
         superior = condition_on(link.meaning, question[start:end])
         yield from (
-            _Split(superior=superior, words=words, text=text) for words, text in _split_at(question, start, end)
+            _NamedSplit(superior=superior, words=words, text=text) for words, text in _split_at(question, start, end)
         )
 
 

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer
-from agent.outcome import Answer
+from agent.outcome import Answer, Clarify
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 from tests.agent.review.small_index import build_document, open_small_index
@@ -89,7 +89,7 @@ async def test_documents_that_refer_to_a_name_answer(question: str, said: str, c
 async def test_nothing_is_found_for_a_name_without_such_documents(context: AgentContext) -> None:
     outcome = await answer("has Rook Studio any open orders", context)
 
-    assert not isinstance(outcome, Answer)
+    assert isinstance(outcome, Clarify)
     assert "no orders" in outcome.text
 
 

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer
-from agent.outcome import Answer
+from agent.outcome import Answer, Clarify
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 from tests.agent.review.small_index import build_document, open_small_index
@@ -82,7 +82,7 @@ async def test_those_who_report_to_a_person_are_found(question: str, count: int,
 async def test_nobody_reports_to_somebody_without_a_team(context: AgentContext) -> None:
     outcome = await answer("who reports to Ed Low", context)
 
-    assert not isinstance(outcome, Answer)
+    assert isinstance(outcome, Clarify)
     assert "no employees" in outcome.text
 
 
