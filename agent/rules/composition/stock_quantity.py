@@ -22,7 +22,7 @@ from storage.search.schema import FieldType, SchemaField
 
 _OPENINGS = (("how", "many"), ("how", "much"))
 _HOLDING_PHRASES = (
-    ("do", "we", "have"), ("have", "we", "got"), ("have", "we"), ("do", "we", "hold"), ("are", "there"),
+    ("do", "we", "have"), ("have", "we", "got"), ("do", "we", "hold"), ("are", "there"),
     ("is", "there"), ("we", "have"), ("we", "got"),
 )  # fmt: skip
 _LEFT_WORDS = frozenset({"left", "remaining"})
@@ -30,6 +30,7 @@ _ARTICLE_NOUNS = frozenset(
     "item article product description name part material medicine drug goods title model".split()
 )
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT)
+_FIRST_COUNTED = 2  # the token after "how many"
 _MAX_ARTICLES = 8  # values that a word of the question may stand for
 
 
@@ -107,6 +108,9 @@ def _find_articles(reading: BucketReading, lexicon: BucketLexicon, *, may_resolv
         if found is None:
             return None
         resolved = found
+    is_counted = any(link.first == _FIRST_COUNTED and link.meaning in named for link in reading.links)
+    if not (may_resolve or is_counted):
+        return None  # "how many *orders* have we got from Acme": something else is counted
     if not named and not any(_names_article(condition.field, lexicon) for condition in resolved):
         return None
     if reading.unlinked_quotations or not (reading.conditions or resolved):

@@ -45,6 +45,7 @@ async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Mining
         ("how many Saline bags are left in Ghent?", "**31**"),
         ("how many laptops do we have in stock?", "**2 assets**"),
         ("how many people left in 2025", "**1 "),
+        ("how many Saline bags do we have?", "**31**"),
     ],
 )
 async def test_the_quantity_of_an_article_is_asked_for(home: MiningHome, question: str, expected: str) -> None:
