@@ -35,7 +35,7 @@ _LOG_BLOCK_BYTES: Final = 1_000_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReport:
     """What was erased, or would be. `linked`: other ids of the same person, which were not erased. `remaining`: what
-    the operator has to do, in sentences.
+    stays, what can still be counted of it, and what the operator has to do, in sentences.
     """
 
     persons: tuple[PersonId, ...]
@@ -58,15 +58,15 @@ async def count_person_rows(database: SqlDatabase, settings: Settings, persons: 
     """What `erase_person` would do now; changes nothing. Raises `SqlError`."""
     request = _request_for(persons)
     store = PersonErasure(database)
-    files = await store.list_exports(request)
+    files, counts = await store.list_exports(request), await store.count_rows(request)
     return ErasureReport(
         persons=tuple(sorted(persons)),
         is_trial=True,
-        counts=await store.count_rows(request),
+        counts=counts,
         export_files=sum(_export_file_exists(settings, export_id) for export_id in files),
         log_entries=await asyncio.to_thread(_mask_logs, settings.home / _LOG_FOLDER, request.sought_ids, is_trial=True),
         linked=await _find_linked_ids(database, persons),
-        remaining=_describe_remaining(settings, persons, is_rewritten=True),
+        remaining=_describe_remaining(settings, persons, counts, is_rewritten=True),
     )
 
 
@@ -88,7 +88,7 @@ async def erase_person(database: SqlDatabase, settings: Settings, persons: Colle
         export_files=file_count,
         log_entries=log_entries,
         linked=linked,
-        remaining=_describe_remaining(settings, persons, is_rewritten=is_rewritten),
+        remaining=_describe_remaining(settings, persons, counts, is_rewritten=is_rewritten),
     )
 
 
@@ -162,13 +162,20 @@ def _mask_file(path: Path, pattern: re.Pattern[bytes], *, is_trial: bool) -> int
     return found_count
 
 
-def _describe_remaining(settings: Settings, persons: Collection[PersonId], *, is_rewritten: bool) -> tuple[str, ...]:
+def _describe_remaining(
+    settings: Settings, persons: Collection[PersonId], counts: ErasureCounts, *, is_rewritten: bool
+) -> tuple[str, ...]:
     sentences: Sequence[tuple[bool, str]] = (
         (not is_rewritten, "the database file still has deleted bytes, because others use it; run this again later"),
         (
             any(person in settings.admins for person in persons),
             "PARLEY_ADMINS still names this person; take the id out of it",
         ),
+        (
+            counts.marked > 0,
+            "marks in conversations with others still count as questions in reports, with their time and their ending",
+        ),
+        (True, "sums of costs by month stay, without saying whose; conversations that are deleted count nowhere else"),
         (True, "messages in the chat product, earlier backups, and logs outside this home are not Parley's to change"),
         (True, "documents, and who may read them, stay as their sources say"),
     )

@@ -31,6 +31,10 @@ def test_a_person_is_counted_then_erased_then_gone(asked_home: Path) -> None:
     erased = run_parley(asked_home, "forget", "user:local:ann", "--yes", "--json").json
     again = run_parley(asked_home, "forget", "user:local:ann", "--yes")
 
+    countable = "sums of costs by month stay, without saying whose; conversations that are deleted count nowhere else"
+    assert countable in counted["notes"]
+    assert countable in erased["notes"]
+    assert f"note: {countable}" in refused.stdout
     assert (counted["dry_run"], erased["dry_run"]) == (True, False)
     assert counted["deleted"] == erased["deleted"]
     assert {"turns": 1, "grants": 1}.items() <= erased["deleted"].items()

@@ -134,7 +134,7 @@ def _print_report(report: "ErasureReport") -> None:
         print_line(f"  {line}")
     if report.linked:
         print_line(f"not erased: {', '.join(report.linked)}, the same person by a link; --linked erases them too")
-    for sentence in report.remaining if lines and not report.is_trial else ():
+    for sentence in report.remaining if lines else ():
         print_line(f"note: {sentence}")
 
 

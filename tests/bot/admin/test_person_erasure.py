@@ -157,6 +157,22 @@ async def test_a_trial_changes_nothing_and_counts_the_same(bot: Application, set
     assert replace(trial, is_trial=False, remaining=()) == replace(report, remaining=())
 
 
+async def test_what_remains_countable_is_said_before_and_afterwards(bot: Application, settings: Settings) -> None:
+    """Marks are named only where there are some."""
+    await live_through_a_day(bot)
+    marks = "marks in conversations with others still count as questions in reports, with their time and their ending"
+
+    trial = await count_person_rows(bot.database, settings, {ANN})
+    report = await erase_person(bot.database, settings, {ANN})
+    again = await count_person_rows(bot.database, settings, {ANN})
+
+    assert [marks in erasure.remaining for erasure in (trial, report, again)] == [True, True, False]
+    assert [any("sums of costs by month" in said for said in erasure.remaining) for erasure in (trial, report)] == [
+        True,
+        True,
+    ]
+
+
 @pytest.mark.parametrize("step", ["erase_person", "overwrite_deleted_rows"])
 async def test_an_interrupted_erasure_is_run_again(
     bot: Application, settings: Settings, monkeypatch: pytest.MonkeyPatch, step: str
