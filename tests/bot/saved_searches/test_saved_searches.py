@@ -1,7 +1,8 @@
 """Saved searches in a conversation: kept, reported once, paused without rights, listed and stopped."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 import pytest
@@ -216,21 +217,37 @@ async def test_a_worker_cut_off_right_after_posting_leaves_one_message_and_one_r
     settings: Settings, clock: Clock, database: SqlDatabase, index: EmbeddedIndex
 ) -> None:
     chat = ForgetfulChat()
-    async with open_application(
-        settings,
-        clock=clock,
-        database=database,
-        index=index,
-        agent=ListingAgent(),
-        reasoner=NO_REASONER,
-        outboxes={"slack": chat},
-    ) as bot:
+    async with open_cut_off_application(settings, clock, database, index, chat) as bot:
         await ConversationDriver(bot).ask_question(TELL_ME)
         chat.messages.clear()
         await put_receipts(index, "n1")
-        chat.cut_offs = 1
+        chat.cut_offs = [OutboxFailed("cut off", retry=True)]
 
         await tick(bot, clock, minutes=6)
+        unrecorded = await SavedSearchStore(database).find_search(1)
+        await tick(bot, clock, minutes=1)
+        await tick(bot, clock, minutes=6)
+
+    assert unrecorded is not None
+    assert "n1" not in unrecorded.seen
+    (report,) = posted_texts(chat)
+    assert "**1 new**" in report
+
+
+async def test_a_worker_killed_right_after_posting_leaves_one_message_and_one_report(
+    settings: Settings, clock: Clock, database: SqlDatabase, index: EmbeddedIndex
+) -> None:
+    chat = ForgetfulChat()
+    async with open_cut_off_application(settings, clock, database, index, chat) as bot:
+        await ConversationDriver(bot).ask_question(TELL_ME)
+        chat.messages.clear()
+        await put_receipts(index, "n1")
+        chat.cut_offs = [KilledWorker()]
+        with pytest.raises(KilledWorker):
+            await tick(bot, clock, minutes=6)
+
+    async with open_cut_off_application(settings, clock, database, index, chat) as bot:
+        await tick(bot, clock, seconds=1)
         unrecorded = await SavedSearchStore(database).find_search(1)
         await tick(bot, clock, minutes=1)
         await tick(bot, clock, minutes=6)
@@ -394,12 +411,16 @@ async def test_a_person_has_a_limited_number_of_searches(bot: Application) -> No
     )
 
 
+class KilledWorker(BaseException):
+    """The worker ends here, and gives nothing back."""
+
+
 class ForgetfulChat(FakeChat):
-    """Posts, and is cut off before it can say so, as often as `cut_offs` says."""
+    """Posts, and is cut off before it can say so: raises one of `cut_offs` per message."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.cut_offs = 0
+        self.cut_offs: list[BaseException] = []
 
     def thread_for(self, conversation: ConversationId, address: Mapping[str, str]) -> FakeChatThread:
         return ForgetfulThread(self, conversation)
@@ -409,9 +430,25 @@ class ForgetfulThread(FakeChatThread):
     async def post_message(self, reply: Reply) -> MessageId:
         message = await super().post_message(reply)
         if isinstance(self.chat, ForgetfulChat) and self.chat.cut_offs:
-            self.chat.cut_offs -= 1
-            raise OutboxFailed("cut off", retry=True)
+            raise self.chat.cut_offs.pop(0)
         return message
+
+
+@asynccontextmanager
+async def open_cut_off_application(
+    settings: Settings, clock: Clock, database: SqlDatabase, index: EmbeddedIndex, chat: ForgetfulChat
+) -> AsyncGenerator[Application]:
+    """A process that posts in this chat; after it another may be opened."""
+    async with open_application(
+        settings,
+        clock=clock,
+        database=database,
+        index=index,
+        agent=ListingAgent(),
+        reasoner=NO_REASONER,
+        outboxes={"slack": chat},
+    ) as bot:
+        yield bot
 
 
 async def test_a_paused_search_is_resumed_by_an_operator_and_reports_all_since_its_last_report(

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
@@ -13,15 +13,21 @@ from bot.ids import OPERATOR, PersonId, Subject
 from bot.saved_searches.report_requests import ReportRequest
 from bot.saved_searches.schedule import WeeklySchedule
 from bot.saved_searches.search_requests import recognise_request
+from bot.settings import Settings
 from bot.surface.inbound import ChannelAudience, OutsiderPresence, SavedSearchRun
+from bot.surface.outbox import OutboxFailed
 from storage.embedded.index import EmbeddedIndex
 from storage.search.ids import BucketId
 from storage.search.schema import Schema
+from storage.sql.database import SqlDatabase
 from storage.sql.saved_search_store import SavedSearchKind, SavedSearchStatus, SavedSearchStore
 from tests.bot.conftest import ConversationDriver, private_audience_of
 from tests.bot.fakes import Clock, FakeChat
 from tests.bot.saved_searches.test_saved_searches import (
+    ForgetfulChat,
+    KilledWorker,
     due_searches_of_replica,
+    open_cut_off_application,
     posted_texts,
     text_of,
     tick,
@@ -32,6 +38,7 @@ from tests.builders import RECEIPTS
 POST = "post the usage report here every Monday at 9:00"
 ANN = PersonId("slack:T1:ANN")
 CHANNEL = Subject("channel:slack:T1:C1")
+FIRST_POST_AT = datetime(2031, 5, 12, 9, tzinfo=UTC)
 MONDAY_NINE = WeeklySchedule(weekdays=frozenset({0}), time_of_day=time(9))
 
 
@@ -97,6 +104,64 @@ async def test_what_was_missed_is_posted_once(bot: Application, clock: Clock, ch
 
     (post,) = posted_texts(chat)
     assert "missed 4 times" in post
+
+
+async def test_a_worker_cut_off_right_after_posting_leaves_one_report(
+    settings: Settings, clock: Clock, database: SqlDatabase, index: EmbeddedIndex
+) -> None:
+    chat = ForgetfulChat()
+    async with open_cut_off_application(settings, clock, database, index, chat) as bot:
+        await make_first_post_due(bot, clock, chat)
+        chat.cut_offs = [OutboxFailed("cut off", retry=True)]
+        await tick(bot, clock)
+
+        await check_posts_after_restart(bot, clock, chat)
+
+
+async def test_a_worker_killed_right_after_posting_leaves_one_report(
+    settings: Settings, clock: Clock, database: SqlDatabase, index: EmbeddedIndex
+) -> None:
+    chat = ForgetfulChat()
+    async with open_cut_off_application(settings, clock, database, index, chat) as bot:
+        await make_first_post_due(bot, clock, chat)
+        chat.cut_offs = [KilledWorker()]
+        with pytest.raises(KilledWorker):
+            await tick(bot, clock)
+
+    async with open_cut_off_application(settings, clock, database, index, chat) as bot:
+        await check_posts_after_restart(bot, clock, chat)
+
+
+async def make_first_post_due(bot: Application, clock: Clock, chat: FakeChat) -> None:
+    await driver_of_ann(bot).ask_question(POST)
+    chat.messages.clear()
+    clock.advance(FIRST_POST_AT - clock())
+
+
+async def check_posts_after_restart(bot: Application, clock: Clock, chat: FakeChat) -> None:
+    """What was posted is not posted again, is recorded as posted, and is followed by the next one a week later."""
+    store = SavedSearchStore(bot.database)
+    unrecorded = await store.find_search(1)
+    assert unrecorded is not None
+    assert unrecorded.reported_due_at is None
+    assert len(chat.messages) == 1
+
+    await tick(bot, clock, minutes=1)
+    await tick(bot, clock, minutes=1)
+
+    recorded = await store.find_search(1)
+    assert recorded is not None
+    assert (recorded.reported_due_at, recorded.status) == (FIRST_POST_AT, SavedSearchStatus.ACTIVE)
+    (first,) = posted_texts(chat)
+    assert "1 question of 1 person" in first
+
+    clock.advance(FIRST_POST_AT + timedelta(days=7) - clock())
+    await tick(bot, clock)
+    await tick(bot, clock, minutes=1)
+
+    _, second = posted_texts(chat)
+    assert "**What people asked in the last 7 days**" in second
+    assert "not running" not in second
 
 
 async def test_nobody_else_has_it_posted(bot: Application, clock: Clock, chat: FakeChat) -> None:
