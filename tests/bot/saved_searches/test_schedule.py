@@ -1,6 +1,7 @@
 """Schedules of saved searches: read from words, and the next due time in every time zone and on every day."""
 
-from datetime import UTC, datetime, time, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -47,9 +48,76 @@ calendar_schedules = st.one_of(
         time_of_day=times_of_day.map(lambda value: value.replace(second=0)),
     ),
 )
-moments = st.integers(1_167_609_600, 1_924_905_600).map(
-    lambda second: datetime.fromtimestamp(second, UTC)
-)  # 2007 to 2030
+FIRST_SECOND, LAST_SECOND = 1_167_609_600, 1_924_905_600  # 2007 to 2030
+_STEP_S = 7 * 86_400  # no zone of `ZONES` sets its clocks there and back within a week
+_NEARBY_S = 2 * 86_400
+
+
+def find_transitions(zone: ZoneInfo) -> list[int]:
+    """The first seconds of the zone's new offsets, by bisection of each week in which its offset changes."""
+
+    def offset_of(second: int) -> timedelta | None:
+        return datetime.fromtimestamp(second, zone).utcoffset()
+
+    transitions = list[int]()
+    for start in range(FIRST_SECOND, LAST_SECOND, _STEP_S):
+        low, high = start, start + _STEP_S
+        if offset_of(low) == offset_of(high):
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if offset_of(middle) == offset_of(low) else (low, middle)
+        transitions.append(high)
+    return transitions
+
+
+TRANSITIONS = {zone: find_transitions(zone) for zone in ZONES}
+MOVING_ZONES = [zone for zone in ZONES if TRANSITIONS[zone]]
+
+
+@dataclass(frozen=True)
+class ZonedMoment:
+    moment: datetime
+    zone: ZoneInfo
+
+
+@st.composite
+def moments_near_transitions(draw: st.DrawFn) -> ZonedMoment:
+    zone = draw(st.sampled_from(MOVING_ZONES))
+    second = draw(st.sampled_from(TRANSITIONS[zone])) + draw(st.integers(-_NEARBY_S, _NEARBY_S))
+    return ZonedMoment(datetime.fromtimestamp(second, UTC), zone)
+
+
+zoned_moments = st.one_of(
+    st.builds(
+        ZonedMoment,
+        st.integers(FIRST_SECOND, LAST_SECOND).map(lambda second: datetime.fromtimestamp(second, UTC)),
+        st.sampled_from(ZONES),
+    ),
+    moments_near_transitions(),
+)
+
+
+@st.composite
+def wall_times(draw: st.DrawFn, whole_minutes: bool = False) -> tuple[ZonedMoment, time]:
+    """A moment and a time of day: any, or one that is on the wall within hours of the transition next to the moment."""
+    zoned = draw(zoned_moments)
+    transitions = TRANSITIONS[zoned.zone]
+    if not transitions or draw(st.booleans()):
+        time_of_day = draw(times_of_day)
+    else:
+        nearest = min(transitions, key=lambda second: abs(second - zoned.moment.timestamp()))
+        before = datetime.fromtimestamp(nearest - 1, zoned.zone).replace(tzinfo=None)  # the wall goes on as before
+        time_of_day = (before + timedelta(seconds=draw(st.integers(-7_200, 7_200)))).time().replace(fold=0)
+    return zoned, time_of_day.replace(second=0) if whole_minutes else time_of_day
+
+
+@st.composite
+def zoned_schedules(draw: st.DrawFn) -> tuple[ZonedMoment, WeeklySchedule | MonthlySchedule]:
+    zoned, time_of_day = draw(wall_times(whole_minutes=True))
+    if draw(st.booleans()):
+        return zoned, replace(draw(calendar_schedules), time_of_day=time_of_day)
+    return zoned, WeeklySchedule(weekdays=frozenset(range(7)), time_of_day=time_of_day)
 
 
 def weekly(*days: int, hour: int, minute: int = 0) -> WeeklySchedule:
@@ -106,10 +174,13 @@ def test_a_schedule_is_read_back_from_its_words(schedule: SearchSchedule) -> Non
     assert parse_schedule(format_schedule(schedule)) == schedule
 
 
-@given(calendar_schedules, moments, st.sampled_from(ZONES))
+@given(zoned_schedules())
 def test_the_next_due_time_is_later_and_on_the_wall_clock(
-    schedule: WeeklySchedule | MonthlySchedule, after: datetime, zone: ZoneInfo
+    drawn: tuple[ZonedMoment, WeeklySchedule | MonthlySchedule],
 ) -> None:
+    zoned, schedule = drawn
+    after, zone = zoned.moment, zoned.zone
+
     due = next_due_time(schedule, after, zone)
 
     local = due.astimezone(zone)
@@ -117,10 +188,11 @@ def test_the_next_due_time_is_later_and_on_the_wall_clock(
     assert local.time() == schedule.time_of_day or _is_gap_end(due, zone)
 
 
-@given(calendar_schedules, moments, st.sampled_from(ZONES))
-def test_no_due_time_is_left_out_or_comes_twice(
-    schedule: WeeklySchedule | MonthlySchedule, after: datetime, zone: ZoneInfo
-) -> None:
+@given(zoned_schedules())
+def test_no_due_time_is_left_out_or_comes_twice(drawn: tuple[ZonedMoment, WeeklySchedule | MonthlySchedule]) -> None:
+    zoned, schedule = drawn
+    after, zone = zoned.moment, zoned.zone
+
     due = next_due_time(schedule, after, zone)
 
     assert next_due_time(schedule, due - timedelta(seconds=1), zone) == due
@@ -131,11 +203,10 @@ def test_no_due_time_is_left_out_or_comes_twice(
     assert next_due_time(schedule, middle, zone) == due
 
 
-@given(moments, times_of_day, st.sampled_from(ZONES))
-def test_a_local_time_that_exists_is_the_first_instant_that_shows_it(
-    moment: datetime, time_of_day: time, zone: ZoneInfo
-) -> None:
-    day = moment.date()
+@given(wall_times())
+def test_a_local_time_that_exists_is_the_first_instant_that_shows_it(drawn: tuple[ZonedMoment, time]) -> None:
+    zoned, time_of_day = drawn
+    zone, day = zoned.zone, zoned.moment.astimezone(zoned.zone).date()
 
     due = resolve_local_time(day, time_of_day, zone)
 
@@ -145,6 +216,76 @@ def test_a_local_time_that_exists_is_the_first_instant_that_shows_it(
     else:
         assert local.replace(tzinfo=None) > datetime.combine(day, time_of_day)
         assert _is_gap_end(due, zone)
+
+
+@given(st.sampled_from(MOVING_ZONES), st.data())
+def test_each_skipped_time_is_the_end_of_its_gap_and_each_repeated_one_the_first(
+    zone: ZoneInfo, data: st.DataObject
+) -> None:
+    second = data.draw(st.sampled_from(TRANSITIONS[zone]))
+    last, first = (datetime.fromtimestamp(second - 1, zone), datetime.fromtimestamp(second, zone))
+    old_wall, new_wall = last.replace(tzinfo=None) + timedelta(seconds=1), first.replace(tzinfo=None)
+    shift_s = int(abs((new_wall - old_wall).total_seconds()))
+    passed = timedelta(seconds=data.draw(st.integers(0, shift_s - 1)))
+    wall = min(old_wall, new_wall) + passed
+
+    due = resolve_local_time(wall.date(), wall.time().replace(fold=0), zone)
+
+    if new_wall > old_wall:
+        assert due == datetime.fromtimestamp(second, UTC)
+    else:
+        assert due == datetime.fromtimestamp(second - shift_s, UTC) + passed
+
+
+def test_the_transitions_of_a_zone_are_those_that_are_known() -> None:
+    known = {
+        "Europe/Berlin": (datetime(2026, 3, 29, 1, tzinfo=UTC), datetime(2026, 10, 25, 1, tzinfo=UTC)),
+        "Pacific/Apia": (datetime(2011, 12, 30, 10, tzinfo=UTC),),
+        "Australia/Lord_Howe": (datetime(2026, 4, 4, 15, tzinfo=UTC), datetime(2026, 10, 3, 15, 30, tzinfo=UTC)),
+    }
+
+    assert {zone.key for zone in ZONES} - {zone.key for zone in MOVING_ZONES} == {"UTC", "Asia/Kathmandu"}
+    for name, moments in known.items():
+        assert {int(moment.timestamp()) for moment in moments} <= set(TRANSITIONS[ZoneInfo(name)])
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "time_of_day", "due"),
+    [
+        ("Europe/Berlin", date(2026, 3, 29), time(1, 59), datetime(2026, 3, 29, 0, 59, tzinfo=UTC)),
+        ("Europe/Berlin", date(2026, 3, 29), time(2, 0), datetime(2026, 3, 29, 1, tzinfo=UTC)),
+        ("Europe/Berlin", date(2026, 3, 29), time(2, 59), datetime(2026, 3, 29, 1, tzinfo=UTC)),
+        ("Europe/Berlin", date(2026, 3, 29), time(3, 0), datetime(2026, 3, 29, 1, tzinfo=UTC)),
+        ("Europe/Berlin", date(2026, 10, 25), time(2, 0), datetime(2026, 10, 25, 0, tzinfo=UTC)),
+        ("Europe/Berlin", date(2026, 10, 25), time(2, 59), datetime(2026, 10, 25, 0, 59, tzinfo=UTC)),
+        ("Europe/Berlin", date(2026, 10, 25), time(3, 0), datetime(2026, 10, 25, 2, tzinfo=UTC)),
+        ("Australia/Lord_Howe", date(2026, 10, 4), time(2, 10), datetime(2026, 10, 3, 15, 30, tzinfo=UTC)),
+        ("Australia/Lord_Howe", date(2026, 10, 4), time(2, 30), datetime(2026, 10, 3, 15, 30, tzinfo=UTC)),
+        ("Australia/Lord_Howe", date(2026, 4, 5), time(1, 40), datetime(2026, 4, 4, 14, 40, tzinfo=UTC)),
+        ("Australia/Lord_Howe", date(2026, 4, 5), time(2, 0), datetime(2026, 4, 4, 15, 30, tzinfo=UTC)),
+        ("Pacific/Apia", date(2011, 12, 29), time(23, 59), datetime(2011, 12, 30, 9, 59, tzinfo=UTC)),
+        ("Pacific/Apia", date(2011, 12, 30), time(0, 0), datetime(2011, 12, 30, 10, tzinfo=UTC)),
+        ("Pacific/Apia", date(2011, 12, 30), time(9, 0), datetime(2011, 12, 30, 10, tzinfo=UTC)),
+        ("Pacific/Apia", date(2011, 12, 31), time(0, 0), datetime(2011, 12, 30, 10, tzinfo=UTC)),
+        ("Pacific/Apia", date(2011, 12, 31), time(9, 0), datetime(2011, 12, 30, 19, tzinfo=UTC)),
+    ],
+)
+def test_a_local_time_at_a_change_of_the_clocks_is_this_instant(
+    zone: str, day: date, time_of_day: time, due: datetime
+) -> None:
+    assert resolve_local_time(day, time_of_day, ZoneInfo(zone)) == due
+
+
+def test_a_search_of_a_day_that_a_zone_skips_is_due_when_the_day_after_begins() -> None:
+    apia, fridays, daily = ZoneInfo("Pacific/Apia"), weekly(4, hour=9), weekly(*range(7), hour=9)
+    thursday = datetime(2011, 12, 29, 20, tzinfo=UTC)  # 10:00 there
+
+    assert next_due_time(fridays, thursday, apia) == datetime(2011, 12, 30, 10, tzinfo=UTC)
+    assert next_due_time(fridays, datetime(2011, 12, 30, 10, tzinfo=UTC), apia) == datetime(2012, 1, 5, 19, tzinfo=UTC)
+    due_times = [thursday]
+    for _ in range(3):
+        due_times.append(next_due_time(daily, due_times[-1], apia))
+    assert [f"{due.astimezone(apia):%d %H:%M}" for due in due_times[1:]] == ["31 00:00", "31 09:00", "01 09:00"]
 
 
 def test_a_time_that_the_spring_skips_is_the_first_one_after_it() -> None:
