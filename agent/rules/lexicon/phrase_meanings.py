@@ -262,7 +262,7 @@ class PhraseMeanings(BucketFields):
         for field in self.schema.fields if self.holds_records else ():
             if field.type is not FieldType.CATEGORY or not self._numbers_documents(field.name):
                 continue
-            for name in _names_of(field):
+            for name in (field.name.replace("_", " "), field.label):  # synonyms of a code number are of many kinds
                 words = [word for word in fold_text(name).split() if word not in _WORDS_FOR_IDENTIFIERS]
                 nouns |= set(self._stems_in(words[0])) if len(words) == 1 else set()
         return frozenset(nouns)

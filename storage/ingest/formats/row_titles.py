@@ -9,7 +9,7 @@ from storage.ingest.formats.cells import CellValue, text_of_cell
 from storage.ingest.schemas.names import singular_of, words_in_name
 
 _TITLE_COLUMNS = ("title", "name", "subject", "heading", "label")
-_WORDS_OF_OWN_NAMES = ("full", "display")  # of a column such as "full_name"
+_WORDS_OF_OWN_NAMES = ("full", "display", "common")  # of a column such as "full_name"
 # Columns that together hold the name of a person.
 _FIRST_NAME_COLUMNS = (
     *("first name", "firstname", "first_name", "forename", "given name", "given_name", "vorname", "prénom", "nombre"),
