@@ -57,6 +57,11 @@ _DAYS_LATER = {
     "r42_coffee_roaster": timedelta(days=5),
     "r43_bike_shops": timedelta(days=5),
     "r44_language_school": timedelta(days=5),
+    "r45_vet_clinics": timedelta(days=5),
+    "r46_electricians": timedelta(days=5),
+    "r47_software_house": timedelta(days=5),
+    "r48_garden_wholesale": timedelta(days=5),
+    "r49_food_charity": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_TITLES = 60  # no truth lists more names

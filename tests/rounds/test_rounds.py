@@ -55,6 +55,11 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r42_coffee_roaster": (0.52, 0.12),
     "r43_bike_shops": (0.5, 0.14),
     "r44_language_school": (0.6, 0.08),
+    "r45_vet_clinics": (0.86, 0.02),
+    "r46_electricians": (0.86, 0.04),
+    "r47_software_house": (0.84, 0.04),
+    "r48_garden_wholesale": (0.8, 0.075),
+    "r49_food_charity": (0.75, 0.05),
 }
 
 
