@@ -62,7 +62,7 @@ FILLER_WORDS = frozenset(
     else altogether roughly simply ever sort sorted already nearly anywhere somewhere obviously maybe perhaps probably
     completely entirely wholly totally fully absolutely
     send sends sending sent hand handed
-    basically counting too around throughout everywhere wherever marked flagged""".split()
+    basically counting too around throughout everywhere wherever marked flagged single""".split()
 )
 # Verbs that relate documents to their values. In another position they are ordinary words.
 RELATING_VERBS = frozenset(

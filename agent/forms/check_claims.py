@@ -178,7 +178,11 @@ async def _decide_counted_claims(
         unknown = _unknown_fields(claims, review.records[0], schema)
         if unknown and not review.count:
             return report_missing_values(review, review.records[0], unknown)
-        plain = tuple(claim for claim in claims if isinstance(claim, _PLAIN_CLAIMS))
+        plain = tuple(
+            claim
+            for claim in claims
+            if isinstance(claim, _PLAIN_CLAIMS) or (isinstance(claim, NotCondition) and _asks_for_value(claim))
+        )
         if len(plain) == len(claims):
             return await _answer_claims(plain, review)
     facts = CountedClaimFacts(
@@ -217,7 +221,8 @@ async def _find_fields_without_values(
         return ()
     clause = answer_form.scope.clauses[0]
     schema = review.question_context.schemas[clause.bucket]
-    names = sorted({name for claim in claims for name in fields_of(claim) if name in schema.by_name})
+    compared = [claim for claim in claims if not _asks_for_value(claim)]
+    names = sorted({name for claim in compared for name in fields_of(claim) if name in schema.by_name})
     counts = {
         name: CountRequest(
             answer_form.scope.with_clauses(
@@ -238,9 +243,17 @@ async def _read_records(review: LegReview) -> tuple[DocumentRecord, ...]:
 
 
 def _unknown_fields(claims: Iterable[Condition], record: DocumentRecord, schema: Schema) -> tuple[SchemaField, ...]:
-    """Returns the fields of the claims without a value in the document; an absent list or flag has a meaning."""
-    fields = [schema.by_name[name] for claim in claims for name in sorted(fields_of(claim)) if name in schema.by_name]
+    """Returns the fields of the claims without a value in the document; an absent list or flag has a meaning.
+
+    "Have we *thanked* them": that there is no day of it is what the question asks.
+    """
+    compared = [claim for claim in claims if not _asks_for_value(claim)]
+    fields = [schema.by_name[name] for claim in compared for name in sorted(fields_of(claim)) if name in schema.by_name]
     return tuple(field for field in fields if field.name not in record.values and not field.absent_means_none)
+
+
+def _asks_for_value(claim: Condition) -> bool:
+    return isinstance(claim.condition if isinstance(claim, NotCondition) else claim, MissingCondition)
 
 
 # -- the claims of a question

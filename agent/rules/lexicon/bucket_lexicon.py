@@ -28,6 +28,7 @@ from agent.english.function_words import (
     PEOPLE_NOUNS,
     QUESTION_WORDS,
     STOP_WORDS,
+    YES_NO_VERBS,
 )
 from agent.english.inflection import PARTICIPLE_ENDINGS
 from agent.rules.lexicon.degree_links import find_degree_values
@@ -72,6 +73,7 @@ _WORDS_BEFORE_DOCUMENT = frozenset(
 )
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _IDENTIFIED_NOUN_WEIGHT = 1.9  # more than a mention of the column that numbers the documents
+_ASKING_WORDS, _MIN_ASKING_WORDS, _PART_OF_LABEL_WEIGHT = frozenset({"which", "what"}), 3, 1.5
 _NUMBER_OF, _MAX_WORDS_COUNTED = ["number", "of"], 5  # "number of open jobs"
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
     "employee employees colleague colleagues worker workers staff headcount".split()
@@ -202,6 +204,7 @@ class BucketLexicon(PhraseMeanings):
             if token.stem in self._identified_nouns
             and (looks_plural(token) or (index and tokens[index - 1].word in _WORDS_BEFORE_DOCUMENT))
         )
+        yield from self._asked_label_links(tokens)
         yield from self._joined_links(tokens)
         yield from self._acronym_links(tokens)
         yield from self._degree_links(tokens)
@@ -258,6 +261,17 @@ class BucketLexicon(PhraseMeanings):
             if values is not None and may_be_acronym(token.word) and not self._knows_stem(token.stem):
                 weight = _link_weight(values, [token], 0)
                 yield SpanLink(first=first, last=first + 1, meaning=values, weight=weight)
+
+    def _asked_label_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Which *bay* is it in": yields a link to "Bay location", if only this field has the word in its name."""
+        if len(tokens) <= _MIN_ASKING_WORDS or tokens[0].word not in _ASKING_WORDS or looks_plural(tokens[1]):
+            return
+        stem, verb = tokens[1].stem, tokens[2].word
+        if verb not in YES_NO_VERBS or stem in self.noun_stems or self._meanings_of((stem,)):
+            return
+        owners = [field.name for field in self.schema.fields if stem in self.label_stems_of(field.name)]
+        if len(owners) == 1:
+            yield SpanLink(first=1, last=2, meaning=FieldMention(owners[0]), weight=_PART_OF_LABEL_WEIGHT)
 
     def _joined_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Webshop", "e-mail": yields links for words that the bucket writes as two words or as one."""

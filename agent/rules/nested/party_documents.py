@@ -23,6 +23,10 @@ _BUYING = r"(?:order(?:ed)?|buy|bought|purchase[ds]?)"
 _SPENDING = r"(?:spend|spent|pay|paid|buy(?:\s+for)?|bought(?:\s+for)?)"
 _TOTALS = frozenset("total amount gross sum value price".split())
 _SO_FAR = r"(?:\s+(?:with\s+us|from\s+us|so\s+far|in\s+total|altogether|overall))*"
+_DOING = (
+    r"(?:do|done|work(?:ed)?|make|made|place[d]?|have|had|get|got|log(?:ged)?|complete[d]?|take[n]?|book(?:ed)?|sen[dt]"
+    r"|receive[d]?|raise[d]?|report(?:ed)?|handle[d]?)"
+)
 _DID = r"(?:did|has|have|does|do)"
 
 
@@ -63,6 +67,8 @@ _FORMS = (
         r"\s+(?:have\s+|got\s+|placed?\s+|made?\s+)?(?=(?:any|an?|some)\s)",
         "are there ",
     ),
+    _form(r"\b(?:did|does|do|has|have)", rf"\s+{_DOING}\b", ""),
+    _form("", r"['’]s?(?=\s+\w)", "the "),
     _form(r"\b(?:of|from|by|for|with|to)", "", ""),
 )
 
@@ -73,15 +79,18 @@ def plan_party_documents(
     """Returns the leg; None if the question names nobody, or is explained by the table that has the name."""
     joins = [join for join in find_join_table(reader.lexicons).direct if join.is_forward and not join.is_within_bucket]
     for reading in readings:
-        if not joins or reading.asked_mentions or len(reading.conditions) > 1:
+        if not joins or reading.asked_mentions:
             continue
+        is_explained = not (reading.unlinked_words or readings[0].unlinked_words)
         for name in reading.links:
             if not isinstance(name.meaning, ValueMatch) or not names_itself(name.meaning.field, reading, reader):
                 continue
             start, end = reading.tokens[name.first].start, reading.tokens[name.last - 1].end
             party = condition_on(name.meaning, question[start:end])
             legs = (
-                _plan_in_bucket(leg_id, question, (start, end), party, join, reader, plan_leg)
+                _plan_in_bucket(
+                    leg_id, question, (start, end), party, join, reader, plan_leg, by_verb_alone=is_explained
+                )
                 for join in joins
                 if join.inner == reading.bucket
             )
@@ -99,12 +108,14 @@ def _plan_in_bucket(
     join: BucketJoin,
     reader: QuestionReader,
     plan_leg: PlanLeg,
+    *,
+    by_verb_alone: bool,
 ) -> RelatedLeg | None:
     lexicon = reader.lexicons[join.outer]
     for text, is_named in _texts_without(question, span, lexicon.schema):
         reading = reader.read_in_bucket(text, join.outer)
         has_own_noun = any(token.stem in lexicon.noun_stems for token in reading.tokens)
-        if reading.unlinked_words or not (has_own_noun or is_named):
+        if reading.unlinked_words or not (is_named or (has_own_noun and not by_verb_alone)):
             continue
         leg, alternatives = plan_leg(leg_id, text, [reading])
         if leg.search.buckets == (join.outer,) and not leg.answer_form.reads_text:

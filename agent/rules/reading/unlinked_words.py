@@ -104,7 +104,8 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
 def _names_own_bucket(selection: SpanSelection, first: int, last: int) -> bool:
     """ "*Machine* jobs" of a bucket `machine_service_log`: whether a word beside the noun is of the bucket's name."""
     nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun)]
-    if not any(link.first in (last, last + 1) or link.last == first for link in nouns):
+    has_article = bool(first) and selection.tokens[first - 1].word in ("the", "our")  # "no-shows on *the rota*"
+    if not has_article and not any(link.first in (last, last + 1) or link.last == first for link in nouns):
         return False
     stems = selection.lexicon.stems_in(_NO_LETTERS.sub(" ", selection.lexicon.schema.bucket))
     return all(token.stem in stems for token in selection.tokens[first:last])

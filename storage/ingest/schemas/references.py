@@ -28,6 +28,8 @@ MIN_FILLED_PART = 0.9  # documents that have one
 MIN_KEY_DOCUMENTS = 3
 _WORDS_FOR_EMPLOYEES = frozenset("employee employees staff personnel colleagues workers".split())
 _ROLE_WORDS = frozenset("by report reports reporting lead pl rep line boss responsible requester requested".split())
+# "volunteer_id" refers to volunteers, and not to whatever else has an "id" between 1 and 90.
+_WORDS_FOR_IDENTIFIERS = frozenset("id ids no number numbers nr num code ref reference key name names".split())
 _MAX_KEY_CHARACTERS = 100  # of the average value: longer ones are sentences
 _MAX_KEYS = 100  # fields of a bucket that others can refer to, the first ones
 _MAX_NAMED_FIELDS = 10  # of a bucket, in a remark
@@ -201,16 +203,17 @@ def _with_reference(
     if field.references or values is None or not values.filled_count or not values.is_complete:
         return field
     own_key = any((key.bucket, key.field) == (schema.bucket, field.name) for key in keys)
+    own_words = _words_of(field.name, field.title) - _WORDS_FOR_IDENTIFIERS
     candidates = [
-        (shared_count, -key.position, -len(key.values.hashes), key)
+        (is_named, shared_count, -key.position, -len(key.values.hashes), key)
         for key in keys
         if not (key.bucket == schema.bucket and (own_key or key.field == field.name))
-        and (not key.is_numeric or key.own_words & _words_of(field.name, field.title) or _names_person(field, key))
+        and ((is_named := bool(key.own_words & own_words) or _names_person(field, key)) or not key.is_numeric)
         and _refers_to(values, shared_count := values.count_shared(key.values))
     ]
     if not candidates:
         return field
-    best = max(candidates, key=lambda candidate: candidate[:3])[3]
+    best = max(candidates, key=lambda candidate: candidate[:4])[4]
     return replace(field, references=f"{best.bucket}.{best.field}")
 
 
