@@ -16,7 +16,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, json_lines_of
+from storage.opensearch.connection import (
+    ClusterConnection,
+    JsonObject,
+    RequestRefused,
+    json_lines_of,
+    parse_error_detail,
+)
 from storage.opensearch.mapping import (
     FORMAT_VERSION,
     REGISTRY_INDEX_BODY,
@@ -30,7 +36,7 @@ from storage.opensearch.reading.query_steps import POINT_KEEP_ALIVE, OpenSearchR
 from storage.opensearch.responses import OpenSearchResponse, parse_multi_search_response
 from storage.search.analyser import Analyser
 from storage.search.codec import schema_from_json
-from storage.search.errors import IndexTooNew, IndexUnavailable, UnknownBucket
+from storage.search.errors import IndexDamaged, IndexTooNew, IndexUnavailable, UnknownBucket
 from storage.search.ids import BucketId, Generation
 
 BUCKET_KIND, DOCUMENT_ID_KIND = "bucket", "doc"  # kinds of registry entries
@@ -42,6 +48,7 @@ _TIME: JsonObject = {
         "reduce_script": "long now = 0L; for (def time : states) { if (time > now) { now = time; } } return now;",
     }
 }
+_NOT_FOUND, _CONFLICT = 404, 409  # of these writes, a conflict is with a later version of the bucket
 _OTHER_PARTS = "*.mappings._meta,*.settings.index.creation_date"  # of a definition, beside the aliases
 
 
@@ -126,12 +133,39 @@ class BucketCatalogue:
         number = str(version.get("number", ""))
         if version.get("distribution") != "opensearch" or int(number.partition(".")[0] or 0) < MIN_MAJOR_VERSION:
             raise IndexUnavailable(self.connection.location, f"it is not OpenSearch {MIN_MAJOR_VERSION} or later")
+        await self._open_registry()
+        await self.reload_layouts()
+
+    async def _open_registry(self) -> None:
+        index, alias = self.names.registry_index_name, self.names.registry_write_alias
+        body: JsonObject = REGISTRY_INDEX_BODY | {"aliases": {alias: {}}}
         try:
-            await self.connection.send_request("PUT", f"/{self.names.registry_index_name}", REGISTRY_INDEX_BODY)
+            await self.connection.send_request("PUT", f"/{index}", body)
         except RequestRefused as exc:
             if exc.error_type != "resource_already_exists_exception":
                 raise
-        await self.reload_layouts()
+            if not await self._has_registry_alias():  # it is of an earlier Parley
+                actions = [{"add": {"index": index, "alias": alias}}]
+                await self.connection.send_request("POST", "/_aliases", {"actions": actions})
+
+    async def _has_registry_alias(self) -> bool:
+        """Raises `RequestRefused` if there is no registry."""
+        index, params = self.names.registry_index_name, {"filter_path": "*.aliases"}
+        definitions = await self.connection.send_request("GET", f"/{index}", params=params)
+        return self.names.registry_write_alias in definitions.get(index, {}).get("aliases", {})
+
+    async def require_registry(self) -> None:
+        """Raises `IndexDamaged` if the registry or its alias is lost: then no document is written."""
+        try:
+            is_whole = await self._has_registry_alias()
+        except RequestRefused as exc:
+            if exc.status != 404:
+                raise
+            is_whole = False
+        if not is_whole:
+            raise IndexDamaged(
+                self.connection.location, "its registry is lost; `parley doctor --index` says how to create it again"
+            )
 
     async def reload_layouts(self) -> None:
         pattern = self.names.bucket_alias_pattern
@@ -265,7 +299,8 @@ class BucketCatalogue:
         """Returns the lines of a bulk that give the bucket a new generation."""
         entry = {"bucket": layout.bucket, "generation": uuid.uuid4().hex, "layout": layout.layout_digest}
         target = {
-            "_index": self.names.registry_index_name,
+            "_index": self.names.registry_write_alias,
+            "require_alias": True,
             "_id": f"{BUCKET_KIND}:{digest_of(layout.bucket)}",
             "version": layout.created_ms,
             "version_type": "external_gte",
@@ -293,9 +328,19 @@ class BucketCatalogue:
         await self.connection.send_request("POST", f"/{layout.index}/_refresh", params=params)
 
     async def publish_generations(self, layouts: Sequence[IndexLayout]) -> None:
-        """Give the buckets new generations, which are visible on return."""
+        """Give the buckets new generations, which are visible on return. Raises `IndexDamaged` without a registry."""
         lines = json_lines_of([line for layout in layouts for line in self.registry_entry_lines(layout)])
-        await self.connection.send_request("POST", "/_bulk", lines, {"refresh": "true"})
+
+        async def send_lines() -> None:
+            response = await self.connection.send_without_retry("POST", "/_bulk", lines, {"refresh": "true"})
+            items = [cast(JsonObject, item["index"]) for item in response["items"]]
+            faults = [item for item in items if "error" in item and item["status"] != _CONFLICT]
+            for item in faults:
+                if item["status"] == _NOT_FOUND:
+                    await self.require_registry()
+                raise parse_error_detail(self.connection.location, item["status"], item["error"])
+
+        await self.connection.retry_transient_failures(send_lines)
 
     async def repair_registry(self, layouts: Sequence[IndexLayout]) -> None:
         """Publish the layouts that the registry lacks or has wrong, because a process died before it published them."""

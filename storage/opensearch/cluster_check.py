@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import cast
 
 from storage.opensearch.catalogue import MIN_MAJOR_VERSION, VersionDefinition, parse_version_definitions
@@ -104,6 +105,7 @@ class ClusterCheck:
             *await self._check("blocks", self._check_blocks),
             *await self._check("shards", self._check_shards),
             *await self._check("shard limit", self._check_shard_limit),
+            *await self._check("new indexes", self._check_creation),
             *await self._check("buckets", self._check_buckets),
         ]
 
@@ -319,6 +321,21 @@ class ClusterCheck:
         )
         return [ClusterFinding(what="shard limit", fault=fault)]
 
+    async def _check_creation(self) -> list[ClusterFinding]:
+        """Whether the cluster creates an index for a write. It is no fault, because Parley's writes refuse that."""
+        params = {"include_defaults": "true", "filter_path": "*.action.auto_create_index"}
+        response = await self.connection.send_request("GET", "/_cluster/settings", params=params)
+        values = [response.get(layer, {}).get("action", {}).get("auto_create_index") for layer in _SETTING_LAYERS]
+        rule = next((str(value) for value in values if value is not None), "true")
+        if not _creates_index(rule, self.names.registry_index_name):
+            return [ClusterFinding(what="new indexes", found="only Parley creates its indexes")]
+        setting = json.dumps({"persistent": {"action.auto_create_index": f"-{self.names.installation}-*,*"}})
+        found = (
+            "the cluster creates an index for a write to one that is gone, which Parley's writes refuse; to rule it"
+            f" out: PUT /_cluster/settings {setting}"
+        )
+        return [ClusterFinding(what="new indexes", found=found)]
+
     async def _check_buckets(self) -> list[ClusterFinding]:
         params = {"filter_path": "*.aliases,*.mappings._meta"}
         path = f"/{self.names.name_prefix}-*"
@@ -328,17 +345,27 @@ class ClusterCheck:
             if "schema" in definition.meta:
                 versions.setdefault(definition.meta["schema"]["bucket"], {})[name] = definition
         findings = [self._finding_of_bucket(bucket, found) for bucket, found in sorted(versions.items())]
-        if versions and not await self._has_registry():
-            findings.append(
-                ClusterFinding(what="buckets", fault=f"{self.names.registry_index_name} is gone: parley index rebuild")
-            )
+        if versions:
+            findings += await self._find_registry_faults()
         return findings or [ClusterFinding(what="buckets", found="there are none yet")]
 
-    async def _has_registry(self) -> bool:
+    async def _find_registry_faults(self) -> list[ClusterFinding]:
+        index, alias = self.names.registry_index_name, self.names.registry_write_alias
+        definition: JsonObject | None = None
         with suppress(RequestRefused):
-            await self.connection.send_request("GET", f"/{self.names.registry_index_name}/_settings")
-            return True
-        return False
+            definition = (await self.connection.send_request("GET", f"/{index}")).get(index)
+        if definition is None:
+            fault = f"{index} is gone: parley index rebuild"
+        elif definition.get("mappings", {}).get("dynamic") != "strict":
+            fault = (
+                f"{index} was created by the cluster, with a wrong mapping: DELETE /{index}, then parley index rebuild"
+            )
+        elif alias not in definition.get("aliases", {}):
+            addition = json.dumps({"actions": [{"add": {"index": index, "alias": alias}}]})
+            fault = f"the alias of {index} is lost: POST /_aliases {addition}"
+        else:
+            return []
+        return [ClusterFinding(what="buckets", fault=fault)]
 
     def _finding_of_bucket(self, bucket: str, versions: Mapping[str, VersionDefinition]) -> ClusterFinding:
         """`versions`: those of the bucket by name."""
@@ -405,6 +432,13 @@ def _mending_of(error: RequestRefused) -> str:
     if "script" in error.reason:
         return "; remove script.allowed_types and script.allowed_contexts from opensearch.yml, or allow inline scripts"
     return ""
+
+
+def _creates_index(rule: str, name: str) -> bool:
+    """Whether `action.auto_create_index` lets a write create an index of this name: its first pattern decides."""
+    patterns = ["*" if rule == "true" else pattern.strip() for pattern in rule.split(",")]
+    matching = (pattern for pattern in patterns if fnmatchcase(name, pattern.lstrip("+-")))
+    return not next(matching, "-").startswith("-")
 
 
 def _advice_for(error: RequestRefused) -> str:

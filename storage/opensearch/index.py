@@ -8,7 +8,7 @@ from storage.embedder import Embedder
 from storage.opensearch import vectors
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.cluster_credentials import ClusterCredentials
-from storage.opensearch.connection import ClusterConnection, JsonObject
+from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused
 from storage.opensearch.mapping import DOCUMENT, PASSAGE, IndexLayout, IndexNames
 from storage.opensearch.reading.compile import all_of
 from storage.opensearch.reading.query_steps import (
@@ -283,8 +283,13 @@ class OpenSearchIndex:
 
     async def ping(self, *, thorough: bool = False) -> None:
         connection, token = self._catalogue.connection, uuid.uuid4().hex
-        path = f"/{self._catalogue.names.registry_index_name}/_doc/{_WRITE_CHECK_KIND}:{token[0]}"
-        await connection.send_request("PUT", path, {"kind": _WRITE_CHECK_KIND, "stored": {"token": token}})
+        path = f"/{self._catalogue.names.registry_write_alias}/_doc/{_WRITE_CHECK_KIND}:{token[0]}"
+        body = {"kind": _WRITE_CHECK_KIND, "stored": {"token": token}}
+        try:
+            await connection.send_request("PUT", path, body, {"require_alias": "true"})
+        except RequestRefused:
+            await self._catalogue.require_registry()
+            raise
         entry = cast(JsonObject, (await connection.send_request("GET", path)).get("_source") or {})
         if entry.get("kind") != _WRITE_CHECK_KIND:  # the token may be another process's
             raise IndexDamaged(connection.location, "it does not keep what is written")

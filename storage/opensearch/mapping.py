@@ -8,7 +8,8 @@ Several shards give the same answers: counts fetch all values, and rankings weig
 Names are hashes of ids, so that the rules for index names never apply to a bucket's name. A field's code holds its type
 and its position in the schema. Whenever types or positions change, a new version of the index is built and the alias is
 swapped. A writer addresses a version by that version's own alias (`require_alias`), so that a write to a version that
-is deleted or no longer in use fails instead of creating an index.
+is deleted or no longer in use fails instead of creating an index. The registry is written so as well: a cluster that
+creates indexes for writes would give a lost one a mapping of its own invention.
 
 Small buckets beyond a number share indexes. A version in a shared index is a filtered alias of that index, so that the
 cluster confines every search to it. Each of its entries holds the name of the version and has it in its id. Text that
@@ -97,6 +98,11 @@ class IndexNames:
     def registry_index_name(self) -> str:
         """The index with one small entry per bucket (generation, layout) and one per document id (its bucket)."""
         return f"{self.name_prefix}-registry"
+
+    @property
+    def registry_write_alias(self) -> str:
+        """The alias through which the registry is written."""
+        return f"{self.registry_index_name}-w"
 
     @property
     def bucket_alias_pattern(self) -> str:

@@ -94,7 +94,7 @@ class BuildLease:
 
     @property
     def _path(self) -> str:
-        return f"/{self.catalogue.names.registry_index_name}/_doc/{_BUILD_KIND}:{digest_of(self.bucket)}"
+        return f"/{self.catalogue.names.registry_write_alias}/_doc/{_BUILD_KIND}:{digest_of(self.bucket)}"
 
     async def _load_entry(self) -> _LeaseEntry | None:
         try:
@@ -111,8 +111,9 @@ class BuildLease:
         """Raises `VersionSuperseded` if the entry has changed."""
         stored = {"holder": self.holder, "renewals": renewal_count}
         body = {"kind": _BUILD_KIND, "bucket": digest_of(self.bucket), "stored": stored}
+        params = {"require_alias": "true", **conditions}
         try:
-            await self.catalogue.connection.send_request("PUT", self._path, body, conditions)
+            await self.catalogue.connection.send_request("PUT", self._path, body, params)
         except RequestRefused as exc:
             if is_conflict(exc):
                 raise VersionSuperseded from exc

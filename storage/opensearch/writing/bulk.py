@@ -53,9 +53,10 @@ def create_entry_action(write_alias: str, entry_id: str, source: str, *, routing
     return BulkAction("create", f"{json_lines_of([{'create': meta}])}{source}\n")
 
 
-def claim_registry_entry_action(registry_index: str, entry_id: str, source: JsonObject) -> BulkAction:
-    """Returns a write of a registry entry, which is refused if the entry exists. The registry has no alias."""
-    return BulkAction("create", json_lines_of([{"create": {"_index": registry_index, "_id": entry_id}}, source]))
+def claim_registry_entry_action(registry_alias: str, entry_id: str, source: JsonObject) -> BulkAction:
+    """Returns a write of a registry entry, which is refused if the entry exists."""
+    meta = {"_index": registry_alias, "_id": entry_id, "require_alias": True}
+    return BulkAction("create", json_lines_of([{"create": meta}, source]))
 
 
 def delete_entry_action(

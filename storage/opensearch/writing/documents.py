@@ -150,6 +150,7 @@ class DocumentWriter:
             try:
                 return await self._put_batch(layout, documents, outcome)
             except VersionSuperseded:
+                await self.catalogue.require_registry()
                 layout = await self.catalogue.reload_bucket_layout(layout.bucket)
                 await self.catalogue.connection.pause_with_jitter(_WAIT_S)
         raise IndexUnavailable(self.catalogue.connection.location, "the bucket is being re-indexed")
@@ -272,7 +273,7 @@ class DocumentWriter:
         source = {"kind": DOCUMENT_ID_KIND, "bucket": bucket_digest}
         claims = [
             bulk.claim_registry_entry_action(
-                self.catalogue.names.registry_index_name, _registry_entry_id(doc_id), source
+                self.catalogue.names.registry_write_alias, _registry_entry_id(doc_id), source
             )
             for doc_id in doc_ids
         ]
@@ -379,6 +380,7 @@ class DocumentWriter:
             try:
                 await self._delete_batch(doc_ids, deleted_ids)
             except VersionSuperseded:
+                await self.catalogue.require_registry()
                 await self.catalogue.connection.pause_with_jitter(_WAIT_S)
             else:
                 return len(deleted_ids)

@@ -65,6 +65,7 @@ async def test_a_complete_node_has_no_fault_and_no_index_is_left_behind(
         "blocks",
         "shards",
         "shard limit",
+        "new indexes",
         f"bucket {RECEIPTS}",
     ]
     assert [finding.what for finding in findings] == parts
@@ -134,6 +135,33 @@ async def test_a_cluster_that_forbids_expensive_searches_is_named_with_the_reque
     }
     await send_advice(opensearch_url, faults[0])
     assert faults_in(await check_cluster(opensearch_url, installation)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_left_to_parley"),
+    [
+        ("true", False),
+        ("false", True),
+        ("-parley-*,*", True),
+        ("+logs-*", True),
+        ("+par*,-*", False),
+        (None, False),
+    ],
+)
+async def test_a_cluster_that_creates_indexes_for_writes_is_named_with_the_setting(
+    rule: str | None, is_left_to_parley: bool
+) -> None:
+    persistent = {"action": {"auto_create_index": rule}} if rule else {}
+    answers: dict[str, tuple[int, Json]] = {"GET /_cluster/settings": (200, {"persistent": persistent})}
+    async with running_cluster(StrictCluster(answers=answers)) as url:
+        findings = await check_cluster(url)
+
+    [found] = [finding.found for finding in findings if finding.what == "new indexes"]
+    advice = 'PUT /_cluster/settings {"persistent": {"action.auto_create_index": "-parley-*,*"}}'
+    assert (found == "only Parley creates its indexes", found.endswith(advice)) == (
+        is_left_to_parley,
+        not is_left_to_parley,
+    )
 
 
 async def test_forbidden_scripts_are_named_with_the_setting() -> None:
