@@ -1,7 +1,8 @@
 """The permission matrix of the Model Context Protocol: no call tells anything of a bucket that its person may not see.
 
 Audience x way x leak, with the marked bucket and the questions of the matrix of chat products. A program asks for one
-person, so there are no channels, and there is nothing in it that only administrators may do.
+person, so there are no channels, and there is nothing in it that only administrators may do. A program keeps its token
+when the product deactivates its person.
 """
 
 import asyncio
@@ -21,9 +22,11 @@ from mcp.types import CallToolResult
 
 from bot.application import Application
 from bot.conversation.download import LinkRefused
-from bot.ids import EVERYONE, OPERATOR, Subject
+from bot.ids import EVERYONE, OPERATOR, PersonId, Subject
 from bot.web_search.web_pages import WEB_BUCKET
 from tests.adapters.mcp.clients import server_client_of, text_of
+from tests.bot.admin.test_administration import MembershipDirectory
+from tests.bot.fakes import FakeChat, PartialSurface
 from tests.scenarios.matrix.marked_buckets import (
     CODE_WORDS,
     OPEN,
@@ -37,7 +40,16 @@ from tests.scenarios.matrix.slack_ways import forge_links
 from tests.scenarios.test_permission_matrix import LEAKS
 
 STRANGER, REMOVED, GUEST, CONTROL = "local:sam", "local:rae", "slack:T1:GUS", "local:eve"
-AUDIENCES: Final = {"stranger": STRANGER, "removed after the offer": REMOVED, "guest": GUEST}
+DEACTIVATED: Final = ("slack:T1:DEA", "teams:T1:TEA")
+ADMIN: Final = "local:amy"  # administers buckets without reading them
+AUDIENCES: Final = {
+    "stranger": STRANGER,
+    "removed after the offer": REMOVED,
+    "guest": GUEST,
+    "deactivated in Slack": DEACTIVATED[0],
+    "deactivated in Teams": DEACTIVATED[1],
+    "admin": ADMIN,
+}
 ADA: Final = "local:ada"  # has the right; others try her choices and conversations
 DOCUMENT: Final = "kvdoc-001"
 
@@ -218,12 +230,18 @@ def collect_told_texts() -> Mapping[str, Mapping[tuple[str, str], str]]:
 
     async def collect(folder: Path) -> Mapping[str, Mapping[tuple[str, str], str]]:
         async with open_matrix_home(folder, embedder="wordllama") as bot:
+            directory = register_directories(bot)
             await grant(bot, OPEN, EVERYONE)
-            for person in (ADA, REMOVED, CONTROL):
+            await bot.administration.add_admin(PersonId(ADMIN), by=OPERATOR)
+            entitled = (ADA, REMOVED, CONTROL, *DEACTIVATED)
+            for person in entitled:
                 await grant(bot, SECRET, Subject(f"user:{person}"))
-            offers = {person: await make_offer(bot, person) for person in (ADA, REMOVED, CONTROL)}
+            offers = {person: await make_offer(bot, person) for person in entitled}
             await bot.administration.revoke_grant(SECRET, Subject(f"user:{REMOVED}"), by=OPERATOR)
-            told = {
+            directory.deactivated |= {PersonId(person) for person in DEACTIVATED}
+            told = {person: await use_ways(bot, person, offers[person]) for person in DEACTIVATED}
+            told |= {
+                ADMIN: await use_ways(bot, ADMIN, offers[ADA], is_own_offer=False),
                 STRANGER: await use_ways(bot, STRANGER, offers[ADA], is_own_offer=False),
                 REMOVED: await use_ways(bot, REMOVED, offers[REMOVED]),
                 CONTROL: await use_ways(bot, CONTROL, offers[CONTROL]),
@@ -233,6 +251,15 @@ def collect_told_texts() -> Mapping[str, Mapping[tuple[str, str], str]]:
 
     with TemporaryDirectory() as folder:
         return asyncio.run(collect(Path(folder)))
+
+
+def register_directories(bot: Application) -> MembershipDirectory:
+    """Of Slack and Teams, in which nobody is deactivated yet."""
+    directory = MembershipDirectory()
+    directory.guests.add(PersonId(GUEST))
+    for product in ("slack", "teams"):
+        bot.register_receive_only(PartialSurface(name=product, outbox=FakeChat(), directory=directory))
+    return directory
 
 
 async def grant(bot: Application, bucket: Json, subject: Subject) -> None:

@@ -6,19 +6,23 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Final
 
 from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
 
 from adapters.mcp.endpoint import McpEndpoint, RequestLimits
 from adapters.slack.app import surface as build_slack_surface
 from adapters.teams.app import surface as build_teams_surface
+from adapters.web.access_guard import AccessGuard
 from adapters.web.admin.endpoint import endpoint as build_admin_site
+from adapters.web.admin.visitors import SESSION_COOKIE, AdminVisitors
 from adapters.web.app import surface as build_web_surface
+from bot.admin.admin_page.entrance import AdminEntrance
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.http.connections import ConnectionLimits
@@ -122,10 +126,12 @@ async def open_fuzzed_bot(home: Path, seed: int) -> AsyncGenerator[FuzzedBot]:
             stack.push_async_callback(surface.close)
         programs = McpEndpoint(bot, RequestLimits(HurriedClock(bot.clock())))
         stack.push_async_callback(programs.close)
+        admin_cookie, form_key = await _enter_admin_page(bot, PersonId(f"slack:{TEAM}:{ada.id}"))
         app = build_web_app(bot, [*surfaces, programs, build_admin_site(bot)], ServiceMetrics())
         port = await stack.enter_async_context(_serve_app(app))
         target = AttackTarget(host="127.0.0.1", port=port, slack_secret=SIGNING_SECRET)
-        yield FuzzedBot(target=target, maker=_request_maker_for(target, teams, program_tokens, seed))
+        maker = _request_maker_for(target, teams, program_tokens, seed)
+        yield FuzzedBot(target=target, maker=replace(maker, admin_cookie=admin_cookie, form_key=form_key))
 
 
 async def _admit_programs(bot: Application) -> list[str]:
@@ -138,6 +144,20 @@ async def _admit_programs(bot: Application) -> list[str]:
         await bot.administration.grant_bucket(RECEIPTS, Subject(f"user:{person}"), include_external=False, by=OPERATOR)
         tokens.append((await ProgramTokens(bot.database).create_token(person, lifetime=None, by=OPERATOR)).text)
     return tokens
+
+
+async def _enter_admin_page(bot: Application, admin: PersonId) -> tuple[str, str]:
+    """Lets the admin see the receipts, and returns the cookie of a session with the key of its forms."""
+    await bot.administration.grant_bucket(RECEIPTS, Subject(f"user:{admin}"), include_external=False, by=OPERATOR)
+    entrance = AdminEntrance(administration=bot.administration, database=bot.database, settings=bot.settings)
+    signed = (await entrance.create_link(admin)).rpartition("/")[2]
+    session = await entrance.open_session(signed)
+    guard = AccessGuard(None, keys=bot.settings.secret_keys, clock=bot.clock)
+    visitors = AdminVisitors(guard, entrance, bot.settings.secret_keys)
+    cookie = f"{SESSION_COOKIE}={session}"
+    visitor = visitors.find_visitor(make_mocked_request("GET", "/admin", {"Cookie": cookie}))
+    assert visitor is not None
+    return cookie, visitor.form_key
 
 
 def _request_maker_for(

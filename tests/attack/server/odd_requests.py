@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from tests.attack.server.admin_samples import ADMIN_FORMS
 from tests.attack.server.mcp_samples import MCP_PATH, headers_for, list_mcp_messages, list_sound_calls
 from tests.attack.server.odd_values import ODD_CONTENT_TYPES, ODD_HEADERS, ODD_HOSTS, OddValueMaker
 from tests.attack.server.slack_samples import COMMAND_FIELDS, EVENT_PAYLOADS, INTERACTION_PAYLOADS
@@ -38,6 +39,7 @@ _READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("/admin/grants", ("done",)),
     ("/admin/admins", ("done",)),
     ("/admin/limits", ("done",)),
+    ("/admin/retention", ("b", "field", "days", "done")),
     ("/admin/sources", ()),
     ("/admin/enter/a.b", ()),
     ("/admin/%2e%2e", ()),
@@ -54,7 +56,8 @@ _READ_PATHS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 class OddRequestMaker:
     """`sign_body`: the headers that prove a Slack delivery. `origin`: of the web chat. `bearer`: a valid token of the
     Bot Connector, `activities` sound ones; both are needed for `make_teams_request` alone. `program_tokens`: valid
-    tokens of programs, needed for `make_mcp_request` alone.
+    tokens of programs, needed for `make_mcp_request` alone. `admin_cookie` and `form_key`: of an admin's session,
+    needed for `make_admin_request` alone.
     """
 
     sign_body: SignBody
@@ -63,6 +66,8 @@ class OddRequestMaker:
     bearer: str = ""
     activities: Sequence[Mapping[str, Any]] = ()
     program_tokens: Sequence[str] = ()
+    admin_cookie: str = ""
+    form_key: str = ""
     values: OddValueMaker = field(init=False)
 
     def __post_init__(self) -> None:
@@ -90,6 +95,14 @@ class OddRequestMaker:
             self.sign_slack_payload(EVENT_PAYLOADS[0]),
             *map(self.sign_teams_payload, self.activities),
             *map(self.sign_mcp_message, list_sound_calls()),
+        ]
+
+    def make_sound_admin_forms(self) -> list[tuple[str, bytes]]:
+        """Each form of the admin page, with its path, as an admin sends it."""
+        proof = {"Content-Type": _FORM, **self._admin_proof()}
+        return [
+            (path, encode_request("POST", path, proof, urlencode({"form_key": self.form_key, **fields}).encode()))
+            for path, fields in ADMIN_FORMS
         ]
 
     def sign_slack_payload(self, payload: Mapping[str, Any]) -> bytes:
@@ -120,6 +133,20 @@ class OddRequestMaker:
         else:
             body, kind = self.values.make_form_body(fields), _FORM
         return self._make_post(path, body, kind, {"Origin": self.origin, "Host": self.host})
+
+    def make_admin_request(self) -> bytes:
+        """A form of the admin page with odd fields, as an admin who is logged in sends it. Seldom with a wrong key."""
+        path, fields = self.random.choice(ADMIN_FORMS)
+        if self.random.random() < 0.1:
+            body, kind = self.values.make_multipart_body(dict(fields)), "multipart/form-data; boundary=x"
+        else:
+            key = self._damage_token(self.form_key, chance=WRONG_TOKEN_SHARE)
+            body = urlencode({"form_key": key}).encode() + b"&" + self.values.make_form_body(dict(fields))
+            kind = _FORM
+        return self._make_post(path, body, kind, self._admin_proof())
+
+    def _admin_proof(self) -> dict[str, str]:
+        return {"Origin": self.origin, "Host": self.host, "Cookie": self.admin_cookie}
 
     def make_teams_request(self) -> bytes:
         body = self.values.make_json_body(dict(self.random.choice(self.activities)))

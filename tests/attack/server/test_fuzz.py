@@ -22,6 +22,7 @@ MAKERS: Final[dict[str, tuple[Callable[[OddRequestMaker], bytes], set[int]]]] = 
     "slack": (OddRequestMaker.make_slack_request, {200, 400, 401, 404}),
     "teams": (OddRequestMaker.make_teams_request, {200, 202, 400, 401}),
     "forms": (OddRequestMaker.make_form_request, {303, 400, 403, 415, 422}),
+    "admin": (OddRequestMaker.make_admin_request, {303, 400, 403, 404, 415, 422}),
     "mcp": (OddRequestMaker.make_mcp_request, {200, 202, 400, 401, 404, 406, 415}),
     "reads": (OddRequestMaker.make_read_request, {200, 303, 400, 403, 404, 405}),
 }
@@ -51,6 +52,28 @@ async def test_what_the_odd_requests_are_made_from_is_sound(fuzzed_bot: FuzzedBo
 
     for request in maker.make_sound_requests():
         assert await send_raw(target.host, target.port, request) in (200, 202)
+
+
+async def test_the_forms_of_the_admin_page_are_answered_as_they_were_sent(fuzzed_bot: FuzzedBot) -> None:
+    """Without the odd values. Some name what is not there, or show an older state: they are refused in a sentence."""
+    target = fuzzed_bot.target
+
+    statuses = {
+        path: await send_raw(target.host, target.port, request)
+        for path, request in fuzzed_bot.maker.make_sound_admin_forms()
+    }
+
+    changed = {path for path, status in statuses.items() if status == 303}
+    assert changed == {
+        "/admin/synonym",
+        "/admin/revoke",
+        "/admin/admins/add",
+        "/admin/admins/remove",
+        "/admin/limits",
+        "/admin/retention",
+    }
+    assert (statuses.pop("/admin/leave"), statuses.pop("/admin/source/%ff%00")) == (200, 400)
+    assert {*statuses.values()} <= {303, 403, 404, 409, 422}
 
 
 async def test_no_body_costs_more_than_a_second_of_processor_time(fuzzed_bot: FuzzedBot) -> None:

@@ -181,19 +181,21 @@ class SlackTown:
                 FetchedPage(person=person.id, text=shown_page_of(response.headers, await response.text()))
             )
 
-    async def click_in_view(self, person: SlackMember, action: str, value: str) -> None:
-        """Click a button of a Home tab, even if the person's tab does not show it."""
+    async def click_in_view(
+        self, person: SlackMember, action: str, value: str, view: Mapping[str, Any] | None = None
+    ) -> None:
+        """Click a button of a Home tab or of this view, even if the person's does not show it."""
         button = {"type": "button", "action_id": action, "block_id": "b", "value": value, "action_ts": "1.0"}
         interaction = {
             **self.slack.interaction_payload(person, "block_actions"),
-            "view": a_view("home", "home"),
+            "view": _view_of(person, view or a_view("home", "home")),
             "actions": [button],
         }
         await self.slack.deliver_interaction(interaction)
 
     async def submit_view(self, person: SlackMember, view: Mapping[str, Any]) -> None:
         """Submit a modal that was never opened, and record the response that the person sees."""
-        interaction = {**self.slack.interaction_payload(person, "view_submission"), "view": view}
+        interaction = {**self.slack.interaction_payload(person, "view_submission"), "view": _view_of(person, view)}
         response = await self.slack.deliver_interaction(interaction)
         self.fetched.append(FetchedPage(person=person.id, text=response.body))
 
@@ -230,7 +232,12 @@ class SlackTown:
     def _reaches(self, arguments: Mapping[str, Any], seat: SlackSeat, places: set[str]) -> bool:
         trigger = self.slack.triggers.get(str(arguments.get("trigger_id")))
         people = {arguments.get("user"), arguments.get("user_id"), trigger.user if trigger else None}
-        return seat.person.id in people or bool(places & {arguments.get("channel"), arguments.get("channel_id")})
+        is_own_view = arguments.get("view_id") == _view_of(seat.person, {})["id"]
+        return (
+            is_own_view
+            or seat.person.id in people
+            or bool(places & {arguments.get("channel"), arguments.get("channel_id")})
+        )
 
     def _file_texts(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         for file_reference in arguments.get("files", []):
@@ -279,6 +286,11 @@ def a_view(kind: str, callback: str, metadata: str = "", **fields: Any) -> dict[
     state = {"values": {name: {name: value} for name, value in fields.items()}}
     view: dict[str, Any] = {"id": "V0FORGED", "hash": "1.a", "type": kind, "callback_id": callback, "blocks": []}
     return {**view, "private_metadata": metadata, "state": state}
+
+
+def _view_of(person: SlackMember, view: Mapping[str, Any]) -> dict[str, Any]:
+    """The view as one of this person's, so that what it is replaced by was shown to them."""
+    return {**view, "id": f"V0FORGED{person.id}"}
 
 
 def turn_of(message: SlackMessage) -> str:

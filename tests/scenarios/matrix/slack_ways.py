@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from adapters.slack.home.post_modal import CHANNEL_FIELD, POST_ACTION, POST_SCHEDULES, POST_VIEW, SCHEDULE_FIELD
+from adapters.slack.home.report_blocks import SYNONYM_ACTION
+from adapters.slack.home.schema_modal import OPEN_SCHEMA_ACTION, SCHEMA_VIEW, SchemaState
+from adapters.slack.home.synonym_modal import SYNONYM_VIEW, SynonymState
 from adapters.slack.posting.render import STOP_ACTION
 from bot.admin.sentences import opaque_key_of
 from bot.ids import PersonId
@@ -15,6 +19,8 @@ from tests.scenarios.matrix.slack_town import SlackSeat, SlackTown, SlackWay, a_
 from tests.scenarios.matrix.stored_turns import list_saved_numbers, run_saved_searches_of
 from tests.scenarios.matrix.town import SAVED_REPORTS, SAVED_SEARCH, MatrixTown, MatrixWays
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage
+
+_UNKNOWN_WORD: Final = "zorblaxes"  # of no bucket, so that the report offers it as a synonym
 
 
 async def ask_in_channel(town: SlackTown, seat: SlackSeat, words: str, offer: SlackMessage | None) -> None:
@@ -160,10 +166,18 @@ async def open_messages_tab(town: SlackTown, seat: SlackSeat, words: str, offer:
 
 
 async def administer(town: SlackTown, seat: SlackSeat, words: str, offer: SlackMessage | None) -> None:
-    """Clicks every button of an admin's Home tab. A person who is no admin also submits modals to get access."""
+    """Clicks every button of an admin's Home tab and of its modals. A person who is no admin also submits modals to get
+    access, and has the report posted.
+    """
+    await town.slack.post_as_person(seat.person, seat.direct, f"How many {_UNKNOWN_WORD} are there?")
+    await town.wait_until_quiet()
     await town.slack.open_home(seat.person)
     for action, value in _admin_buttons():
         await town.click_in_view(seat.person, action, value)
+    for view, actions in _forged_modals():
+        for action in actions:
+            await town.click_in_view(seat.person, action, opaque_key_of(SECRET), view)
+        await town.submit_view(seat.person, view)
     if not await town.bot.administration.is_admin(PersonId(f"slack:{seat.person.team}:{seat.person.id}")):
         for view in _admin_submissions(seat):
             await town.submit_view(seat.person, view)
@@ -213,6 +227,21 @@ def _admin_buttons() -> Iterator[tuple[str, str]]:
     for ways in ("home:mine:next", "home:all:next", "grant:page:next", "admin:page:next"):
         yield ways, "0:0"
     yield from (("grant:remove", "nobody"), ("admin:remove", "nobody"))
+    yield from ((SYNONYM_ACTION, _UNKNOWN_WORD), (POST_ACTION, "open"), (OPEN_SCHEMA_ACTION, "open"))
+
+
+def _forged_modals() -> Iterator[tuple[dict[str, Any], Sequence[str]]]:
+    """The modals of synonyms and schemas as if the marked bucket had been chosen in them, each with its buttons. They
+    claim that what is chosen was counted before, and is only to be saved.
+    """
+    bucket, field = opaque_key_of(SECRET), opaque_key_of("harrierfirm")
+    chosen = SynonymState(word=_UNKNOWN_WORD, bucket=bucket, field=field, value=opaque_key_of("merlinworks"))
+    for state in (chosen, chosen.model_copy(update={"counted": chosen.choice})):
+        view = a_view("modal", SYNONYM_VIEW, state.model_dump_json())
+        yield view, ("report:bucket", "report:field", "report:value", "report:ask", "report:none")
+    part = SchemaState(bucket=bucket, part=field)
+    typed = {name: {"value": "hawkhouse"} for name in ("title", "synonyms")}
+    yield a_view("modal", SCHEMA_VIEW, part.model_dump_json(), **typed), ("schema:bucket", "schema:part", "schema:none")
 
 
 def _admin_submissions(seat: SlackSeat) -> Iterator[dict[str, Any]]:
@@ -221,6 +250,9 @@ def _admin_submissions(seat: SlackSeat) -> Iterator[dict[str, Any]]:
     yield a_view("modal", "admin:bucket", metadata, person=person, everyone=everyone)
     yield a_view("modal", "admin:admins", metadata, person=person)
     yield a_view("modal", "admin:limits", metadata)
+    channel, (_, schedule) = {"selected_conversation": seat.channel.id}, POST_SCHEDULES[0]
+    chosen: dict[str, Any] = {CHANNEL_FIELD: channel, SCHEDULE_FIELD: {"selected_option": {"value": schedule}}}
+    yield a_view("modal", POST_VIEW, **chosen)
 
 
 SLACK_WAYS: Final[Mapping[str, SlackWay]] = {
