@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import random
+import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -214,15 +215,20 @@ class JobWatch:
     def _plan_of(self, kind: ServerFault) -> Path:
         return self.home / KILLS_FOLDER / JOB_NAMES[kind]
 
-    async def kill_rebuild(self) -> None:
-        """Begins to index a bucket anew, and kills the command."""
-        process = await self._start_rebuild()
-        try:
-            async with asyncio.timeout(self.rng.uniform(2.0, 12.0)):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+    async def kill_rebuild(self) -> bool:
+        """Begins to index a bucket anew until a command was killed before its end; False if none was in time."""
+        deadline = time.monotonic() + _KILL_TIMEOUT_S
+        while time.monotonic() < deadline:
+            process = await self._start_rebuild()
+            try:
+                async with asyncio.timeout(self.rng.uniform(2.0, 12.0)):
+                    await process.wait()
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                if await process.wait() == -signal.SIGKILL:
+                    return True
+        return False
 
     async def _start_rebuild(self) -> asyncio.subprocess.Process:
         with (self.home / "rebuild.log").open("ab") as log:

@@ -46,6 +46,7 @@ PROXY_FAULTS: Final = frozenset(
         ServerFault.LOST_POINT,
     }
 )
+KILLS: Final = frozenset(kind for kind in ServerFault if kind.name.startswith("KILLED_"))
 WEIGHTS: Final = {
     ServerFault.BUSY: 170,
     ServerFault.UNAVAILABLE: 170,

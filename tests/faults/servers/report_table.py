@@ -34,8 +34,10 @@ def build_server_table(report: StormReport, size: StormSize) -> Table:
     table.add_column("fault, or check")
     table.add_column("times", justify="right")
     table.add_column("wrong", justify="right")
-    for kind, count in sorted(report.faults.items()):
-        table.add_row(kind, f"{count:,}")
+    for kind in sorted(report.faults.keys() | report.planned_kills.keys()):
+        planned, happened = report.planned_kills.get(kind, 0), report.faults.get(kind, 0)
+        is_short = happened < planned
+        table.add_row(f"{kind} (planned {planned:,}, happened {happened:,})" if is_short else kind, f"{happened:,}")
     table.add_section()
     table.add_row("questions answered", f"{report.answer_count:,}")
     table.add_row("questions that ended in an apology", f"{report.apology_count:,}")

@@ -29,10 +29,10 @@ from tests.faults.servers.index_proxy import IndexProxy
 from tests.faults.servers.job_watch import JOB_NAMES, JOB_SETTINGS, SAVING_TEXTS, JobWatch
 from tests.faults.servers.jobs.usage_posts import POSTING_TEXT, UsagePosts, read_usage_posts
 from tests.faults.servers.jobs.web_questions import open_web_questions
-from tests.faults.servers.kinds import PROXY_FAULTS, WEIGHTS, ServerFault
+from tests.faults.servers.kinds import KILLS, PROXY_FAULTS, WEIGHTS, ServerFault
 from tests.faults.servers.replicas import ServedReplica
 from tests.faults.servers.search_reports import PostedSearches, read_posted_searches
-from tests.faults.servers.storm_checks import AskedText, FinishedRow, StormCheck, StormReport, check_storm
+from tests.faults.servers.storm_checks import AskedText, FinishedRow, StormCheck, StormReport, check_kills, check_storm
 from tests.faults.servers.write_ledger import WriteLedger
 from tests.faults.slack_storm import SlackStorm
 from tests.faults.storm import AskedQuestion
@@ -74,6 +74,7 @@ class ServerStorm:
     size: StormSize
     database: RestartableServer
     fault_counts: Counter[ServerFault] = field(default_factory=Counter[ServerFault])
+    planned_kills: Counter[ServerFault] = field(default_factory=Counter[ServerFault])
     questions: list[AskedQuestion] = field(default_factory=list[AskedQuestion])
     texts: dict[tuple[str, str], AskedText] = field(default_factory=dict[tuple[str, str], AskedText])
     ledger: WriteLedger = field(default_factory=WriteLedger)
@@ -196,8 +197,12 @@ class ServerStorm:
         return sum(self.fault_counts.values()) + sum(self._proxy.fault_counts.values())
 
     async def _make_and_mend_fault(self, kind: ServerFault) -> None:
+        self.planned_kills[kind] += kind in KILLS
         try:
-            await self._make_fault(kind)
+            if kind is ServerFault.KILLED_REBUILD:
+                self.fault_counts[kind] += await self._jobs.kill_rebuild()
+            else:
+                await self._make_fault(kind)
         except TimeoutError:
             self._unmended.append(kind)
 
@@ -218,14 +223,13 @@ class ServerStorm:
                 await self._kill_some(lambda replica: replica.kill_worker(self._rng))
             case ServerFault.KILLED_REPLICA:
                 await self._kill_some(lambda replica: replica.kill())
-            case ServerFault.KILLED_REBUILD:
-                await self._jobs.kill_rebuild()
             case _:
-                raise AssertionError(f"the proxy makes {kind}")
+                raise AssertionError(f"the proxy or a job makes {kind}")
 
     async def _kill_in_job(self, kind: ServerFault) -> None:
         """Counts once a process has been killed."""
         if not self._jobs.plans_kill_in(kind):
+            self.planned_kills[kind] += 1
             self.fault_counts[kind] += await self._jobs.kill_in_job(kind)
 
     async def _kill_some(self, kill: Callable[[ServedReplica], bool]) -> None:
@@ -331,6 +335,7 @@ class ServerStorm:
         asked = [row for row in finished if not row.is_search_run]
         return StormReport(
             faults=dict(self.fault_counts + self._proxy.fault_counts),
+            planned_kills=dict(self.planned_kills),
             seconds=time.monotonic() - started,
             load=os.getloadavg()[0],
             seed=self.seed,
@@ -347,6 +352,7 @@ class ServerStorm:
                 StormCheck(
                     name="servers come back", checked=sum(self.fault_counts.values()), problems=tuple(self._unmended)
                 ),
+                check_kills(self.planned_kills, self.fault_counts),
                 *await self._check_everything(finished),
             ],
         )

@@ -9,13 +9,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.servers.kinds import ServerFault
+from tests.faults.servers.kinds import KILLS, ServerFault
 from tests.faults.servers.write_ledger import WriteLedger
 from tests.faults.slack_storm import SlackStorm
 from tests.faults.storm import AskedQuestion, StoredAnswer
 from tests.stand_ins.slack.workspace import SlackMessage
 
 _MAX_ATTEMPTS: Final = 3  # an exhausted turn no longer holds back its conversation
+_PLANS_OF_A_KILL: Final = 3  # a single plan may find no run to kill in its time; so many cannot all be bad luck
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,7 @@ class StormCheck:
 @dataclass(frozen=True, kw_only=True)
 class StormReport:
     faults: Mapping[ServerFault, int]
+    planned_kills: Mapping[ServerFault, int]
     seconds: float
     load: float
     seed: int
@@ -85,6 +87,21 @@ class StormReport:
     @property
     def problems(self) -> list[str]:
         return [f"{check.name}: {problem}" for check in self.checks for problem in check.problems]
+
+
+def check_kills(planned: Mapping[ServerFault, int], happened: Mapping[ServerFault, int]) -> StormCheck:
+    """Kills happen. A kind that was planned less than three times may have missed; the table of the report says so."""
+    counts = {kind: (planned.get(kind, 0), happened.get(kind, 0)) for kind in sorted(KILLS)}
+    has_no_kill = not any(done for _, done in counts.values())
+    return StormCheck(
+        name="kills that were planned have happened",
+        checked=sum(plans for plans, _ in counts.values()),
+        problems=tuple(
+            f"{kind}: planned {plans}, happened 0"
+            for kind, (plans, done) in counts.items()
+            if not done and (plans >= _PLANS_OF_A_KILL or (plans and has_no_kill))
+        ),
+    )
 
 
 def check_storm(

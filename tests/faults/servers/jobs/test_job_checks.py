@@ -2,11 +2,15 @@
 
 import json
 import random
+from collections import Counter
 from typing import Any
 
 from tests.faults.servers.jobs.usage_posts import read_usage_posts
 from tests.faults.servers.jobs.web_questions import WebQuestions
-from tests.faults.servers.storm_checks import AskedText, FinishedRow
+from tests.faults.servers.kinds import ServerFault
+from tests.faults.servers.report_table import build_server_table
+from tests.faults.servers.server_storm import StormSize
+from tests.faults.servers.storm_checks import AskedText, FinishedRow, StormReport, check_kills
 from tests.stand_ins.searxng import SearxngStandIn
 from tests.stand_ins.site import WebSite
 from tests.stand_ins.slack.workspace import SlackMessage
@@ -46,6 +50,52 @@ def test_each_report_of_usage_is_posted_once() -> None:
 
     assert (whole.checked, whole.problems) == (2, ())
     assert torn.problems == ("t2 was posted 2 times", "t3 was not posted", "t9 was posted by no run")
+
+
+def test_a_kill_that_was_planned_again_and_again_and_never_happened_is_told() -> None:
+    planned = {ServerFault.KILLED_SYNC: 3, ServerFault.KILLED_WORKER: 20, ServerFault.KILLED_REBUILD: 2}
+
+    whole = check_kills(planned, dict.fromkeys(planned, 1))
+    torn = check_kills(planned, {ServerFault.KILLED_WORKER: 20, ServerFault.BUSY: 5})
+
+    assert (whole.checked, whole.problems) == (25, ())
+    assert torn.problems == ("kill -9 while a source is synchronised: planned 3, happened 0",)
+
+
+def test_a_short_storm_without_any_kill_is_told() -> None:
+    planned = {ServerFault.KILLED_SYNC: 1, ServerFault.KILLED_REBUILD: 2}
+
+    torn = check_kills(planned, {ServerFault.BUSY: 30})
+
+    assert torn.problems == (
+        "kill -9 of a rebuild of a bucket: planned 2, happened 0",
+        "kill -9 while a source is synchronised: planned 1, happened 0",
+    )
+    assert check_kills({}, {ServerFault.BUSY: 30}).problems == ()
+
+
+def test_the_table_says_of_each_kill_whether_it_happened_as_often_as_planned() -> None:
+    report = StormReport(
+        faults={ServerFault.KILLED_WORKER: 2, ServerFault.BUSY: 4},
+        planned_kills={ServerFault.KILLED_WORKER: 2, ServerFault.KILLED_SYNC: 1},
+        seconds=1.0,
+        load=1.0,
+        seed=1,
+        write_failures=Counter(),
+        replica_starts=2,
+        acknowledged_writes=1,
+        unknown_writes=0,
+        answer_count=1,
+        apology_count=0,
+        search_report_count=0,
+        checks=[],
+    )
+
+    names, counts, _ = build_server_table(report, StormSize(fault_target=6)).columns
+
+    rows = dict(zip(names.cells, counts.cells, strict=True))
+    assert rows["kill -9 while a source is synchronised (planned 1, happened 0)"] == "0"
+    assert (rows["kill -9 of a worker"], rows["429 from OpenSearch"]) == ("2", "4")
 
 
 def test_an_answer_of_the_web_says_what_its_page_says_and_only_its_questions_are_sent() -> None:
