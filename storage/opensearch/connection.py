@@ -13,6 +13,7 @@ from typing import Any as Json
 from typing import TypeAlias, TypeVar, cast
 from urllib.parse import urlsplit
 
+import aiohttp
 from opensearchpy import AsyncOpenSearch
 from opensearchpy import exceptions as library
 
@@ -63,6 +64,10 @@ def translate_client_error(error: Exception, location: str) -> IndexUnavailable:
             return IndexTimedOut(location)
         case library.SSLError():
             return IndexUnavailable(location, f"its certificate is not trusted ({error.error})")
+        case library.ConnectionError(info=aiohttp.ClientConnectorCertificateError(certificate_error=fault)):
+            reason = getattr(fault, "verify_message", "") or str(fault)
+            advice = "PARLEY_INDEX_CA names the file of the authority that signed it"
+            return IndexUnavailable(location, f"its certificate is not trusted ({reason}); {advice}")
         case library.ConnectionError():
             return NoConnection(location, f"no connection ({error.error})")
         case library.AuthenticationException():
@@ -170,6 +175,10 @@ class ClusterConnection:
         return cast(JsonObject, response)
 
     async def close(self) -> None:
+        # The library closes those addresses alone that answered last.
+        pool = cast(Json, self._client.transport).connection_pool
+        for connection in getattr(pool, "orig_connections", ()):
+            await connection.close()
         await self._client.close()
 
 

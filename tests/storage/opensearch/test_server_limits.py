@@ -136,6 +136,21 @@ async def test_conditions_and_texts_of_more_words_than_the_server_takes_clauses_
 
 
 @pytest.mark.servers
+async def test_a_condition_on_more_values_than_the_server_takes_terms_is_exact(open_index: IndexOpener) -> None:
+    index = await open_index()
+    await index.set_schema(a_receipt_schema())
+    vendors = tuple(f"v{number}" for number in range(70_000))
+    positions = (0, 59_999, 60_000, 65_535, 65_536, 69_999, 70_000)  # the last one is none of them
+    await index.put(RECEIPTS, [a_document(f"d{number}", vendor=f"v{number}") for number in positions])
+    any_of_them = CountRequest(a_search(where("vendor", "in", vendors)))
+    first = CountRequest(a_search(where("vendor", "in", vendors[:60_000])))
+
+    answers = await index.within_scope(a_scope()).answer_requests(any_of_them, first)
+
+    assert (answers[any_of_them], answers[first]) == (6, 2)
+
+
+@pytest.mark.servers
 async def test_records_beyond_the_largest_page_follow_and_those_without_the_value_come_last(
     open_index: IndexOpener,
 ) -> None:
