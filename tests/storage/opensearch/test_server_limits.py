@@ -14,6 +14,7 @@ import storage.opensearch
 from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, json_lines_of
 from storage.opensearch.mapping import IndexLayout, VectorStorage
 from storage.search.conditions import MATCH_ALL
+from storage.search.errors import InvalidSchema
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import AggregateRequest, CountRequest, KeywordPassageRequest, RecordPageRequest
 from storage.search.record_pages import load_pages_ahead
@@ -94,6 +95,15 @@ async def test_one_search_with_bad_syntax_fails_the_others_and_answers_nothing(
     await connection.close()
 
     assert (refused.value.status, refused.value.is_transient) == (400, False)
+
+
+@pytest.mark.parametrize("name", ["net.weight", ".net", "net."])
+def test_a_field_whose_dots_would_build_objects_is_no_field_and_no_column(name: str) -> None:
+    rows = a_field("parts", FieldType.ROWS, columns=(a_field(name),))
+
+    for field in (lambda: (a_field("net"), a_field(name)), lambda: (rows,)):
+        with pytest.raises(InvalidSchema, match="no dot"):
+            Schema(bucket=RECEIPTS, fields=field())
 
 
 @pytest.mark.servers
