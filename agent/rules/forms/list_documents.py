@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent.english.function_words import (
+    FORMS_OF_BE,
     LIST_VERBS,
     PEOPLE_NOUNS,
     PREPOSITIONS,
@@ -91,6 +92,8 @@ def is_list_request(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         return bool(reading.conditions) and not names_one_document(
             reading, lexicon
         )  # "who works in …": people, not one value
+    if lead == "who" and words[1:2] and words[1] in FORMS_OF_BE and reading.has_noun and reading.has_plural_noun:
+        return bool(reading.conditions) and not asks_for_field  # "who are our trade customers"
     if "how" in words[:2] or lead in ("when", "where", "who", "why", "whose"):
         return False
     nouns = [link for link in reading.links if names_documents(link, lexicon)]

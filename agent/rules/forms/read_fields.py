@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import HAVE_WORDS, LIST_VERBS, QUESTION_WORDS, SUMMING_PHRASES, YES_NO_VERBS
+from agent.english.function_words import (
+    FORMS_OF_BE,
+    HAVE_WORDS,
+    LIST_VERBS,
+    QUESTION_WORDS,
+    SUMMING_PHRASES,
+    YES_NO_VERBS,
+)
 from agent.english.gradable_adjectives import nouns_beside
 from agent.english.light_words import is_light_word
 from agent.rules.cues.asked_fields import (
@@ -51,6 +58,8 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
     fields = _without_given_fields(
         _fields_of_one_document(cues.words, cues.functions, cues.reading, cues.lexicon), cues.reading
     )
+    if asked_kind(cues.words) is AskedKind.PERSON:
+        fields = _without_contact_details(fields, cues.lexicon)
     return ReadFields(fields=tuple((cues.reading.bucket, name) for name in fields)) if fields else None
 
 
@@ -60,6 +69,8 @@ def recognise_persons_of_set(cues: QuestionCues) -> ReadFields | None:
     is_whole = bool(reading.conditions) and not (reading.unlinked_words or cues.functions or cues.group)
     if asked_kind(words) is not AskedKind.PERSON or lexicon.roles.holds_people or not is_whole:
         return None
+    if words[1:2] and words[1] in FORMS_OF_BE and reading.has_noun:
+        return None  # "who are our trade customers": the documents
     if names_one_document(reading, lexicon) or not (reading.has_plural_noun or set(words[1:3]) & HAVE_WORDS):
         return None
     asked = find_asked_fields(words, reading, lexicon).fields
@@ -95,9 +106,12 @@ def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
 
 
 def _without_contact_details(fields: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
-    """ "Who is our *contact* at Acme": nobody is a phone number."""
+    """ "Who is our *contact* at Acme", "who *placed* order 7": nobody is a phone number or a day."""
     return tuple(
-        name for name in fields if _CONTACT_DETAILS.isdisjoint(lexicon.get_field(name).label.casefold().split())
+        name
+        for name in fields
+        if _CONTACT_DETAILS.isdisjoint(lexicon.get_field(name).label.casefold().split())
+        and lexicon.get_field(name).type is not FieldType.DATE
     )
 
 

@@ -74,6 +74,11 @@ _WORDS_BEFORE_DOCUMENT = frozenset(
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _IDENTIFIED_NOUN_WEIGHT = 1.9  # more than a mention of the column that numbers the documents
 _ASKING_WORDS, _MIN_ASKING_WORDS, _PART_OF_LABEL_WEIGHT = frozenset({"which", "what"}), 3, 1.5
+_REVENUE_WORDS = frozenset({"revenue", "revenues", "turnover"})
+_SOLD_STEMS, _BOUGHT_STEMS = (
+    frozenset("order sale invoic transact book".split()),
+    frozenset("purchas supplier vendor".split()),
+)
 _NUMBER_OF, _MAX_WORDS_COUNTED = ["number", "of"], 5  # "number of open jobs"
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
     "employee employees colleague colleagues worker workers staff headcount".split()
@@ -205,6 +210,7 @@ class BucketLexicon(PhraseMeanings):
             and (looks_plural(token) or (index and tokens[index - 1].word in _WORDS_BEFORE_DOCUMENT))
         )
         yield from self._asked_label_links(tokens)
+        yield from self._revenue_links(tokens)
         yield from self._joined_links(tokens)
         yield from self._acronym_links(tokens)
         yield from self._degree_links(tokens)
@@ -272,6 +278,20 @@ class BucketLexicon(PhraseMeanings):
         owners = [field.name for field in self.schema.fields if stem in self.label_stems_of(field.name)]
         if len(owners) == 1:
             yield SpanLink(first=1, last=2, meaning=FieldMention(owners[0]), weight=_PART_OF_LABEL_WEIGHT)
+
+    def _revenue_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Our *revenue* by month": yields links to the amount of what was sold, where nothing is called revenue."""
+        amounts = self.roles.main_amounts
+        if len(amounts) != 1 or all(token.word not in _REVENUE_WORDS for token in tokens):
+            return
+        own = set(self.stems_in(f"{self.schema.bucket.replace('_', ' ')} {self.schema.title}"))
+        labels = frozenset[str]().union(*(self.label_stems_of(field.name) for field in self.schema.fields))
+        if own.isdisjoint(_SOLD_STEMS) or not (own | labels).isdisjoint(_BOUGHT_STEMS):
+            return
+        for index, token in enumerate(tokens):
+            if token.word in _REVENUE_WORDS and not self._meanings_of((token.stem,)):
+                mention = FieldMention(next(iter(amounts)))
+                yield SpanLink(first=index, last=index + 1, meaning=mention, weight=_PART_OF_LABEL_WEIGHT)
 
     def _joined_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Webshop", "e-mail": yields links for words that the bucket writes as two words or as one."""

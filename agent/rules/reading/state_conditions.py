@@ -19,6 +19,7 @@ from storage.search.conditions import (
     fields_of,
 )
 from storage.search.ids import FieldName
+from storage.search.index import FieldVocabulary
 from storage.search.schema import FieldType
 
 # Values of a status that say that a matter is over, though it was never completed.
@@ -31,6 +32,7 @@ _WORDS_FOR_OPEN = frozenset(
     """not never open outstanding pending unfinished incomplete uncompleted unresolved unclosed still yet ongoing unpaid
     owe owes owed owing unsettled""".split()
 )
+_WORDS_FOR_UNPAID = frozenset({"unpaid", "unsettled", "outstanding"})
 _WORDS_OF_COMPLETION = frozenset(
     "completed complete completion finished closed done resolved paid payment settled settlement".split()
 )
@@ -56,14 +58,25 @@ def build_called_off_conditions(selection: SpanSelection, conditions: Sequence[C
         and lexicon.get_field(condition.field).type is FieldType.DATE
         and words_of_field(lexicon.get_field(condition.field)) & _WORDS_OF_COMPLETION
     ]
+    for condition in tuple(conditions):  # "unpaid", by a status "paid"; the caller adds what is yielded
+        compared = condition.condition if isinstance(condition, NotCondition) else None
+        if isinstance(compared, ComparisonCondition) and fold_text(compared.words) in _WORDS_FOR_UNPAID:
+            vocabulary = lexicon.vocabulary_of(compared.field)
+            values = () if vocabulary is None else _called_off_values(vocabulary)
+            if values:
+                yield NotCondition(_value_comparison(compared.field, values, compared.words))
     taken = frozenset[FieldName]().union(*map(fields_of, conditions))
     for field in lexicon.schema.fields if unsettled else ():
         vocabulary = lexicon.vocabulary_of(field.name) if field.type is FieldType.CATEGORY else None
         if vocabulary is None or field.name in taken:
             continue
-        values = tuple(value.value for value in vocabulary.values if fold_text(value.value) in _CALLED_OFF_VALUES)
+        values = _called_off_values(vocabulary)
         if values:
             yield NotCondition(_value_comparison(field.name, values, unsettled[0].words))
+
+
+def _called_off_values(vocabulary: FieldVocabulary) -> tuple[str, ...]:
+    return tuple(value.value for value in vocabulary.values if fold_text(value.value) in _CALLED_OFF_VALUES)
 
 
 def _value_comparison(name: FieldName, values: tuple[str, ...], words: str) -> ComparisonCondition:
