@@ -1,9 +1,9 @@
 """Answers by topic: a sentence about each of several topics, or the document whose title is about the asked one."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.english.document_questions import topic_of_document
 from agent.english.light_words import is_light_word
 from agent.evidence.question_words import WordStems, share_start
 from agent.evidence.text_lines import TextLine, split_lines, words_of
@@ -27,14 +27,6 @@ from agent.review.sentence_evidence import unique_passages
 
 _MIN_COVERAGE = 0.75  # share of a topic's weight that one of its best passages must hold
 _JUDGED_PASSAGES = 3
-_WHICH_DOCUMENT = re.compile(
-    r"""^ \W* (?:which|what) [ ] (?:of [ ] (?:our|the) [ ] \w+ [ ])?
-        (?:document|file|text|policy|procedure|instruction|guide|guideline|handbook|manual|page|memo|notice) [ ]
-        (?: (?:describe|cover|explain|contain|say|tell|govern|regulate|define|mention)s?
-          | (?:deal[ ]with|set[ ]out|lay[ ]down) | (?:deals[ ]with|sets[ ]out|lays[ ]down) | is [ ] (?:about|on|for) )
-        [ ] (?P<topic> \S .*)""",
-    re.IGNORECASE | re.VERBOSE,
-)
 # They say what kind of text it is, and not what it is about.
 _KINDS_OF_RULES = frozenset(
     """step steps procedure procedures instruction instructions rule rules guide guideline guidelines policy policies
@@ -43,12 +35,6 @@ _KINDS_OF_RULES = frozenset(
 _MIN_TITLE_SHARE = 0.6  # of the topic's words, that the title of the document must hold
 _MIN_SHARE = 0.99  # of the topic's words, that the title and the text must hold
 _READ_PASSAGES = 40  # the best ones in scope
-
-
-def topic_of_document(question: str) -> str | None:
-    """Returns what the document is about that the question asks for; None for other questions."""
-    match = _WHICH_DOCUMENT.match(question)
-    return match["topic"] if match is not None else None
 
 
 async def name_document_of_topic(review: LegReview, decision: Enough | LegClarification) -> Enough | None:

@@ -148,7 +148,7 @@ class NestedPlanner:
             return None
         if best.split.join.is_within_bucket and plain.answer_form.reads_values:
             return None  # "who is her boss": the value, which is named after the document that it refers to
-        if not plain_count and _lists_own_keys(plain, best.split.join):
+        if not (plain_count or best.reading.has_noun) and _lists_own_keys(plain, best.split.join):
             return None
         if best.unexplained_count < plain_count:
             return best

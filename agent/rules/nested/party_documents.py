@@ -81,7 +81,7 @@ def plan_party_documents(
     for reading in readings:
         if not joins or reading.asked_mentions:
             continue
-        is_explained = not (reading.unlinked_words or readings[0].unlinked_words)
+        is_explained = not readings[0].unlinked_words
         for name in reading.links:
             if not isinstance(name.meaning, ValueMatch) or not names_itself(name.meaning.field, reading, reader):
                 continue
