@@ -26,7 +26,9 @@ MIN_SHARED_PART = 0.75  # of the different values of the field
 MIN_DISTINCT_PART = 0.9  # different values a document that has one, of a field that identifies documents
 MIN_FILLED_PART = 0.9  # documents that have one
 MIN_KEY_DOCUMENTS = 3
-_WORDS_FOR_EMPLOYEES = frozenset("employee employees staff personnel colleagues workers".split())
+_WORDS_FOR_EMPLOYEES = frozenset(
+    "employee employees staff personnel colleagues workers volunteer volunteers people crew team".split()
+)
 _ROLE_WORDS = frozenset("by report reports reporting lead pl rep line boss responsible requester requested".split())
 # "volunteer_id" refers to volunteers, and not to whatever else has an "id" between 1 and 90.
 _WORDS_FOR_IDENTIFIERS = frozenset("id ids no number numbers nr num code ref reference key name names".split())

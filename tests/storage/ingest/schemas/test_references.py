@@ -102,3 +102,17 @@ async def test_numbers_under_the_name_of_a_role_refer_to_employees(tmp_path: Pat
     references = await _ingest_tables(tmp_path, ["employees", "jobs"], tables={"employees": staff, "jobs": jobs})
 
     assert references == {"employees.ReportsTo": "employees.PersNo", "jobs.MechanicNo": "employees.PersNo"}
+
+
+async def test_small_numbers_refer_to_what_their_field_is_named_after(tmp_path: Path) -> None:
+    numbers = range(1, 7)
+    tables = {
+        "shop_stock": "id,item\n" + "".join(f"{number},Lamp {number}\n" for number in numbers),
+        "volunteers": "Volunteer No,name\n" + "".join(f"{number},Ada {chr(70 + number)}.\n" for number in numbers),
+        "shifts": "shift,volunteer_id,Driver No\n" + "".join(f"S{n},{n},{7 - n}\n" for n in numbers),
+    }
+
+    found = await _ingest_tables(tmp_path, list(tables), tables=tables)
+
+    assert found["shifts.volunteer_id"] == "volunteers.Volunteer No"
+    assert found["shifts.Driver No"] == "volunteers.Volunteer No"
