@@ -116,6 +116,8 @@ def _is_day_of_value(field: SchemaField, selection: SpanSelection) -> bool:
         for name in names
     ):
         return True
+    if field.name not in selection.lexicon.schema.by_name:
+        return False  # a column of rows
     single = {selection.tokens[link.first].stem for link in valued if link.last - link.first == 1}
     return not single.isdisjoint(selection.lexicon.label_stems_of(field.name))  # "*completed* in May": "Completed on"
 

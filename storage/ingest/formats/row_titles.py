@@ -24,6 +24,7 @@ _MAX_TITLE_CHARACTERS = 300
 _MAX_CACHED_NAMES = 4_000  # of columns
 _ONLY_NUMBERS = re.compile(r"[\d.,:/\s-]+")
 _DAY = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d:\d\d.*)?|\d\d?[./-](?:\d\d?|[A-Za-z]{3})[./-]\d{2,4}")
+_LOWER_CASE_WORD = re.compile(r"[a-zß-öø-ÿ]{3}")
 _MIN_ROWS = 4  # below it, little can be said about what repeats
 _MIN_OWN_SHARE = 0.9  # of different values, in a column that names rows although they have a number
 _MAX_KIND_SHARE = 0.5  # of different values, in a column of kinds, places or states
@@ -140,5 +141,5 @@ def _names_row(column_name: str, table_name: str) -> bool:
 
 
 def _is_name(cell: CellValue) -> bool:
-    """Whether the cell is words, not a code such as "NK 3185"."""
-    return isinstance(cell, str) and not any(map(str.isdigit, cell))
+    """Whether the cell is words, as "Bearing 6205-2RS", not a code such as "NK 3185"."""
+    return isinstance(cell, str) and (not any(map(str.isdigit, cell)) or _LOWER_CASE_WORD.search(cell) is not None)
