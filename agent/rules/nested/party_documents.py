@@ -92,10 +92,10 @@ def plan_party_documents(
                     leg_id, question, (start, end), party, join, reader, plan_leg, by_verb_alone=is_explained
                 )
                 for join in joins
-                if join.inner == reading.bucket
+                if join.inner == reading.bucket and len(join.outer_fields) == 1
             )
             planned = [leg for leg in legs if leg is not None]
-            if len({leg.leg.search.buckets for leg in planned}) == 1:
+            if len(planned) == 1:  # "approved by Ida" and "made by Ida" are two fields: which is meant, is not known
                 return planned[0]
     return None
 
