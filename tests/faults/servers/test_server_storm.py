@@ -12,6 +12,7 @@ SIZE = StormSize(fault_target=30, base_documents=1_200, max_delay_s=1.0, longest
 
 
 @pytest.mark.servers
+@pytest.mark.timeout(1_200)  # it waits for each kind of kill and for points in time to expire: 160 s when quiet
 def test_everything_holds_while_opensearch_and_postgres_and_replicas_fail(tmp_path: Path) -> None:
     try:
         report = run_server_storm(tmp_path, seed=1, size=SIZE)
