@@ -7,7 +7,7 @@ from bot.ids import TurnId
 from bot.saved_searches.due_searches import run_inbound_of
 from bot.saved_searches.saved_searches import time_zone_of
 from bot.saved_searches.schedule import ChangeSchedule, next_due_time, parse_schedule
-from bot.surface.inbound import Inbound
+from bot.surface.inbound import Inbound, SavedSearchRun
 from bot.surface.json_codec import inbound_from_json
 from storage.sql.database import SqlDatabase
 from storage.sql.saved_search_store import SavedSearchStatus, SavedSearchStore, StoredSavedSearch
@@ -37,7 +37,8 @@ class SavedSearchAdministration:
             await self._store.make_due(number, now)
             return None
         await self._reschedule(search)
-        return await self._accept(run_inbound_of(search, inbound_from_json(search.origin), now, now))
+        run = SavedSearchRun(search=search.position, due_at=now)
+        return await self._accept(run_inbound_of(run, inbound_from_json(search.origin), now))
 
     async def stop_search(self, number: int) -> StoredSavedSearch:
         search = await self._load_search(number)

@@ -237,6 +237,14 @@ def _describe_reports(search: StoredSavedSearch, schedule: SearchSchedule, zone:
 
 def describe_delay(run: SavedSearchRun, zone: tzinfo) -> str:
     due = format_local_time(run.due_at, zone)
+    if run.was_held and run.missed_count == 1:
+        return translate_message("_This was due on {time}, when the run before it had not ended._", time=due)
+    if run.was_held:
+        return translate_message(
+            "_The run before had not ended on {time}, when this was due. I missed {count} times; this is about all._",
+            time=due,
+            count=run.missed_count,
+        )
     if run.missed_count == 1:
         return translate_message("_This was due on {time}, when I was not running._", time=due)
     return translate_message(

@@ -93,11 +93,14 @@ class SearchSaveRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSearchRun:
-    """A saved search is due. `missed_count`: how many due times have passed without a report; 0 for a run on time."""
+    """A saved search is due. `missed_count`: how many due times have passed without a report; 0 for a run on time.
+    `was_held`: at its due time the run before it had not ended.
+    """
 
     search: int  # its number
     due_at: datetime
     missed_count: int = 0
+    was_held: bool = False
 
 
 InboundBody: TypeAlias = (

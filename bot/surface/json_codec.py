@@ -81,8 +81,13 @@ def body_to_json(body: InboundBody) -> JsonObject:
             return {"all_of": turn}
         case SearchSaveRequest(turn=turn):
             return {"save_search_of": turn}
-        case SavedSearchRun(search=search, due_at=due_at, missed_count=missed_count):
-            return {"saved_search": search, "due_at": due_at.isoformat(), "missed": missed_count}
+        case SavedSearchRun(search=search, due_at=due_at, missed_count=missed_count, was_held=was_held):
+            return {
+                "saved_search": search,
+                "due_at": due_at.isoformat(),
+                "missed": missed_count,
+                **({"held": True} if was_held else {}),
+            }
         case _:
             assert_never(body)
 
@@ -99,6 +104,7 @@ def body_from_json(data: Mapping[str, Json]) -> InboundBody:
             search=int(data["saved_search"]),
             due_at=datetime.fromisoformat(data["due_at"]),
             missed_count=int(data["missed"]),
+            was_held=bool(data.get("held", False)),
         )
     return ButtonClick(ChoiceId(data["clicked"])) if "clicked" in data else TextMessage(str(data["said"]))
 

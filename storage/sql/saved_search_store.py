@@ -1,7 +1,8 @@
 """Saved searches: questions that are asked again by schedule, and what each one found the last time.
 
-A due search is claimed under a lease, so that one process starts its run. What a run found is recorded once for each
-due time.
+A due search is claimed under a lease, so that one process starts its run. A run is a turn of the person's, with the
+message id of `run_message_id`; while one is open, the search is not claimed again. What a run found is recorded once
+for each due time.
 """
 
 from collections.abc import Collection
@@ -10,12 +11,31 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Index, Select, Update, and_, func, null, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Index,
+    Select,
+    String,
+    Update,
+    and_,
+    cast,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Row
 from sqlmodel import AutoString, Field
 
 from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
+from storage.sql.stores.turns import turns
+
+_RUN_PREFIX: Final = "saved-search:"
 
 
 class SavedSearchStatus(StrEnum):
@@ -97,6 +117,11 @@ class RunRecord:
     pauses: bool = False
 
 
+def run_message_id(position: int, due_at: datetime) -> str:
+    """The message id of the turn that runs the search for the due time."""
+    return f"{_RUN_PREFIX}{position}:{due_at.isoformat()}"
+
+
 class SavedSearchStore:
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
@@ -152,12 +177,16 @@ class SavedSearchStore:
     async def claim_due_search(
         self, worker: str, lease: timedelta, *, surfaces: Collection[str]
     ) -> ClaimedSavedSearch | None:
-        """Claim the search of these surfaces that has been due longest; None if no free search is due."""
+        """Claim the search of these surfaces that has been due longest; None if no free search is due.
+
+        A search with an open run stays due, and is free when that run has ended.
+        """
         now = self._database.utc_now()
         is_free = or_(saved_searches.c.leased_until.is_(None), saved_searches.c.leased_until <= now)
         picked = (
             select(saved_searches.c.position)
-            .where(saved_searches.c.due_at <= now, is_free, saved_searches.c.surface.in_(surfaces))
+            .where(saved_searches.c.due_at <= now, is_free, ~_has_open_run())
+            .where(saved_searches.c.surface.in_(surfaces))
             .order_by(saved_searches.c.due_at, saved_searches.c.position)
             .limit(1)
             .with_for_update(skip_locked=True)
@@ -190,6 +219,17 @@ class SavedSearchStore:
 
         return await self._database.run_write(reschedule_and_release)
 
+    async def was_running(self, position: int, moment: datetime) -> bool:
+        """Whether a run of the search was open at that moment."""
+        was_open = and_(turns.c.received_at <= moment, or_(turns.c.finished_at.is_(None), turns.c.finished_at > moment))
+        query = (
+            select(turns.c.position)
+            .join(saved_searches, _is_run_of_search())
+            .where(saved_searches.c.position == position, was_open)
+            .limit(1)
+        )
+        return await self._database.run_read(lambda connection: connection.execute(query).first()) is not None
+
     async def record_run(self, record: RunRecord) -> bool:
         """Record what a run found; False if that run, or a later one, is recorded already."""
         is_new = or_(saved_searches.c.reported_due_at.is_(None), saved_searches.c.reported_due_at < record.due_at)
@@ -204,6 +244,15 @@ class SavedSearchStore:
 
     async def _update_single_row(self, statement: Update) -> bool:
         return await self._database.run_write(lambda connection: connection.execute(statement).rowcount == 1)
+
+
+def _is_run_of_search() -> ColumnElement[bool]:
+    pattern = literal(_RUN_PREFIX) + cast(saved_searches.c.position, String) + literal(":%")
+    return and_(turns.c.person == saved_searches.c.person, turns.c.message_id.like(pattern))
+
+
+def _has_open_run() -> ColumnElement[bool]:
+    return exists().where(_is_run_of_search(), turns.c.finished_at.is_(None))
 
 
 _IS_KEPT: Final = saved_searches.c.status != SavedSearchStatus.STOPPED.value

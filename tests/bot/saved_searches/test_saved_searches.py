@@ -10,7 +10,7 @@ import pytest
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.errors import NotYourSavedSearch
-from bot.ids import EVERYONE, ConversationId, MessageId, PersonId, Subject
+from bot.ids import EVERYONE, ConversationId, MessageId, PersonId, Subject, TurnId
 from bot.metrics.operation_measurements import JobMeasurement, OperationMeasurement
 from bot.saved_searches.due_searches import DueSearches
 from bot.saved_searches.saved_searches import MAX_SEARCHES_OF_PERSON
@@ -77,10 +77,11 @@ def due_searches_of_replica(bot: Application, accept_failures: Sequence[BaseExce
     """Another process. After it has stored a turn, it raises the failures, one per turn."""
     failures = list(accept_failures)
 
-    async def accept(inbound: Inbound) -> None:
-        await bot.turn_processor.accept_inbound(inbound)
+    async def accept(inbound: Inbound) -> TurnId | None:
+        turn = await bot.turn_processor.accept_inbound(inbound)
         if failures:
             raise failures.pop(0)
+        return turn
 
     return DueSearches(
         database=bot.database,
@@ -211,6 +212,100 @@ async def test_a_replica_killed_after_it_started_a_run_leaves_one_report(
     await tick(bot, clock, minutes=6)
 
     assert len(chat.messages) == 1
+
+
+EVERY_DAY = "Every day at 9:00: list the receipts"
+DAILY_SEARCHES = {
+    "en": (
+        EVERY_DAY,
+        "_The run before had not ended on Sunday 11 May 2031 at 09:00, when this was due. I missed 3 times;"
+        " this is about all._",
+    ),
+    "de": ("Jeden Tag um 9 Uhr: alle Belege", "war der Lauf davor noch nicht zu Ende, und ich habe 3 Male verpasst"),
+    "fr": ("Tous les jours à 9 h : tous les reçus", "La recherche précédente n'était pas terminée"),
+    "es": ("Cada día a las 9: todos los recibos", "La ejecución anterior no había terminado"),
+}
+
+
+async def test_a_change_while_a_run_is_open_waits_for_its_end_and_is_reported_once(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(TELL_ME)
+    chat.messages.clear()
+    replica = due_searches_of_replica(bot)
+    for number in range(4):  # no worker has time
+        await put_receipts(index, f"n{number}")
+        clock.advance(timedelta(minutes=6))
+        starts = await asyncio.gather(bot.due_searches.start_due_runs(), replica.start_due_runs())
+        assert sum(starts) == (number == 0)
+
+    await work_off_inbox(bot)
+    (first,) = posted_texts(chat)
+    await put_receipts(index, "n9")
+    starts = await asyncio.gather(bot.due_searches.start_due_runs(), replica.start_due_runs())
+    await work_off_inbox(bot)
+
+    assert "**4 new**" in first
+    assert sum(starts) == 1
+    assert "**1 new**" in posted_texts(chat)[1]
+    assert await tick(bot, clock, minutes=6) == 0
+    assert len(chat.messages) == 2
+
+
+@pytest.mark.parametrize("language", DAILY_SEARCHES)
+async def test_what_fell_due_while_a_run_was_open_is_one_run_that_says_what_was_missed(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat, language: str
+) -> None:
+    every_day, sentence = DAILY_SEARCHES[language]
+    await ConversationDriver(bot).ask_question(every_day)
+    chat.messages.clear()
+    clock.advance(timedelta(days=1) - (clock() - clock().replace(hour=9, minute=0)))
+    assert await bot.due_searches.start_due_runs() == 1
+    for _ in range(3):  # no worker has time
+        clock.advance(timedelta(days=1))
+        assert await bot.due_searches.start_due_runs() == 0
+
+    await work_off_inbox(bot)
+    await tick(bot, clock, minutes=1)
+    await tick(bot, clock, minutes=1)
+
+    punctual, held = posted_texts(chat)
+    assert sentence not in punctual
+    assert sentence in held
+
+
+async def test_what_fell_due_once_while_a_run_was_open_says_so(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(EVERY_DAY)
+    chat.messages.clear()
+    clock.advance(timedelta(days=1))
+    await bot.due_searches.start_due_runs()
+
+    clock.advance(timedelta(hours=22))
+    await work_off_inbox(bot)
+    await tick(bot, clock, minutes=1)
+
+    assert "This was due on Sunday 11 May 2031 at 09:00, when the run before it had not ended" in posted_texts(chat)[1]
+
+
+async def test_a_replica_killed_after_it_started_a_run_loses_nothing_that_fell_due_before_the_run_ended(
+    bot: Application, index: EmbeddedIndex, clock: Clock, chat: FakeChat
+) -> None:
+    await ConversationDriver(bot).ask_question(EVERY_DAY)
+    chat.messages.clear()
+    clock.advance(timedelta(days=1) - (clock() - clock().replace(hour=9, minute=0)))
+    with pytest.raises(KeyboardInterrupt):
+        await due_searches_of_replica(bot, [KeyboardInterrupt()]).start_due_runs()
+    clock.advance(timedelta(days=2))
+    await work_off_inbox(bot)
+
+    await tick(bot, clock, minutes=1)
+    await tick(bot, clock, minutes=1)
+
+    first, second = posted_texts(chat)
+    assert "missed" not in first
+    assert "I missed 2 times" in second
 
 
 async def test_a_worker_cut_off_right_after_posting_leaves_one_message_and_one_report(

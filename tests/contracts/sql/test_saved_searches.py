@@ -14,7 +14,10 @@ from storage.sql.saved_search_store import (
     SavedSearchStatus,
     SavedSearchStore,
     StoredSavedSearch,
+    run_message_id,
 )
+from storage.sql.stores.inbox import TurnInbox
+from storage.sql.stores.turns import NewTurn
 from tests.contracts.sql.databases import SetClock
 
 LEASE = timedelta(seconds=60)
@@ -35,6 +38,22 @@ def a_saved_search(due_at: datetime, turn: str = "t1", *, person: str = ANN) -> 
         seen={"c1": "h1"},
         index_state="s1",
         due_at=due_at,
+    )
+
+
+def a_run_of(search: StoredSavedSearch, received_at: datetime) -> NewTurn:
+    message_id = run_message_id(search.position, received_at)
+    return NewTurn(
+        surface="slack",
+        event_id=message_id,
+        conversation="slack:c1",
+        message_id=message_id,
+        person=search.person,
+        audience={},
+        body={},
+        locale="en",
+        time_zone="UTC",
+        received_at=received_at,
     )
 
 
@@ -144,6 +163,58 @@ async def test_a_claim_that_was_not_finished_is_handed_out_again(
     assert not await store.finish_claim(lost, clock.now + timedelta(days=7))
     assert await replica.finish_claim(taken, clock.now + timedelta(days=7))
     assert await store.claim_due_search("w1", LEASE, surfaces=["slack"]) is None
+
+
+async def test_of_two_replicas_none_claims_a_search_with_an_open_run_and_one_does_after_it(
+    store: SavedSearchStore, replica: SavedSearchStore, database: SqlDatabase, clock: SetClock
+) -> None:
+    running, other = await add(store, a_saved_search(clock.now)), await add(store, a_saved_search(clock.now, "t2"))
+    inbox, due_at = TurnInbox(database), clock.now + timedelta(hours=1)
+    await inbox.accept_turn(a_run_of(running, clock.now))
+    first = await store.claim_due_search("w1", LEASE, surfaces=["slack"])
+    assert first is not None
+    assert first.search.position == other.position
+    await store.finish_claim(first, due_at)
+    clock.forward(days=1)
+
+    async def claim_both() -> list[int]:
+        claims = await asyncio.gather(
+            store.claim_due_search("w1", LEASE, surfaces=["slack"]),
+            replica.claim_due_search("w2", LEASE, surfaces=["slack"]),
+        )
+        return [claimed.search.position for claimed in claims if claimed is not None]
+
+    while_open = await claim_both()
+    [run] = await inbox.claim_due_turns("w3", LEASE)
+    while_in_progress = await claim_both()
+    was_open = await replica.was_running(running.position, clock.now)
+    clock.forward(seconds=1)
+    assert await inbox.finish_turn(run, {})
+
+    assert (while_open, while_in_progress) == ([other.position], [])
+    assert await claim_both() == [running.position]
+    assert was_open
+    assert await store.was_running(running.position, clock.now - timedelta(seconds=1))
+    assert not await store.was_running(running.position, clock.now)
+    assert not await store.was_running(other.position, clock.now - timedelta(seconds=1))
+
+
+async def test_open_turns_that_are_no_run_of_the_search_hold_up_nothing(
+    store: SavedSearchStore, database: SqlDatabase, clock: SetClock
+) -> None:
+    search, inbox = await add(store, a_saved_search(clock.now)), TurnInbox(database)
+    run = a_run_of(search, clock.now)
+    for number, turn in enumerate(
+        (
+            replace(run, message_id=run_message_id(search.position + 10, clock.now)),
+            replace(run, message_id=f"x{run.message_id}"),
+            replace(run, message_id="1700.1"),
+            replace(run, person="slack:T1:BOB"),
+        )
+    ):
+        await inbox.accept_turn(replace(turn, event_id=f"e{number}", conversation=f"slack:c{number}"))
+
+    assert await store.claim_due_search("w1", LEASE, surfaces=["slack"]) is not None
 
 
 async def test_a_search_that_is_stopped_while_it_starts_stays_stopped(store: SavedSearchStore, clock: SetClock) -> None:
