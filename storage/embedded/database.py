@@ -73,6 +73,11 @@ _OUTLINE_TABLES = """
 CREATE VIRTUAL TABLE outlines_{n} USING fts5(title, text, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE told_{n} USING fts5vocab('outlines_{n}', 'instance');
 """
+_OUTLINE_TABLE_NAMES = ("told", "outlines")
+_FIND_OUTDATED_OUTLINE = """
+SELECT EXISTS(SELECT id FROM document WHERE bucket = :bucket EXCEPT SELECT doc FROM outline WHERE bucket = :bucket)
+  OR EXISTS(SELECT doc FROM outline WHERE bucket = :bucket EXCEPT SELECT id FROM document WHERE bucket = :bucket)
+"""
 
 
 class EmbeddedDatabase:
@@ -295,6 +300,22 @@ def has_outlines(connection: sqlite3.Connection, bucket: int) -> bool:
     """Whether the bucket has its table of outlines. A bucket of an earlier version of Parley has none."""
     name = f"outlines_{bucket:d}"
     return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
+
+
+def has_outdated_outlines(connection: sqlite3.Connection, bucket: int) -> bool:
+    """Whether a process of an earlier version of Parley has put or deleted documents, and left their outlines as is."""
+    (is_outdated,) = connection.execute(_FIND_OUTDATED_OUTLINE, {"bucket": bucket}).fetchone()
+    return bool(is_outdated)
+
+
+def drop_outline_tables(connection: sqlite3.Connection, bucket: int) -> None:
+    """Drop the tables, if they exist. The summaries of the bucket's documents are kept."""
+    for name in _OUTLINE_TABLE_NAMES:
+        connection.execute(f"DROP TABLE IF EXISTS {name}_{bucket:d}")
+    connection.execute(
+        "DELETE FROM outline WHERE bucket = :bucket AND doc NOT IN (SELECT id FROM document WHERE bucket = :bucket)",
+        {"bucket": bucket},
+    )
 
 
 def create_outline_tables(connection: sqlite3.Connection, bucket: int) -> None:

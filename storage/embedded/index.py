@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from storage.embedded import vectors as stored_vectors
 from storage.embedded import writing
 from storage.embedded.bucket_snapshot import BucketHeader, IndexState, LruCache, OutdatedSnapshot, SnapshotCache
-from storage.embedded.database import EmbeddedDatabase, has_outlines
+from storage.embedded.database import EmbeddedDatabase, has_outdated_outlines, has_outlines
 from storage.embedded.file_check import IndexFileCheck
 from storage.embedded.index_snapshot import KeptTransaction
 from storage.embedded.reading.records import RecordOrder, read_record_batch
@@ -479,10 +479,16 @@ class EmbeddedIndex:
             self._run_write(rebuild_bucket_terms)
 
     def _build_missing_outlines(self) -> None:
-        """Build the outlines of buckets of an earlier version of Parley, which had none."""
+        """Build the outlines of buckets of an earlier version of Parley, which has none, also of those to which a
+        process of it has written since.
+        """
 
         def find_headers_without_outlines(connection: sqlite3.Connection, state: IndexState) -> list[BucketHeader]:
-            return [header for header in state.headers.values() if not has_outlines(connection, header.id)]
+            return [
+                header
+                for header in state.headers.values()
+                if not has_outlines(connection, header.id) or has_outdated_outlines(connection, header.id)
+            ]
 
         def build_bucket_outlines(connection: sqlite3.Connection, state: IndexState) -> None:
             for header in find_headers_without_outlines(connection, state):

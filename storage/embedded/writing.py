@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from storage.embedded.bucket_snapshot import BucketHeader
-from storage.embedded.database import create_outline_tables, create_term_tables, drop_term_tables
+from storage.embedded.database import (
+    create_outline_tables,
+    create_term_tables,
+    drop_outline_tables,
+    drop_term_tables,
+)
 from storage.embedded.reading.records import read_passages
 from storage.embedded.term_tables import add_document, add_outline, add_passages, remove_document, remove_outline
 from storage.embedded.vectors import insert_vectors
@@ -239,10 +244,10 @@ def measure_texts(connection: sqlite3.Connection, bucket: int) -> tuple[int, int
 
 
 def build_outline_table(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:
-    """Create the table of outlines for a bucket without one.
-
-    Its documents have no summaries: an outline is the beginning of the text.
+    """Create the table of outlines anew. Documents of an earlier version of Parley have no summaries: their outlines
+    are the beginnings of their texts.
     """
+    drop_outline_tables(connection, bucket)
     create_outline_tables(connection, bucket)
     for document_number, title, text, summary in _iterate_documents(connection, bucket):
         outline = outline_text_of(text, summary)

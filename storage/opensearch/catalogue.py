@@ -36,7 +36,7 @@ from storage.opensearch.reading.query_steps import POINT_KEEP_ALIVE, OpenSearchR
 from storage.opensearch.responses import OpenSearchResponse, parse_multi_search_response
 from storage.search.analyser import Analyser
 from storage.search.codec import schema_from_json
-from storage.search.errors import IndexDamaged, IndexTooNew, IndexUnavailable, UnknownBucket
+from storage.search.errors import IndexDamaged, IndexTimedOut, IndexTooNew, IndexUnavailable, UnknownBucket
 from storage.search.ids import BucketId, Generation
 
 BUCKET_KIND, DOCUMENT_ID_KIND = "bucket", "doc"  # kinds of registry entries
@@ -49,6 +49,7 @@ _TIME: JsonObject = {
     }
 }
 _NOT_FOUND, _CONFLICT = 404, 409  # of these writes, a conflict is with a later version of the bucket
+_MAX_REGISTRY_TRIES = 8
 _OTHER_PARTS = "*.mappings._meta,*.settings.index.creation_date"  # of a definition, beside the aliases
 
 
@@ -295,15 +296,17 @@ class BucketCatalogue:
             for entry in sorted(entries, key=lambda entry: str(entry["bucket"]))
         }
 
-    def registry_entry_lines(self, layout: IndexLayout) -> list[JsonObject]:
-        """Returns the lines of a bulk that give the bucket a new generation."""
+    def registry_entry_lines(self, layout: IndexLayout, condition: JsonObject | None = None) -> list[JsonObject]:
+        """Returns the lines of a bulk that give the bucket a new generation.
+
+        `condition`: under which the entry is written, instead of having no higher version.
+        """
         entry = {"bucket": layout.bucket, "generation": uuid.uuid4().hex, "layout": layout.layout_digest}
         target = {
             "_index": self.names.registry_write_alias,
             "require_alias": True,
-            "_id": f"{BUCKET_KIND}:{digest_of(layout.bucket)}",
-            "version": layout.created_ms,
-            "version_type": "external_gte",
+            "_id": _registry_entry_id_of(layout.bucket),
+            **({"version": layout.created_ms, "version_type": "external_gte"} if condition is None else condition),
         }
         return [{"index": target}, {"kind": BUCKET_KIND, "bucket": digest_of(layout.bucket), "stored": entry}]
 
@@ -329,18 +332,57 @@ class BucketCatalogue:
 
     async def publish_generations(self, layouts: Sequence[IndexLayout]) -> None:
         """Give the buckets new generations, which are visible on return. Raises `IndexDamaged` without a registry."""
-        lines = json_lines_of([line for layout in layouts for line in self.registry_entry_lines(layout)])
+        conflicts = await self._write_registry_entries([self.registry_entry_lines(layout) for layout in layouts])
+        overtaken = [layout for layout, is_conflict in zip(layouts, conflicts, strict=True) if is_conflict]
+        if overtaken:
+            await self._publish_unless_superseded(overtaken)
 
-        async def send_lines() -> None:
+    async def _publish_unless_superseded(self, layouts: Sequence[IndexLayout]) -> None:
+        """Publish where the version is in use, though the registry has an entry of a higher version.
+
+        A process of an earlier Parley has written that: it counts the versions of an entry on, by one.
+        """
+        for _ in range(_MAX_REGISTRY_TRIES):
+            await self.reload_layouts()
+            digests = {layout.layout_digest for layout in self.layouts.values()}
+            used = [layout for layout in layouts if layout.layout_digest in digests]
+            if not used:
+                return
+            places = await self._load_registry_places(used)
+            entries = [self.registry_entry_lines(layout, place) for layout, place in zip(used, places, strict=True)]
+            conflicts = await self._write_registry_entries(entries)
+            layouts = [layout for layout, is_conflict in zip(used, conflicts, strict=True) if is_conflict]
+            if not layouts:
+                return
+        raise IndexTimedOut(self.connection.location)
+
+    async def _load_registry_places(self, layouts: Sequence[IndexLayout]) -> list[JsonObject]:
+        """Returns the condition under which the entry of each layout is still as it is now."""
+        ids = [_registry_entry_id_of(layout.bucket) for layout in layouts]
+        path, params = f"/{self.names.registry_index_name}/_mget", {"_source": "false"}
+        response = await self.connection.send_request("POST", path, {"ids": ids}, params)
+        entries = cast(list[JsonObject], response["docs"])
+        return [
+            {"if_seq_no": entry["_seq_no"], "if_primary_term": entry["_primary_term"]} if entry.get("found") else {}
+            for entry in entries
+        ]
+
+    async def _write_registry_entries(self, entries: Sequence[Sequence[JsonObject]]) -> list[bool]:
+        """Write the entries, whose lines are given; returns for each whether a later one is there."""
+        lines = json_lines_of([line for entry in entries for line in entry])
+
+        async def send_lines() -> list[bool]:
             response = await self.connection.send_without_retry("POST", "/_bulk", lines, {"refresh": "true"})
             items = [cast(JsonObject, item["index"]) for item in response["items"]]
-            faults = [item for item in items if "error" in item and item["status"] != _CONFLICT]
-            for item in faults:
+            for item in items:
+                if "error" not in item or item["status"] == _CONFLICT:
+                    continue
                 if item["status"] == _NOT_FOUND:
                     await self.require_registry()
                 raise parse_error_detail(self.connection.location, item["status"], item["error"])
+            return ["error" in item for item in items]
 
-        await self.connection.retry_transient_failures(send_lines)
+        return await self.connection.retry_transient_failures(send_lines)
 
     async def repair_registry(self, layouts: Sequence[IndexLayout]) -> None:
         """Publish the layouts that the registry lacks or has wrong, because a process died before it published them."""
@@ -355,6 +397,10 @@ class BucketCatalogue:
         ]
         if wrong_layouts:
             await self.publish_generations(wrong_layouts)
+
+
+def _registry_entry_id_of(bucket: BucketId) -> str:
+    return f"{BUCKET_KIND}:{digest_of(bucket)}"
 
 
 def combine_generations(entries: Mapping[BucketId, BucketRegistryEntry]) -> Generation:

@@ -117,8 +117,7 @@ class OpenSearchIndex:
 
     async def _reindex_outdated_buckets(self) -> None:
         for layout in list(self._catalogue.layouts.values()):
-            is_current = layout.has_outlines and layout.has_title_labels
-            if layout.analyser.version != layout.analyser_version or not is_current:
+            if layout.analyser.version != layout.analyser_version or layout.is_of_earlier_parley:
                 await self._versions.set_schema(layout.schema)
 
     @property

@@ -250,6 +250,11 @@ class IndexLayout:
         return self.shared_index or self.index
 
     @property
+    def is_of_earlier_parley(self) -> bool:
+        """Whether a Parley created it whose writers know nothing of a version that is being built."""
+        return not (self.has_outlines and self.has_title_labels)
+
+    @property
     def alias_options(self) -> JsonObject:
         """The options of the aliases through which the version is searched and written."""
         return {"filter": version_query_for(self.index)} if self.is_shared else {}

@@ -26,6 +26,8 @@ class _OutlinePostings:
 
     bucket: BucketSnapshot
     norms: NDArray[np.float32]  # of documents, by position, from `length_norms_of`
+    # Outlines of documents that a process of an earlier Parley has deleted since the index was opened.
+    stale_ids: frozenset[int]
     posting_cache: LruCache[PostingList]
 
     def posting_list_for(self, connection: sqlite3.Connection, term: str) -> PostingList:
@@ -36,6 +38,8 @@ class _OutlinePostings:
             f"SELECT doc, col = 'title' FROM told_{self.bucket.header.id:d} WHERE term = ?",  # noqa: S608
             (term,),
         ).fetchall()
+        if self.stale_ids:
+            rows = [row for row in rows if row[0] not in self.stale_ids]
         return posting_list_of(rows, self.norms, self.bucket.positions_of)
 
 
@@ -124,6 +128,12 @@ def _build_outline_postings(connection: sqlite3.Connection, bucket: BucketSnapsh
     table = read_integers(rows, column_count=2)
     average_length = float(table[:, 1].mean()) if len(table) else 1.0
     lengths = np.full(len(bucket.ids), average_length)
-    lengths[bucket.positions_of(table[:, 0])] = table[:, 1]
-    norms = length_norms_of(lengths, average_length)
-    return _OutlinePostings(bucket=bucket, norms=norms, posting_cache=LruCache(_MAX_CACHED_TERMS))
+    is_known = np.isin(table[:, 0], bucket.ids)
+    known = table[is_known]
+    lengths[bucket.positions_of(known[:, 0])] = known[:, 1]
+    return _OutlinePostings(
+        bucket=bucket,
+        norms=length_norms_of(lengths, average_length),
+        stale_ids=frozenset(table[~is_known][:, 0].tolist()),
+        posting_cache=LruCache(_MAX_CACHED_TERMS),
+    )

@@ -3,7 +3,7 @@
 A request whose answer is lost is sent again as a whole. Its conflicts may then be with itself (`may_be_own`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -30,10 +30,11 @@ _UNKNOWN_RESULTS = frozenset({502, 503, 504})  # the server may have executed th
 
 @dataclass(frozen=True, slots=True)
 class BulkAction:
-    """One write, as the JSON lines of a bulk request."""
+    """One write, as the JSON lines of a bulk request. `guarded_alias`: what the request must not create as an index."""
 
     verb: str
     lines: str
+    guarded_alias: str = ""
 
 
 def index_entry_action(
@@ -64,6 +65,23 @@ def delete_entry_action(
 ) -> BulkAction:
     meta = {"_index": index_name, "_id": entry_id, **conditions} | ({"routing": routing} if routing else {})
     return BulkAction("delete", json_lines_of([{"delete": meta}]))
+
+
+def delete_copied_entry_action(alias: str, entry_id: str, *, routing: str, version: int) -> BulkAction:
+    """Returns a deletion of an entry unless it has a higher version, which is refused if the alias is gone.
+
+    Of all deletions, those with a version create an index that is not there, where the cluster lets writes do that, and
+    they cannot ask for an alias themselves. An index whose name another write of the request wants to be an alias is
+    not created.
+    """
+    meta = {"_index": alias, "_id": entry_id, "routing": routing, "version": version, "version_type": "external_gte"}
+    return BulkAction("delete", json_lines_of([{"delete": meta}]), guarded_alias=alias)
+
+
+def _guard_lines_of(aliases: Iterable[str]) -> str:
+    """Returns writes that want the aliases to exist. They change an entry that there never is."""
+    metas = ({"_index": alias, "_id": "guard", "routing": "guard", "require_alias": True} for alias in aliases)
+    return "".join(json_lines_of([{"update": meta}, {"doc": {}}]) for meta in metas)
 
 
 async def write_bulk_actions(
@@ -139,9 +157,10 @@ async def _send_within_slot(
 
 
 async def _send_batch(connection: ClusterConnection, actions: Sequence[BulkAction]) -> list[RequestRefused | None]:
-    body = "".join(action.lines for action in actions)
+    guarded_aliases = dict.fromkeys(action.guarded_alias for action in actions if action.guarded_alias)
+    body = _guard_lines_of(guarded_aliases) + "".join(action.lines for action in actions)
     response = await connection.send_without_retry("POST", "/_bulk", body, _RESPONSE_PARTS, WRITE_TIMEOUT_S)
-    items = cast(list[JsonObject], response.get("items") or [])
+    items = cast(list[JsonObject], response.get("items") or [])[len(guarded_aliases) :]
     if len(items) != len(actions):
         raise IndexUnavailable(connection.location, "it did not answer every write")
     return [

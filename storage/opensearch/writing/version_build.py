@@ -4,6 +4,9 @@ The steps are: copy, compare and bring up to date, check, swap the alias. Each m
 process died is finished by another process: documents that are the same in both versions are not copied again. Writers
 mirror their changes into the version as long as it has the alias of versions being built, also while no process works
 on it. All aliases change in one request: from then on, writers write to the new version only.
+
+A process of an earlier Parley that still runs does not mirror. What it has written between the comparison and the swap
+is put into the new version after the swap, which refuses its writes.
 """
 
 import asyncio
@@ -25,6 +28,7 @@ from storage.opensearch.writing.version_mirror import (
     VersionMirror,
     copied_version_of,
 )
+from storage.search.documents import Document
 from storage.search.errors import IndexDamaged, IndexUnavailable
 from storage.search.ids import DocId
 from storage.search.index import RebuildProgress, RebuildStage
@@ -54,8 +58,10 @@ class VersionBuild:
     report_progress: ProgressReporter
     sample: random.Random = field(default_factory=random.Random)  # chooses documents to compare
 
-    async def build_and_switch(self) -> None:
-        """Raises `VersionSuperseded` if one of the versions is gone, `IndexDamaged` if the copy differs.
+    async def build_and_switch(self) -> list[Document]:
+        """Returns the documents that are to be put into the version: an earlier Parley wrote them meanwhile.
+
+        Raises `VersionSuperseded` if one of the versions is gone, `IndexDamaged` if the copy differs.
 
         The version is unfinished then; `EmbedderUnavailable` and `IndexUnavailable` too.
         """
@@ -63,14 +69,17 @@ class VersionBuild:
         self._report(RebuildStage.COPYING, 0, total)
         await self._mirror_differences(RebuildStage.COPYING, total)
         self._report(RebuildStage.COMPARING, 0, total)
+        compared_until = await self._load_last_change(self.source)
         await self._mirror_differences(RebuildStage.COMPARING, total)
         await self._add_missing_vectors()
         await self._check_counts()
         await self._check_sample()
+        switched_at = await self._load_last_change(self.target)
         self._report(RebuildStage.SWITCHING, 0, total)
         await self._swap_aliases()
         self._report(RebuildStage.PUBLISHING, 0, total)
         await self.publish()
+        return await self._load_late_documents(compared_until, switched_at) if self.source.is_of_earlier_parley else []
 
     async def publish(self) -> None:
         """Make readers use the version that has the alias of the bucket."""
@@ -170,6 +179,34 @@ class VersionBuild:
     async def _refresh(self) -> None:
         names = f"{self.source.index},{self.target.index}"
         await self.catalogue.connection.send_request("POST", f"/{names}/_refresh", timeout_s=WRITE_TIMEOUT_S)
+
+    async def _load_last_change(self, layout: IndexLayout) -> int:
+        """Returns the position of the last change that searches see; -1 for none."""
+        request = build_search_request(
+            layout.index, {"match_all": {}}, None, size=1, sort=[{"_seq_no": "desc"}], seq_no_primary_term=True
+        )
+        (response,) = await self.catalogue.run_multi_search([request])
+        return response.hits[0].seq_no if response.hits else -1
+
+    async def _load_late_documents(self, compared_until: int, switched_at: int) -> list[Document]:
+        """Returns what was written into `source` after the change at `compared_until`, without documents that were
+        written into `target` after that at `switched_at`.
+        """
+        await self.catalogue.refresh_version(self.source)
+        is_late: JsonObject = {"range": {"_seq_no": {"gt": compared_until}}}
+        request = build_search_request(
+            self.source.index,
+            all_of({"term": {"kind": DOCUMENT}}, is_late),
+            None,
+            size=_MAX_COMPARED,
+            _source=["stored.doc_id"],
+        )
+        (response,) = await self.catalogue.run_multi_search([request])
+        doc_ids = [DocId(hit.stored_entry["doc_id"]) for hit in response.hits]
+        changes = await self.mirror.load_sequence_numbers(self.target, doc_ids)
+        late_ids = [doc_id for doc_id in doc_ids if changes.get(doc_id, -1) <= switched_at]
+        stored = await self.mirror.read_documents(self.source, late_ids)
+        return [entry.document for entry in stored.values()]
 
     # -- checking
 

@@ -100,7 +100,7 @@ class VersionMirror:
     ) -> list[DocId]:
         """Returns the ids of the documents that were written or deleted. They may differ again meanwhile."""
         sequence_numbers, copies = (
-            await self._load_sequence_numbers(source, doc_ids),
+            await self.load_sequence_numbers(source, doc_ids),
             await self._load_copies(target, doc_ids),
         )
         outdated = [
@@ -137,7 +137,7 @@ class VersionMirror:
             if main["found"] and text["found"]
         }
 
-    async def _load_sequence_numbers(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, int]:
+    async def load_sequence_numbers(self, layout: IndexLayout, doc_ids: Sequence[DocId]) -> dict[DocId, int]:
         entry_ids = [layout.entry_id_of(doc_id) for doc_id in doc_ids]
         entries = await self._get_entries(layout, entry_ids, doc_ids, source_fields=["stored.doc_id"])
         return {doc_id: entry["_seq_no"] for doc_id, entry in zip(doc_ids, entries, strict=True) if entry["found"]}
@@ -210,10 +210,13 @@ class VersionMirror:
 
         A later change of the document has a higher version than its copy by two or more, so it is not refused.
         """
+        alias = self.catalogue.names.copy_alias_for(target.index)
         await self._send_actions(
             [
                 [
-                    _deletion_of(target, entry_id, doc_id, document_copy.entry_version + 1)
+                    bulk.delete_copied_entry_action(
+                        alias, entry_id, routing=target.entry_id_of(doc_id), version=document_copy.entry_version + 1
+                    )
                     for entry_id in _all_entry_ids_of(target, doc_id, document_copy.passage_count)
                 ]
                 for doc_id, document_copy in copies.items()
@@ -245,13 +248,7 @@ def _actions_for_copy(
         )
     earlier_count = 0 if earlier_copy is None else earlier_copy.passage_count
     for entry_id in _passage_entry_ids_of(target, document.doc_id, len(document.passages), earlier_count):
-        yield _deletion_of(target, entry_id, document.doc_id, version)
-
-
-def _deletion_of(target: IndexLayout, entry_id: str, doc_id: DocId, version: int) -> BulkAction:
-    return bulk.delete_entry_action(  # by the index's own name: a deletion does not require that an alias exists
-        target.index, entry_id, routing=target.entry_id_of(doc_id), version=version, version_type="external_gte"
-    )
+        yield bulk.delete_copied_entry_action(alias, entry_id, routing=routing, version=version)
 
 
 def _document_entry_ids_of(layout: IndexLayout, doc_id: DocId) -> tuple[str, str]:

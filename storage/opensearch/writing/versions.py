@@ -230,7 +230,7 @@ class IndexVersions:
         )
         is_switched = False
         try:
-            await build.build_and_switch()
+            late_documents = await build.build_and_switch()
             is_switched = True
         except RequestRefused as exc:
             if exc.error_type == INDEX_GONE:
@@ -240,6 +240,8 @@ class IndexVersions:
             if not is_switched:
                 with suppress(IndexUnavailable):  # then the next process discards it
                     await asyncio.shield(self._discard_build(target))
+        if late_documents:
+            await self.writer.put(await self.catalogue.reload_bucket_layout(target.bucket), late_documents)
         await self._delete_versions(target.bucket, await self._list_earlier_versions(target, keeps=source))
 
     async def _discard_build(self, build: IndexLayout) -> None:

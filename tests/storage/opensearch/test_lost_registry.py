@@ -169,6 +169,7 @@ async def test_each_kind_of_write_to_an_alias_that_is_gone_is_refused_and_create
             bulk.claim_registry_entry_action(names.registry_write_alias, "doc:1", {"kind": "doc", "bucket": "b"}),
             bulk.delete_entry_action(names.registry_index_name, "doc:1"),
             bulk.delete_entry_action(alias, "4", routing="4", if_seq_no=1, if_primary_term=1),
+            bulk.delete_copied_entry_action(alias, "5", routing="5", version=7),
             bulk.BulkAction("index", lines),
         ]
         for write in writes:
@@ -194,3 +195,38 @@ async def test_a_registry_that_the_cluster_created_itself_is_named_with_its_mend
     [fault] = await find_faults(creating_cluster, names)
 
     assert fault.startswith(f"{names.registry_index_name} was created by the cluster, with a wrong mapping: DELETE /")
+
+
+async def test_deletions_of_copies_delete_what_is_there_and_nothing_of_a_version_in_use(
+    creating_cluster: str, installation: str
+) -> None:
+    index, alias = f"{installation}-copies", f"{installation}-copies-c"
+    await change_index(creating_cluster, "PUT", f"/{index}", {"aliases": {alias: {}}})
+    async with AsyncExitStack() as stack:
+        connection = ClusterConnection([creating_cluster])
+        stack.push_async_callback(connection.close)
+        copies = [
+            bulk.index_entry_action(alias, str(number), "{}", routing="1", version=5, version_type="external_gte")
+            for number in range(3)
+        ]
+        deletions = [
+            bulk.delete_copied_entry_action(alias, str(number), routing="1", version=version)
+            for number, version in ((0, 5), (1, 4), (9, 1))
+        ]
+        assert await bulk.write_bulk_actions(connection, copies) == [None] * 3
+
+        deleted, outdated, missing = await bulk.write_bulk_actions(connection, deletions)
+        await change_index(
+            creating_cluster, "POST", "/_aliases", {"actions": [{"remove": {"index": index, "alias": alias}}]}
+        )
+        (late,) = await bulk.write_bulk_actions(
+            connection, [bulk.delete_copied_entry_action(alias, "2", routing="1", version=6)]
+        )
+
+    assert (deleted, missing, outdated is not None and outdated.status) == (None, None, 409)
+    assert late is not None
+    assert late.error_type == INDEX_GONE
+    await change_index(creating_cluster, "POST", f"/{index}/_refresh")
+    async with aiohttp.request("GET", f"{creating_cluster}/{index}/_count") as response:
+        assert (await response.json())["count"] == 2
+    assert {name for name in await list_indexes(creating_cluster, installation) if "copies" in name} == {index}
