@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import signal
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ from tests.faults.servers.server_storm import StormSize
 from tests.faults.storm import FaultStorm, StormOutcome
 
 SERVERS: Final = "servers"  # OpenSearch, PostgreSQL and two replicas
+_TERMINATED_STATUS: Final = 128 + signal.SIGTERM
 SETTLING_TIMEOUT_S = 300.0  # three attempts of a turn, each after the lease of a killed worker
 
 
@@ -53,6 +55,7 @@ def main() -> None:
     )
     options.add_argument("--nodes", type=int, choices=(1, 3), default=1, help="of OpenSearch, in the storm on servers")
     arguments = options.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED_STATUS))  # servers and folders go as with Ctrl-C
     size = StormSize(fault_target=arguments.faults, node_count=arguments.nodes)
     problems = [
         problem

@@ -1,5 +1,6 @@
 """Server processes that end with the test session, and never run as root."""
 
+import asyncio
 import ctypes
 import os
 import shutil
@@ -7,8 +8,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
@@ -56,7 +57,45 @@ def run_server(
         yield process
     finally:
         process.send_signal(stop)
-        process.wait(timeout=30)
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@asynccontextmanager
+async def run_program(
+    command: Sequence[str], *, environment: Mapping[str, str], log: Path
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """Run a program of this repository until the block ends, in whatever way, or this process dies."""
+    with log.open("ab") as output:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            preexec_fn=_die_with_parent,
+        )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await _wait_in_any_case(process)
+
+
+async def _wait_in_any_case(process: asyncio.subprocess.Process) -> None:
+    """Wait for its end also when the task is cancelled meanwhile, as all tasks are when a run is interrupted."""
+    waiting, cancellation = asyncio.create_task(process.wait()), None
+    while not waiting.done():
+        try:
+            await asyncio.shield(waiting)
+        except asyncio.CancelledError as exc:
+            cancellation = exc
+    if cancellation is not None:
+        raise cancellation
 
 
 def _memory_folder() -> Path | None:

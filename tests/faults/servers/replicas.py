@@ -15,6 +15,7 @@ import aiohttp
 
 from tests.adapters.web.serving import find_free_port
 from tests.cli.conftest import environment_for
+from tests.servers.process import run_program
 
 _PROC: Final = Path("/proc")
 _RESTART_PAUSE_S: Final = 0.2
@@ -42,19 +43,10 @@ class ServedReplica:
             await asyncio.sleep(_RESTART_PAUSE_S)
 
     async def _run_once(self) -> None:
-        with (self.home / "stderr.log").open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", self.module, "serve", "--port", str(self.port)),
-                env=environment_for(self.home, PARLEY_PORT=str(self.port), **self.settings),
-                stderr=log,
-                stdout=log,
-            )
-        self.start_count += 1
-        try:
-            await self._process.wait()
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+        command = (sys.executable, "-m", self.module, "serve", "--port", str(self.port))
+        environment = environment_for(self.home, PARLEY_PORT=str(self.port), **self.settings)
+        async with run_program(command, environment=environment, log=self.home / "stderr.log") as self._process:
+            self.start_count += 1
             await self._process.wait()
 
     def kill(self) -> bool:
