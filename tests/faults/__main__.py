@@ -19,7 +19,6 @@ from tests.faults.servers.server_storm import StormSize
 from tests.faults.storm import FaultStorm, StormOutcome
 
 SERVERS: Final = "servers"  # OpenSearch, PostgreSQL and two replicas
-_TERMINATED_STATUS: Final = 128 + signal.SIGTERM
 SETTLING_TIMEOUT_S = 300.0  # three attempts of a turn, each after the lease of a killed worker
 
 
@@ -46,6 +45,11 @@ def build_table(outcome: StormOutcome, surface: str, seconds: float, seed: int) 
     return report
 
 
+def exit_on_signal(number: int, _: object) -> None:
+    """Servers, programs and folders go as with Ctrl-C."""
+    sys.exit(128 + number)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(prog="tests.faults", description=__doc__)
     options.add_argument("--faults", type=int, default=1_000)
@@ -55,7 +59,7 @@ def main() -> None:
     )
     options.add_argument("--nodes", type=int, choices=(1, 3), default=1, help="of OpenSearch, in the storm on servers")
     arguments = options.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED_STATUS))  # servers and folders go as with Ctrl-C
+    signal.signal(signal.SIGTERM, exit_on_signal)
     size = StormSize(fault_target=arguments.faults, node_count=arguments.nodes)
     problems = [
         problem

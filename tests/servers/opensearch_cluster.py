@@ -22,6 +22,7 @@ transport.port: {transport_port}
 path.data: {{scratch}}/data
 path.logs: {{scratch}}/logs
 action.auto_create_index: false
+search.keep_alive_interval: 2s
 cluster.routing.allocation.disk.threshold_enabled: false
 """
 

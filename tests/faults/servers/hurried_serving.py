@@ -9,7 +9,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +19,9 @@ from typing import Any, Final
 
 from bot import application, bootstrap
 from bot.admin import document_retention, periodic_jobs
+from bot.admin.source_kinds.confluence_kind import ConfluenceKind
+from bot.admin.source_kinds.rest_kind import RestKind
+from bot.admin.source_kinds.sql_kind import QueryKind
 from bot.admin.sources import SourceOperations
 from bot.admin.usage.report_posts import ReportPosts
 from bot.application import Application
@@ -27,13 +30,18 @@ from bot.cli.commands import serve
 from bot.metrics.job_runs import JobName
 from bot.saved_searches import schedule
 from bot.web_search.web_search import WebSearch
+from storage.opensearch import catalogue
+from storage.opensearch.reading import index_snapshot
 
 KILLS_VARIABLE: Final = "PARLEY_HOME"  # the kills are planned in a folder of the home
 KILLS_FOLDER: Final = "planned_kills"
 JOB_INTERVAL: Final = timedelta(seconds=2)
 CHANGE_INTERVAL: Final = timedelta(seconds=8)  # between two looks of a saved search
 SYNC_LEASE: Final = timedelta(seconds=10)
+POINT_KEEP_ALIVE: Final = timedelta(seconds=30)
 USAGE_POST, WEB_SEARCH = "post_usage_report", "search_web"  # kills in what is a part of a turn
+SYNC_KINDS: Final = {QueryKind: "sync_sql", RestKind: "sync_rest", ConfluenceKind: "sync_confluence"}
+_KEEP_ALIVE: Final = f"{POINT_KEEP_ALIVE.total_seconds():.0f}s"
 _COMMAND: Final = (sys.executable, "-m", "tests.faults.servers.hurried_serving", "answer")
 
 
@@ -96,6 +104,19 @@ async def compose_post_or_die(*arguments: Any) -> Any:
     return await compose_post(*arguments)
 
 
+def kill_in_syncs_of(kind: type[QueryKind | RestKind | ConfluenceKind]) -> Callable[..., Any]:
+    """`open_source` of the kind, whose source is open as long as its sync runs."""
+    open_source = kind.open_source
+
+    @asynccontextmanager
+    async def open_source_or_die(*arguments: Any) -> AsyncGenerator[Any]:
+        with killable_run(SYNC_KINDS[kind]):
+            async with open_source(*arguments) as source:
+                yield source
+
+    return open_source_or_die
+
+
 def hurry_jobs() -> None:
     """Replaces the intervals of this process, and lets planned kills into its jobs."""
     replacements: list[tuple[object, str, object]] = [
@@ -104,9 +125,11 @@ def hurry_jobs() -> None:
         (bootstrap, "SourceOperations", partial(SourceOperations, lease=SYNC_LEASE)),
         (WebSearch, "search_pages", search_pages_or_die),
         (ReportPosts, "compose_post", compose_post_or_die),
+        *((kind, "open_source", kill_in_syncs_of(kind)) for kind in SYNC_KINDS),
         (document_retention, "EXPIRY_INTERVAL", timedelta()),
         (schedule, "CHECK_INTERVAL", CHANGE_INTERVAL),
         (serve, "ANSWER_COMMAND", _COMMAND),
+        *((module, "POINT_KEEP_ALIVE", _KEEP_ALIVE) for module in (catalogue, index_snapshot)),
     ]
     for place, name, value in replacements:
         if not hasattr(place, name):

@@ -8,8 +8,6 @@ import asyncio
 import contextlib
 import json
 import random
-import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,15 +18,19 @@ from uuid import uuid4
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from bot.admin.source_kinds.confluence_kind import ConfluenceKind
+from bot.admin.source_kinds.rest_kind import RestKind
+from bot.admin.source_kinds.sql_kind import QueryKind
 from bot.metrics.job_runs import JobName
 from storage.opensearch.index import OpenSearchIndex
 from storage.search.documents import Document, Passage
 from storage.search.errors import SearchError
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.sql.backup import list_stored_tables
-from tests.cli.conftest import environment_for, run_parley
-from tests.faults.servers.hurried_serving import KILLS_FOLDER, USAGE_POST, WEB_SEARCH
-from tests.faults.servers.jobs.changing_folder import ChangingFolder
+from tests.faults.servers.hurried_serving import KILLS_FOLDER, SYNC_KINDS, USAGE_POST, WEB_SEARCH
+from tests.faults.servers.jobs.bucket_rebuilds import BucketRebuilds
+from tests.faults.servers.jobs.changing_source import LIBRARY, ChangingPlace, ChangingSource, ChangingSources
+from tests.faults.servers.jobs.command_series import run_commands
 from tests.faults.servers.jobs.expiring_files import ExpiringFiles
 from tests.faults.servers.jobs.sql_statements import execute_statements
 from tests.faults.servers.kinds import ServerFault
@@ -48,13 +50,25 @@ JOB_NAMES: Final = {
     ServerFault.KILLED_DOCUMENT_EXPIRY: JobName.EXPIRE_DOCUMENTS,
     ServerFault.KILLED_PAGE_EXPIRY: JobName.EXPIRE_WEB_PAGES,
     ServerFault.KILLED_SYNC: JobName.SYNC_SOURCES,
+    ServerFault.KILLED_SQL_SYNC: SYNC_KINDS[QueryKind],
+    ServerFault.KILLED_REST_SYNC: SYNC_KINDS[RestKind],
+    ServerFault.KILLED_CONFLUENCE_SYNC: SYNC_KINDS[ConfluenceKind],
     ServerFault.KILLED_USAGE_POST: USAGE_POST,
     ServerFault.KILLED_WEB_SEARCH: WEB_SEARCH,
     ServerFault.KILLED_EXPORT_EXPIRY: JobName.EXPIRE_EXPORTED_FILES,
     ServerFault.KILLED_ATTACHED_EXPIRY: JobName.EXPIRE_ATTACHED_FILES,
     ServerFault.KILLED_OFFER_EXPIRY: JobName.EXPIRE_FILE_OFFERS,
 }
-_LONG_JOBS: Final = frozenset({ServerFault.KILLED_SYNC, ServerFault.KILLED_WEB_SEARCH, ServerFault.KILLED_USAGE_POST})
+_LONG_JOBS: Final = frozenset(
+    {
+        ServerFault.KILLED_SYNC,
+        ServerFault.KILLED_SQL_SYNC,
+        ServerFault.KILLED_REST_SYNC,
+        ServerFault.KILLED_CONFLUENCE_SYNC,
+        ServerFault.KILLED_WEB_SEARCH,
+        ServerFault.KILLED_USAGE_POST,
+    }
+)
 SAVING_TEXTS: Final = (
     "Tell me when a new ticket arrives",
     "Every Monday at 9:00: list all tickets",
@@ -62,6 +76,7 @@ SAVING_TEXTS: Final = (
     "Every month on the 1st at 9:00: list all tickets",
 )
 _BASE_TICKETS, _BASE_NOTES = 40, 300
+_BASE_SOURCE_DOCUMENTS: Final = 60  # of each source
 _MAX_OLD_NOTES: Final = 40  # at a time: more than a fifth of the bucket would be kept
 _OLD_TURNS, _PAGES = 15, 5  # at a time
 _PREFIX: Final = "aged-"  # of the ids of old turns
@@ -71,7 +86,6 @@ _LONGEST_DELAYS_OF_LONG_JOBS_S: Final = (0.03, 0.3, 1.5)
 _REPLAN_S, _KILL_TIMEOUT_S = 4.0, 120.0
 _SETTLING_S: Final = 600.0  # on a busy machine; what has ended earlier is not waited for
 _QUIET_LOOKS, _LOOK_INTERVAL_S = 4, 2.5  # longer than a saved search waits before it looks again
-_REBUILD_TIMEOUT_S: Final = 240.0
 
 
 def build_dated_document(doc_id: str, title: str, day: datetime) -> Document:
@@ -95,6 +109,7 @@ class JobWatch:
     database_url: str
     settings: Mapping[str, str]
     rng: random.Random
+    places: Sequence[ChangingPlace]
     tickets: set[str] = field(default_factory=set[str])
     young_notes: set[str] = field(default_factory=set[str])
     old_note_count: int = 0
@@ -102,16 +117,21 @@ class JobWatch:
     fresh_pages: set[str] = field(default_factory=set[str])
     expired_page_count: int = 0
     due_times: list[tuple[int, datetime]] = field(default_factory=list[tuple[int, datetime]])
-    rebuild_count: int = 0
     late: list[str] = field(default_factory=list[str])
     _is_ending: bool = False
 
     def __post_init__(self) -> None:
-        self._folder = ChangingFolder(self.home / "pages", self._execute, self.rng)
+        self._sources = ChangingSources([ChangingSource(place, self.rng) for place in self.places], self._execute)
+        self._rebuilds = BucketRebuilds(TICKETS, self.home, self.settings, self.rng)
         self._files = ExpiringFiles(self.home / "exports", self._execute)
 
-    def load_buckets(self) -> None:
-        today = datetime.now(UTC)
+    async def load_buckets(self) -> None:
+        await asyncio.to_thread(self._load_documents)
+        await self._sources.add_sources(self.home, self.settings, _BASE_SOURCE_DOCUMENTS)
+        (self.home / KILLS_FOLDER).mkdir()
+
+    def _load_documents(self) -> None:
+        today, commands = datetime.now(UTC), list[tuple[str, ...]]()
         for bucket, title, count in ((TICKETS, "Ticket", _BASE_TICKETS), (NOTES, "Note", _BASE_NOTES)):
             ids = [f"{bucket}-base-{number}" for number in range(count)]
             (self.tickets if bucket == TICKETS else self.young_notes).update(ids)
@@ -126,11 +146,8 @@ class JobWatch:
             ]
             source = self.home / f"{bucket}.jsonl"
             source.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-            for words in (("ingest", str(source), "--bucket", bucket), ("grant", bucket, "everyone")):
-                if (result := run_parley(self.home, *words, **self.settings)).status:
-                    raise RuntimeError(f"parley {words[0]} failed: {result.stderr}")
-        self._folder.add_source(self.home, self.settings)
-        (self.home / KILLS_FOLDER).mkdir()
+            commands += [("ingest", str(source), "--bucket", bucket), ("grant", bucket, "everyone")]
+        run_commands(self.home, commands, self.settings)
 
     # -- work
 
@@ -143,7 +160,7 @@ class JobWatch:
                 await self._add_old_turns()
                 await self._add_pages()
                 await self._make_searches_due()
-                await self._folder.change_files()
+                await self._sources.change_documents()
                 await self._files.add_files()
             await asyncio.sleep(self.rng.uniform(*_PAUSE_S))
 
@@ -216,29 +233,8 @@ class JobWatch:
         return self.home / KILLS_FOLDER / JOB_NAMES[kind]
 
     async def kill_rebuild(self) -> bool:
-        """Begins to index a bucket anew until a command was killed before its end; False if none was in time."""
-        deadline = time.monotonic() + _KILL_TIMEOUT_S
-        while time.monotonic() < deadline:
-            process = await self._start_rebuild()
-            try:
-                async with asyncio.timeout(self.rng.uniform(2.0, 12.0)):
-                    await process.wait()
-            except TimeoutError:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                if await process.wait() == -signal.SIGKILL:
-                    return True
-        return False
-
-    async def _start_rebuild(self) -> asyncio.subprocess.Process:
-        with (self.home / "rebuild.log").open("ab") as log:
-            return await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot.cli", "bucket", "reindex", TICKETS, "--yes"),
-                env=environment_for(self.home, **self.settings),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        """False if none could be killed in time."""
+        return await self._rebuilds.kill_rebuild()
 
     # -- the end
 
@@ -251,9 +247,10 @@ class JobWatch:
         """Waits until the jobs have done what was left; notes what is not done in time."""
         for name in JOB_NAMES.values():
             (self.home / KILLS_FOLDER / name).unlink(missing_ok=True)
-        await self._finish_rebuild()
+        if not await self._rebuilds.finish_rebuild():
+            self.late.append("the last rebuild failed")
         await self._make_searches_due()
-        await self._folder.make_due()
+        await self._sources.make_due()
         deadline, quiet_looks = time.monotonic() + _SETTLING_S, 0
         while quiet_looks < _QUIET_LOOKS:
             open_work = await self._list_open_work(index, read_searches())
@@ -262,13 +259,6 @@ class JobWatch:
                 return
             quiet_looks = 0 if open_work else quiet_looks + 1
             await asyncio.sleep(_LOOK_INTERVAL_S)
-
-    async def _finish_rebuild(self) -> None:
-        process = await self._start_rebuild()
-        self.rebuild_count += 1
-        async with asyncio.timeout(_REBUILD_TIMEOUT_S):
-            if await process.wait():
-                self.late.append("the last rebuild failed")
 
     async def _list_open_work(self, index: OpenSearchIndex, posted: PostedSearches) -> list[str]:
         found = [
@@ -282,9 +272,11 @@ class JobWatch:
         found += [f"{event} has not run" for event in self._due_events() if event not in runs]
         found += list(posted.find_wrong_sums(len(self.tickets)))
         found += await self._files.find_left()
-        if differences := await self._folder.find_differences(index):
-            await self._folder.make_due()
-            found += [*differences, await self._folder.describe_last_sync()]
+        differences = await self._sources.find_differences(await load_titles(index, LIBRARY))
+        if any(differences.values()):
+            await self._sources.make_due()
+            found += [problem for problems in differences.values() for problem in problems]
+            found += await self._sources.describe_last_syncs()
         return found
 
     def _due_events(self) -> list[str]:
@@ -342,11 +334,7 @@ class JobWatch:
                     *_require_work(self.expired_page_count),
                 ),
             ),
-            StormCheck(
-                name="a source that is synchronised has what its folder has",
-                checked=self._folder.change_count,
-                problems=tuple(await self._folder.find_differences(index)),
-            ),
+            *await self._check_sources(index),
             StormCheck(
                 name="expired files are deleted, and no others",
                 checked=self._files.expired_count,
@@ -363,6 +351,24 @@ class JobWatch:
             ),
         ]
 
+    async def _check_sources(self, index: OpenSearchIndex) -> list[StormCheck]:
+        titles = await load_titles(index, LIBRARY)
+        differences, strange = (
+            await self._sources.find_differences(titles),
+            self._sources.find_strange_documents(titles),
+        )
+        return [
+            *(
+                StormCheck(
+                    name=f"the source of each {source.place.name} has what there is, once, and nothing else",
+                    checked=source.change_count,
+                    problems=(*differences[source.place.name], *_require_work(source.deletion_count)),
+                )
+                for source in self._sources.sources
+            ),
+            StormCheck(name="no document is of no source", checked=len(titles), problems=tuple(strange)),
+        ]
+
     async def _execute(self, statement: str, **values: Any) -> list[Any]:
         return (await self._execute_all([statement], **values))[0]
 
@@ -375,7 +381,16 @@ def _require_work(count: int) -> list[str]:
 
 
 async def load_doc_ids(index: OpenSearchIndex, bucket: BucketId) -> set[str]:
-    return {str(record.doc_id) async for records in index.scan_records(bucket) for record in records}
+    return set(await load_titles(index, bucket))
+
+
+async def load_titles(index: OpenSearchIndex, bucket: BucketId) -> dict[str, str]:
+    """By document. Raises `AssertionError` for a document that is there twice."""
+    records = [record async for batch in index.scan_records(bucket) for record in batch]
+    titles = {str(record.doc_id): record.title for record in records}
+    if len(titles) != len(records):
+        raise AssertionError(f"{len(records):,} records of {len(titles):,} documents in {bucket}")
+    return titles
 
 
 async def _repeat_write(write: Callable[[], Awaitable[object]]) -> None:

@@ -27,6 +27,9 @@ class ServerFault(StrEnum):
     KILLED_PAGE_EXPIRY = "kill -9 while web pages are deleted"
     KILLED_REBUILD = "kill -9 of a rebuild of a bucket"
     KILLED_SYNC = "kill -9 while a source is synchronised"
+    KILLED_SQL_SYNC = "kill -9 while the rows of a database are synchronised"
+    KILLED_REST_SYNC = "kill -9 while a list interface is synchronised"
+    KILLED_CONFLUENCE_SYNC = "kill -9 while pages of Confluence are synchronised"
     KILLED_USAGE_POST = "kill -9 while the report of usage is posted"
     KILLED_WEB_SEARCH = "kill -9 while a turn searches the web"
     KILLED_EXPORT_EXPIRY = "kill -9 while files of exports are deleted"
@@ -70,6 +73,9 @@ WEIGHTS: Final = {
     ServerFault.KILLED_PAGE_EXPIRY: 20,
     ServerFault.KILLED_REBUILD: 16,
     ServerFault.KILLED_SYNC: 50,
+    ServerFault.KILLED_SQL_SYNC: 30,
+    ServerFault.KILLED_REST_SYNC: 30,
+    ServerFault.KILLED_CONFLUENCE_SYNC: 30,
     ServerFault.KILLED_USAGE_POST: 40,
     ServerFault.KILLED_WEB_SEARCH: 50,
     ServerFault.KILLED_EXPORT_EXPIRY: 30,

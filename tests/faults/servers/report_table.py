@@ -46,6 +46,9 @@ def build_server_table(report: StormReport, size: StormSize) -> Table:
     table.add_row("writes acknowledged", f"{report.acknowledged_writes:,}")
     table.add_row("writes refused or unknown, which may have happened", f"{report.unknown_writes:,}")
     table.add_section()
+    for phase, seconds in report.phase_seconds.items():
+        table.add_row(f"seconds of: {phase}", f"{seconds:,.0f}")
+    table.add_section()
     for check in report.checks:
         table.add_row(check.name, f"{check.checked:,}", f"{len(check.problems):,}")
     return table

@@ -8,10 +8,10 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,14 +19,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from storage.opensearch.index import OpenSearchIndex
 from storage.search.ids import FieldName, TenantId
-from storage.search.index import SNAPSHOT_IDLE_LIFETIME
 from storage.text.snowball_analyser import analyser_for
-from tests.cli.conftest import run_parley
 from tests.faults.servers import hurried_serving
 from tests.faults.servers.cluster_faults import ServerFaults
 from tests.faults.servers.document_writers import BUCKET, VENDORS, DocumentWriting
 from tests.faults.servers.index_proxy import IndexProxy
 from tests.faults.servers.job_watch import JOB_NAMES, JOB_SETTINGS, SAVING_TEXTS, JobWatch
+from tests.faults.servers.jobs.command_series import run_commands
+from tests.faults.servers.jobs.source_places import open_source_places
+from tests.faults.servers.jobs.sql_statements import execute_statements
 from tests.faults.servers.jobs.usage_posts import POSTING_TEXT, UsagePosts, read_usage_posts
 from tests.faults.servers.jobs.web_questions import open_web_questions
 from tests.faults.servers.kinds import KILLS, PROXY_FAULTS, WEIGHTS, ServerFault
@@ -45,7 +46,7 @@ MAX_OPEN_QUESTIONS, MAX_PLANNED_FAULTS = 20, 10
 _SAVING_TRIES = 3
 _WEB_SHARE: Final = 0.2  # of the questions
 _SETTLING_S = 240.0
-_POINT_SETTLING_S = SNAPSHOT_IDLE_LIFETIME.total_seconds() + 90.0  # OpenSearch looks for old ones once a minute
+_POINT_SETTLING_S: Final = 3 * hurried_serving.POINT_KEEP_ALIVE.total_seconds()
 _TURN_COLUMNS: Final = "position, id, conversation, message_id, placeholder, outcome, attempt, received_at, finished_at"
 
 
@@ -78,6 +79,7 @@ class ServerStorm:
     questions: list[AskedQuestion] = field(default_factory=list[AskedQuestion])
     texts: dict[tuple[str, str], AskedText] = field(default_factory=dict[tuple[str, str], AskedText])
     ledger: WriteLedger = field(default_factory=WriteLedger)
+    phase_seconds: dict[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
         self._rng = random.Random(self.seed)
@@ -91,6 +93,7 @@ class ServerStorm:
             SlackServer() as slack,
             IndexProxy(nodes, self._rng, max_delay_s=self.size.max_delay_s) as self._proxy,
             open_web_questions(random.Random(self.seed + 2)) as self._web,
+            open_source_places(self.home / "pages", self.database.url, self._execute) as places,
         ):
             self._slack = SlackStorm(slack)
             settings = {
@@ -103,10 +106,11 @@ class ServerStorm:
                 **JOB_SETTINGS,
                 **self._web.settings,
             }
-            self._jobs = JobWatch(self.home, self._database_url, settings, random.Random(self.seed + 1))
-            await self._faults.wait_for_cluster()
-            await asyncio.to_thread(self._load_base_documents, settings)
-            await asyncio.to_thread(self._jobs.load_buckets)
+            self._jobs = JobWatch(self.home, self._database_url, settings, random.Random(self.seed + 1), places)
+            with self._measure_phase("start"):
+                await self._faults.wait_for_cluster()
+                await asyncio.to_thread(self._load_base_documents, settings)
+                await self._jobs.load_buckets()
             module = hurried_serving.__name__
             self._replicas = [ServedReplica(self.home, settings, module) for _ in range(REPLICA_COUNT)]
             self._replica_addresses = itertools.cycle(f"{replica.address}{EVENTS_PATH}" for replica in self._replicas)
@@ -114,7 +118,8 @@ class ServerStorm:
             async with asyncio.TaskGroup() as group:
                 supervisors = [group.create_task(replica.keep_running()) for replica in self._replicas]
                 try:
-                    await asyncio.gather(*(replica.wait_until_ready() for replica in self._replicas))
+                    with self._measure_phase("start of replicas"):
+                        await asyncio.gather(*(replica.wait_until_ready() for replica in self._replicas))
                     await self._rage(group)
                     return await self._collect_report(started)
                 finally:
@@ -137,12 +142,16 @@ class ServerStorm:
             for number in range(self.size.base_documents)
         ]
         source.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-        for words in (("ingest", str(source), "--bucket", BUCKET), ("grant", BUCKET, "everyone")):
-            if (result := run_parley(self.home, *words, **settings)).status:
-                raise RuntimeError(f"parley {words[0]} failed: {result.stderr}")
+        run_commands(self.home, [("ingest", str(source), "--bucket", BUCKET), ("grant", BUCKET, "everyone")], settings)
         for vendor in VENDORS:
             of_vendor = [str(record["doc_id"]) for record in records if vendor in str(record["text"])]
             self.ledger.note_end(self.ledger.note_start(of_vendor, vendor, 0))
+
+    @contextlib.contextmanager
+    def _measure_phase(self, name: str) -> Generator[None]:
+        started = time.monotonic()
+        yield
+        self.phase_seconds[name] = time.monotonic() - started
 
     # -- the storm
 
@@ -154,21 +163,26 @@ class ServerStorm:
             for number in range(WRITER_COUNT)
         ]
         background = [group.create_task(self._watch_answers())]
-        await self._save_searches()
+        with self._measure_phase("saving of searches"):
+            await self._save_searches()
         working = group.create_task(self._jobs.make_work(index))
         background += [group.create_task(writer.write_until_cancelled()) for writer in self._writers]
         asking = group.create_task(self._ask_questions(group))
         try:
             async with asyncio.TaskGroup() as fault_group:
-                await self._inject_faults(fault_group)
+                with self._measure_phase("faults"):
+                    await self._inject_faults(fault_group)
+                mending = time.monotonic()
+            self.phase_seconds["faults that were still waiting for their moment"] = time.monotonic() - mending
             self._proxy.planned.clear()
             asking.cancel()
-            with contextlib.suppress(TimeoutError):  # the report names the questions that are still open
+            with self._measure_phase("open questions"), contextlib.suppress(TimeoutError):  # the report names them
                 async with asyncio.timeout(_SETTLING_S):
                     while self._open_question_count():  # noqa: ASYNC110 - another process
                         await asyncio.sleep(0.5)
-            await self._jobs.finish_work(working)
-            await self._jobs.finish_jobs(index, self._read_searches)
+            with self._measure_phase("background jobs"):
+                await self._jobs.finish_work(working)
+                await self._jobs.finish_jobs(index, self._read_searches)
         finally:
             asking.cancel()
             working.cancel()
@@ -333,10 +347,12 @@ class ServerStorm:
             for row in rows
         ]
         asked = [row for row in finished if not row.is_search_run]
+        checks = await self._check_everything(finished)
         return StormReport(
             faults=dict(self.fault_counts + self._proxy.fault_counts),
             planned_kills=dict(self.planned_kills),
             seconds=time.monotonic() - started,
+            phase_seconds=dict(self.phase_seconds),
             load=os.getloadavg()[0],
             seed=self.seed,
             write_failures=Counter(
@@ -353,7 +369,7 @@ class ServerStorm:
                     name="servers come back", checked=sum(self.fault_counts.values()), problems=tuple(self._unmended)
                 ),
                 check_kills(self.planned_kills, self.fault_counts),
-                *await self._check_everything(finished),
+                *checks,
             ],
         )
 
@@ -369,6 +385,8 @@ class ServerStorm:
             job_checks = await self._jobs.check_jobs(index, self._read_searches(), runs)
         finally:
             await index.close()
+        with self._measure_phase("points in time"):
+            open_points = await self._wait_for_closed_points()
         checks = check_storm(
             slack=self._slack,
             questions=self.questions,
@@ -376,13 +394,16 @@ class ServerStorm:
             rows=finished,
             ledger=self.ledger,
             found_documents=found_documents,
-            open_points=await self._wait_for_closed_points(),
+            open_points=open_points,
         )
         web_check, post_check = (
             self._web.check_answers(finished, self.texts),
             self._read_usage_posts().check_posts(runs),
         )
         return [*checks, *job_checks, web_check, post_check]
+
+    async def _execute(self, statement: str, **values: Any) -> list[Any]:
+        return (await execute_statements(self._database_url, [statement], **values))[0]
 
     async def _open_index(self) -> OpenSearchIndex:
         return await OpenSearchIndex.open(

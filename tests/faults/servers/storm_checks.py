@@ -69,6 +69,7 @@ class StormReport:
     faults: Mapping[ServerFault, int]
     planned_kills: Mapping[ServerFault, int]
     seconds: float
+    phase_seconds: Mapping[str, float]
     load: float
     seed: int
     write_failures: Counter[str]

@@ -3,17 +3,30 @@
 import json
 import random
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
+from tests.faults.servers.jobs.changing_source import ChangingSource, ChangingSources
+from tests.faults.servers.jobs.source_places import ListPlace
 from tests.faults.servers.jobs.usage_posts import read_usage_posts
 from tests.faults.servers.jobs.web_questions import WebQuestions
 from tests.faults.servers.kinds import ServerFault
 from tests.faults.servers.report_table import build_server_table
 from tests.faults.servers.server_storm import StormSize
 from tests.faults.servers.storm_checks import AskedText, FinishedRow, StormReport, check_kills
+from tests.stand_ins.list_interface import ListInterface
 from tests.stand_ins.searxng import SearxngStandIn
 from tests.stand_ins.site import WebSite
 from tests.stand_ins.slack.workspace import SlackMessage
+
+
+@dataclass(frozen=True)
+class KnownDocument:
+    """A row of what Parley knows of a source."""
+
+    source: str
+    doc_id: str
+
 
 REPORT = "**What people asked in the last 7 days**"
 
@@ -79,6 +92,7 @@ def test_the_table_says_of_each_kill_whether_it_happened_as_often_as_planned() -
         faults={ServerFault.KILLED_WORKER: 2, ServerFault.BUSY: 4},
         planned_kills={ServerFault.KILLED_WORKER: 2, ServerFault.KILLED_SYNC: 1},
         seconds=1.0,
+        phase_seconds={},
         load=1.0,
         seed=1,
         write_failures=Counter(),
@@ -119,3 +133,49 @@ def test_an_answer_of_the_web_says_what_its_page_says_and_only_its_questions_are
         f"{text!r} gave nothing_found: 'No.'",
         "'receipts kestrel' was sent to the web",
     )
+
+
+async def test_a_document_of_a_source_that_is_lost_doubled_or_left_over_is_told() -> None:
+    async def execute(_: str) -> list[Any]:
+        return [KnownDocument(source="list", doc_id=f"list:item-{number:04}") for number in (0, 1, 2)]
+
+    interface = ListInterface()
+    source = ChangingSource(ListPlace(interface), random.Random(1), source_id="list")
+    sources = ChangingSources([source], execute)
+    await source.open_place(3)
+    whole = {f"list:{item}": str(fields["title"]) for item, fields in interface.items.items()}
+    await source.place.write_documents({"item-0001": 2})
+    source.revisions["item-0001"] = 2
+
+    assert await sources.find_differences({**whole, "list:item-0001": "Item-0001 in revision 2"}) == {"item": []}
+    assert await sources.find_differences({**whole, "list:item-0009": "Item-0000 in revision 1", "x:1": ""}) == {
+        "item": [
+            "'Item-0001 in revision 2' is not found",
+            "'Item-0000 in revision 1' is found",
+            "'Item-0001 in revision 1' is found",
+            "the source does not know list:item-0009",
+        ]
+    }
+    assert await sources.find_differences({}) == {
+        "item": [
+            "'Item-0000 in revision 1' is not found",
+            "'Item-0001 in revision 2' is not found",
+            "'Item-0002 in revision 1' is not found",
+            "the source has lost list:item-0000",
+            "the source has lost list:item-0001",
+            "the source has lost list:item-0002",
+        ]
+    }
+    assert sources.find_strange_documents([*whole, "x:1"]) == ["x:1 is of no source"]
+
+
+async def test_deletions_of_a_source_wait_for_those_that_it_has_not_seen_however_many_documents_are_new() -> None:
+    source = ChangingSource(ListPlace(ListInterface()), random.Random(1), source_id="list")
+    await source.open_place(60)
+    known = [f"list:{source.place.item_of(name)}" for name in source.revisions]
+
+    for _ in range(100):
+        await source.change_documents(known)
+
+    assert source.deletion_count >= 6
+    assert len(set(known) - {f"list:{name}" for name in source.revisions}) == 6
