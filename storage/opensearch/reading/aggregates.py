@@ -10,7 +10,7 @@ from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import IndexedField
 from storage.opensearch.reading.bucket_queries import BucketQuery, fields_in_buckets
 from storage.opensearch.reading.compile import all_of, value_exists_query
-from storage.opensearch.reading.facets import display_value_of, most_common_labels
+from storage.opensearch.reading.facets import display_value_of, most_common_labels, spelling_of
 from storage.opensearch.reading.query_steps import (
     QuerySteps,
     documents_by_term,
@@ -229,7 +229,7 @@ def _group_key_of(
         return None
     match group_field.definition.type:
         case FieldType.CATEGORY | FieldType.TEXT | FieldType.LIST:
-            return labels[fold_identity_of(str(value), is_key=True)]
+            return spelling_of(fold_identity_of(str(value), is_key=True), labels)
         case FieldType.FLAG:
             return value in (True, "true")
         case FieldType.NUMBER | FieldType.MONEY:

@@ -13,6 +13,7 @@ from storage.opensearch.mapping import IndexedField
 from storage.opensearch.reading.bucket_queries import BucketQuery, fields_in_buckets
 from storage.opensearch.reading.compile import all_of, any_term_query, indexed_value_of, value_exists_query
 from storage.opensearch.reading.query_steps import (
+    MixedStates,
     OpenSearchRequest,
     QuerySteps,
     build_search_request,
@@ -183,9 +184,19 @@ def _largest_terms(counts: Mapping[str, int], limit: int) -> list[str]:
 def value_counts_of(
     fold_counts: Mapping[str, int], label_counts: Mapping[str, int], limit: int
 ) -> tuple[ValueCount, ...]:
-    """Returns the most frequent folds, largest first, each in its most common spelling."""
+    """Returns the most frequent folds, largest first, each in its most common spelling. Raises `MixedStates`."""
     labels = most_common_labels(label_counts)
-    return tuple(ValueCount(value=labels[fold], count=fold_counts[fold]) for fold in _largest_terms(fold_counts, limit))
+    return tuple(
+        ValueCount(value=spelling_of(fold, labels), count=fold_counts[fold])
+        for fold in _largest_terms(fold_counts, limit)
+    )
+
+
+def spelling_of(fold: str, labels: Mapping[str, str]) -> str:
+    """Raises `MixedStates` for a value that the search for the spellings did not see yet."""
+    if fold not in labels:
+        raise MixedStates
+    return labels[fold]
 
 
 def most_common_labels(label_counts: Mapping[str, int]) -> dict[str, str]:

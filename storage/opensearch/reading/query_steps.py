@@ -39,6 +39,10 @@ class OpenSearchRequest:
     is_counted_apart: bool = False
 
 
+class MixedStates(Exception):
+    """Searches of one reading saw different states: a write became visible between them, and its generation did not."""
+
+
 QuerySteps: TypeAlias = Generator[list[OpenSearchRequest], list[OpenSearchResponse], T]
 
 

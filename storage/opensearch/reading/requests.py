@@ -15,6 +15,7 @@ from storage.opensearch.reading.bucket_queries import BucketQuery, bucket_query_
 from storage.opensearch.reading.facets import compute_facet, find_nearest_values
 from storage.opensearch.reading.merged_searches import SearchMerger
 from storage.opensearch.reading.query_steps import (
+    MixedStates,
     OpenSearchRequest,
     QuerySteps,
     build_search_request,
@@ -231,7 +232,7 @@ class IndexReader:
                 await self.catalogue.reload_layouts()
                 if all(self.catalogue.layouts.get(bucket) == layouts.get(bucket) for bucket in buckets):
                     raise
-            except _BucketStateChanged:
+            except (_BucketStateChanged, MixedStates):
                 await self.catalogue.reload_layouts()
             if attempt == _MAX_TRIES // 2:
                 await self.catalogue.repair_registry(

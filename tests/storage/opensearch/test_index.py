@@ -3,7 +3,7 @@
 import asyncio
 import json
 import urllib.request
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,8 +13,11 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.connection import ClusterConnection
 from storage.opensearch.mapping import IndexNames
+from storage.opensearch.reading.query_steps import OpenSearchRequest
+from storage.opensearch.responses import OpenSearchResponse
 from storage.opensearch.writing import bulk
 from storage.search.documents import Document, Passage
 from storage.search.errors import IndexUnavailable
@@ -350,3 +353,37 @@ async def test_a_deletion_goes_on_while_another_call_creates_a_bucket(
 
     assert await index.delete([DocId("r1")]) == 1
     assert set(await index.load_digests(RECEIPTS)) == {"r2"}
+
+
+async def test_values_are_read_again_if_a_document_came_between_the_values_and_their_spellings(
+    open_index: IndexOpener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of another copy of a shard may see a write earlier than the next search of the same round trip."""
+    index, writer = await open_index(), await open_index()
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("a", vendor="ACME")])
+    run_multi_search, is_quiet = BucketCatalogue.run_multi_search, [True]
+
+    async def search_while_a_document_comes(
+        catalogue: BucketCatalogue, searches: Sequence[OpenSearchRequest]
+    ) -> list[OpenSearchResponse]:
+        before = await run_multi_search(catalogue, searches)
+        if not is_quiet or not any(_reads_values(search) for search in searches):
+            return before
+        is_quiet.clear()
+        await writer.put(RECEIPTS, [a_document("b", vendor="Bolt")])
+        after = await run_multi_search(catalogue, searches)
+        return [later if _reads_values(s) else early for s, early, later in zip(searches, before, after, strict=True)]
+
+    monkeypatch.setattr(BucketCatalogue, "run_multi_search", search_while_a_document_comes)
+    vocabulary = await index.within_scope(a_scope()).load_vocabulary()
+
+    assert not is_quiet
+    [vendors] = [field for field in vocabulary.fields if field.field == "vendor"]
+    assert {value.value for value in vendors.values} == {"ACME", "Bolt"}
+
+
+def _reads_values(search: OpenSearchRequest) -> bool:
+    """Whether it counts the folded values of a field, and not their spellings."""
+    cells = search.body.get("aggs", {}).get("cells", {})
+    return "terms" in cells and not cells["terms"]["field"].endswith("_r")
