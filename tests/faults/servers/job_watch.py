@@ -23,6 +23,7 @@ from bot.admin.source_kinds.rest_kind import RestKind
 from bot.admin.source_kinds.sql_kind import QueryKind
 from bot.metrics.job_runs import JobName
 from storage.opensearch.index import OpenSearchIndex
+from storage.search.bucket_parts import with_parts
 from storage.search.documents import Document, Passage
 from storage.search.errors import SearchError
 from storage.search.ids import BucketId, DocId, FieldName
@@ -385,8 +386,9 @@ async def load_doc_ids(index: OpenSearchIndex, bucket: BucketId) -> set[str]:
 
 
 async def load_titles(index: OpenSearchIndex, bucket: BucketId) -> dict[str, str]:
-    """By document. Raises `AssertionError` for a document that is there twice."""
-    records = [record async for batch in index.scan_records(bucket) for record in batch]
+    """By document, also of the parts of the bucket. Raises `AssertionError` for a document that is there twice."""
+    buckets = with_parts({bucket}, await index.load_bucket_sizes())
+    records = [record for part in sorted(buckets) async for batch in index.scan_records(part) for record in batch]
     titles = {str(record.doc_id): record.title for record in records}
     if len(titles) != len(records):
         raise AssertionError(f"{len(records):,} records of {len(titles):,} documents in {bucket}")
