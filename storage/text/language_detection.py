@@ -27,6 +27,7 @@ _MAX_TEXT_CHARS = 2_000  # characters of a text
 _MAX_TEXTS = 300
 _MIN_WORDS = 30  # with fewer words there is no detection
 _MIN_COMMON_SHARE = 0.08  # of the words; prose has at least this share of its language's common words
+_MIN_COMMON_WORDS = 3  # different ones in prose; a table repeats one: the "No" of its flags is a Spanish word, too
 _FIRST_NON_LATIN = 0x250
 _MIN_VOCABULARY_SHARE = 0.08  # of the words of a table that must be words of its language
 _MIN_VOCABULARY_WORDS = 2  # different ones
@@ -40,6 +41,7 @@ class LanguageDetector:
     word_count: int = 0
     foreign_word_count: int = 0  # words in another script than Latin
     common_word_counts: Counter[str] = field(default_factory=Counter[str])  # language -> common words of the language
+    _common_words: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # that were found: language, word
     _words: Counter[str] = field(default_factory=Counter[str])
 
     def add_names(self, names: Iterable[str]) -> None:
@@ -57,7 +59,9 @@ class LanguageDetector:
         self._words.update(map(fold_letters, words))
         self.foreign_word_count += sum(ord(word[0]) >= _FIRST_NON_LATIN for word in words)
         for language, common in _COMMON_WORDS.items():
-            self.common_word_counts[language] += sum(word in common for word in words)
+            found = [word for word in words if word in common]
+            self.common_word_counts[language] += len(found)
+            self._common_words.update((language, word) for word in found)
 
     @property
     def language(self) -> str:
@@ -70,7 +74,8 @@ class LanguageDetector:
         if 2 * self.foreign_word_count > self.word_count:
             return ""
         best, count = max(self.common_word_counts.items(), key=lambda pair: (pair[1], pair[0] == "en"))
-        if count < _MIN_COMMON_SHARE * self.word_count:
+        different = sum(language == best for language, _ in self._common_words)
+        if count < _MIN_COMMON_SHARE * self.word_count or different < _MIN_COMMON_WORDS:
             return self._find_language_of_table()
         return best if best in _STEMMED_LANGUAGES else ""
 

@@ -59,3 +59,12 @@ def test_a_table_with_english_columns_stays_english() -> None:
         detector.add_text(f"R-{number} Acme Köln {number * 100} 01.02.2031")
 
     assert detector.language == "en"
+
+
+def test_flags_that_say_no_do_not_make_a_table_spanish() -> None:
+    detector = LanguageDetector()
+    for number in range(12):
+        detector.add_names(["Lease", "Tenant", "Band", "Pets Allowed", "Deposit Paid"])
+        detector.add_text(f"Lease: L-{number}\nTenant: T{number}\nBand: Basic\nPets Allowed: No\nDeposit Paid: No")
+
+    assert detector.language == "en"
