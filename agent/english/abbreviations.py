@@ -8,6 +8,7 @@ _SPELLED_OUT: Mapping[str, tuple[str, ...]] = {
     "acc": ("account",), "appt": ("appointment",), "auth": ("authorised", "authorisation"), "bldg": ("building",),
     "cert": ("certificate",), "del": ("delivery", "delivered"), "deliv": ("delivery",),
     "elec": ("electric", "electricity", "electrics", "power"), "ins": ("insurance",),
+    "hrs": ("hours",), "mins": ("minutes",),
     "max": ("highest", "peak"), "med": ("medicine",), "min": ("lowest",), "prev": ("previous",),
     "qual": ("qualification",), "rcvd": ("received",), "recd": ("received",), "rec'd": ("received",),
     "reg": ("registration", "registered"), "rep": ("representative",), "req": ("required", "requested"),

@@ -4,6 +4,8 @@ Beside a condition that is understood they add nothing. Verbs that tell a state 
 may be sent or received, paid or unpaid, open or closed.
 """
 
+from collections.abc import Sequence
+
 from storage.text.irregular_verbs import BASE_FORMS
 
 # Base forms; a verb that is missing here may say what happened to a document.
@@ -23,6 +25,20 @@ _LIGHT_NOUNS = frozenset(
 )
 _VOWELS = frozenset("aeiou")
 _MIN_STEM_LETTERS = 2
+
+
+_FORMS_OF_GETTING = frozenset("get gets got getting had have received".split())
+_FORMS_OF_LOOK = frozenset("look looks looked looking".split())
+
+
+def is_particle(word_before: str, word: str) -> bool:
+    """ "The devices that we look *after*": whether the word belongs to a verb and compares no days."""
+    return word == "after" and word_before in _FORMS_OF_LOOK
+
+
+def is_returned(words_before: Sequence[str], word: str, word_after: str) -> bool:
+    """ "Have we got the contract *back from* them": whether the word only says from whom something comes."""
+    return word == "back" and word_after in ("", "from") and not _FORMS_OF_GETTING.isdisjoint(words_before)
 
 
 def is_light_word(word: str) -> bool:

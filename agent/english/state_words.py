@@ -144,6 +144,11 @@ ENDING_VERBS = _kinds_by_phrase(
     ("paid, paid for, paid up", (EndKind.PAYMENT,)),
     ("came back, come back, brought back, given back, handed back, handed in", (EndKind.LOAN,)),
 )
+# What is done with a target, the contrary, and verbs that only say that something applies: flags are called so.
+REACHING_VERBS = frozenset("meet hit achieve reach keep make pass".split())
+FAILING_VERBS = frozenset("miss fail breach break".split())
+APPLYING_VERBS = frozenset("need require have take want".split())
+NOUNS_OF_FLAGS = frozenset("cover coverage support service scheme option status check access".split())
 INCLUSION_WORDS = frozenset("too included also alike".split())  # "expired ones *too*" puts no condition
 # Between two opposite states that are named together: "dead *or* alive", "current *as well as* former".
 WORDS_BETWEEN_OPPOSITES = frozenset("or and as well also both nor slash plus".split())

@@ -17,7 +17,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.english.light_words import is_light_verb
+from agent.english.light_words import is_light_verb, is_particle
 from agent.rules.words.tokens import QuestionToken
 from storage.search.plan import AnswerForm
 
@@ -60,7 +60,11 @@ def find_dropped_clause(
         is_order = is_ordered and any(word in AGGREGATE_WORDS or scale_of_superlative((word,)) for word in words)
         if is_order or not used_words.isdisjoint(words):
             continue
-        content = [index for index, word in enumerate(words) if _says_something(word)]
+        content = [
+            index
+            for index, word in enumerate(words)
+            if _says_something(word) and not (index and is_particle(words[index - 1], word))
+        ]
         if not all(is_light_verb(words[index]) for index in content):
             return clause[content[0] :][:_MAX_NAMED_WORDS]
     return ()

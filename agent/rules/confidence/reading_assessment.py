@@ -11,6 +11,7 @@ from dataclasses import replace
 from agent.assumptions import CorrectedSpelling
 from agent.condition_walk import walk_conditions
 from agent.decomposition import LegAlternatives, PlannedQuestion
+from agent.english.abbreviations import spell_out_label
 from agent.english.function_words import (
     AMOUNT_SUPERLATIVES,
     DAY_ORDER_WORDS,
@@ -32,6 +33,7 @@ from agent.rules.planning.word_coverage import (
     words_for_stock,
     words_of_conditions,
 )
+from agent.rules.reading.empty_phrases import list_words_of_portions
 from agent.rules.words.tokens import QuestionToken, tokenize_question
 from storage.quantities.units import parse_unit
 from storage.search.conditions import (
@@ -87,6 +89,7 @@ def _assess_leg(
     linked = frozenset(list_words_linked_to_fields(leg, tokens, lexicons))
     explained = linked | _explained_words(leg, alternatives, planned, lexicons) | _words_beside_identifiers(leg, tokens)
     explained |= _words_for_type_read(leg, lexicons) | _words_for_counted_unit(leg, tokens)
+    explained |= frozenset(list_words_of_portions(tokens))
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
     features = ReadingFeatures(
@@ -129,7 +132,10 @@ def _words_for_measure(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> 
         return frozenset({"money"})
     units = {field.unit for field in fields if field.unit}
     written = (word.casefold().strip("?.,!") for word in leg.question.split())
-    return frozenset(word for word in written if (unit := parse_unit(word)) is not None and unit in units)
+    spelled_out = {
+        word.casefold() for field in fields for text in spell_out_label(field.label) for word in text.split()
+    }
+    return spelled_out | frozenset(word for word in written if (unit := parse_unit(word)) is not None and unit in units)
 
 
 def _explained_words(
@@ -263,7 +269,7 @@ def _misses_operation(
     if not is_total and not _TOTAL_WORDS.isdisjoint(set(words) - condition_words - linked):
         return True
     return form.grouping is None and any(
-        before.word in _GROUPING_WORDS and token.stem not in nouns and token.word not in condition_words
+        before.word in _GROUPING_WORDS and token.stem not in nouns | stems and token.word not in condition_words
         for before, token in itertools.pairwise(tokens)
     )
 

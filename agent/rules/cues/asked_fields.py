@@ -1,6 +1,6 @@
 """Finds the field that a question asks for by its question word: who, where, when, how much, how long, how old."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,6 +11,7 @@ from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.analyser import fold_text
 from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
@@ -47,6 +48,10 @@ class AskedFields:
     fields: tuple[FieldName, ...] = ()
     is_named: bool = False
     are_joint: bool = False  # only together they answer: the first and the last day of "how long"
+
+
+_VERBS_OF_USE = frozenset("use uses used".split())
+_NAMES_OF_USERS = frozenset("user users used".split())
 
 
 def asked_kind(words: Sequence[str]) -> AskedKind | None:
@@ -218,12 +223,20 @@ def _family_fields(
             covered |= set(range(link.first, link.last))
     for index, token in enumerate(reading.tokens):
         is_owned = index == 1 and reading.tokens[0].word == "whose"
+        if index == 1 and token.word in _VERBS_OF_USE and (users := _fields_of_users(lexicon, allowed)):
+            return users
         if index == 0 or is_owned or index in covered or token.word in _EMPTY_WORDS:
             continue
         found = lexicon.roles.fields_of_family(token.word, allowed)
         if found:
             return found
     return ()
+
+
+def _fields_of_users(lexicon: BucketLexicon, allowed: Set[FieldName]) -> tuple[FieldName, ...]:
+    """ "Who *uses* M-2", of a field "used by": returns the fields for a user. The verb is too short for a family."""
+    words_of = {name: set(fold_text(lexicon.get_field(name).label).split()) for name in allowed}
+    return tuple(name for name, words in words_of.items() if not _NAMES_OF_USERS.isdisjoint(words))
 
 
 def value_tokens_of(reading: BucketReading) -> set[int]:

@@ -29,6 +29,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, OrCondition, fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
@@ -40,6 +41,7 @@ _INTRODUCING_WORDS = (
 )
 
 _OPENING_WORDS = LIST_VERBS | QUESTION_WORDS | YES_NO_VERBS
+_FRONTED_WHOLES = frozenset({("of", "the"), ("of", "our"), ("of", "all")})  # "of the clients on gold, which …"
 _MAX_COMPARED_GROUPS = 40  # values of a field that no word names
 _MAX_WORDS_BEFORE_NOUN = 2  # between "most" and what is counted
 _WORDS_BEFORE_GROUP = frozenset("each every of the our these those their".split())  # "in each of the branches"
@@ -57,7 +59,9 @@ def distinct_values_form(words: Sequence[str], reading: BucketReading, lexicon: 
     lists = words[:1] and (
         words[0] in LIST_VERBS or words[0] in ("which", "what") or bool(set(words[:2]) & QUANTIFIERS)
     )
-    start = words.index("many") + 1 if counts else 0
+    is_fronted = tuple(words[:2]) in _FRONTED_WHOLES and "which" in words
+    lists = lists or is_fronted
+    start = words.index("many") + 1 if counts else 2 * is_fronted
     mention = _plural_field_mention(start, words, reading, lexicon) if counts or lists else None
     if mention is None or len(reading.unlinked_words) > bool(set(words) & DISTINCT_WORDS) + ("us" in words):
         return None  # "which vendors *sold* us …": an unlinked word may be a verb
@@ -194,9 +198,21 @@ def _group_at(start: int, words: Sequence[str], reading: BucketReading, lexicon:
     period = PERIOD_WORDS.get(words[start]) if start < len(words) else None
     natural = lexicon.schema.natural_order
     dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
-    if period is None or not dates:
+    if period is None or not dates or _is_rate_of(period, reading, lexicon):
         return None
     return GroupBy(field=natural.field if natural and natural.field in dates else dates[0], period=period)
+
+
+def _is_rate_of(period: CalendarPeriod, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "What do they pay *per month*", of a `monthly fee`: whether the amount that is asked for is one of a period."""
+    asked = {mention.field for mention in reading.asked_mentions if mention.column is None}
+    amounts = asked | set(lexicon.roles.sums_of_money[:1])
+    return any(
+        PERIOD_WORDS.get(word) is period
+        for name in amounts
+        if (field := lexicon.get_field(name)).type in (FieldType.MONEY, FieldType.NUMBER)
+        for word in fold_text(field.label).replace("/", " ").replace("_", " ").split()
+    )
 
 
 def _hinted_group(index: int, reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:

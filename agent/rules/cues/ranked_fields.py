@@ -288,10 +288,12 @@ def fields_of_most(
         for link in reading.links
         if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first > index
     ]
-    named = tuple(name for name in after if lexicon.get_field(name).type in NUMERIC_TYPES)
+    numbering = None if lexicon.running_number is None else lexicon.running_number.name  # it measures nothing
+    named = tuple(name for name in after if lexicon.get_field(name).type in NUMERIC_TYPES and name != numbering)
     if named and not _counts_documents(index, named[0], reading):
         return named[:1]
     family = lexicon.roles.fields_of_family(words[index + 1], lexicon.roles.numbers) if index + 1 < len(words) else ()
+    family = tuple(name for name in family if name != numbering)
     if family or (index + 1 < len(words) and words[index + 1] not in _ENDS_OF_PHRASES):
         return family
     verb_index = index - 1 - (words[index - 1 : index] == ["the"])

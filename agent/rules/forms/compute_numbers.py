@@ -238,6 +238,8 @@ def _asks_for_one_value(
 ) -> bool:
     """ "What was the total on the receipt of 28 May": a value of one document, not a sum over a set."""
     if phrase.words == ("how", "many"):
+        if list(words[phrase.last : phrase.last + 2]) == ["of", "each"]:
+            return False
         links = [link for link in reading.links if phrase.last <= link.first <= phrase.last + 3]
         following = [link.meaning for link in links]
         counts = (

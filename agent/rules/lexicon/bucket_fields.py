@@ -19,6 +19,7 @@ _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _MIN_RECORD_FIELDS = 4  # fields of a bucket whose documents are records
 _TITLE = SchemaField(name=TITLE_FIELD, type=FieldType.TEXT)
 _MAX_DOCUMENTS_PER_VALUE = 1.1  # documents per value, on average, up to which a field identifies documents
+_MAX_STEP_OF_NUMBERS = 3.0  # of a running number, from one document to the next on average
 _MAX_CATEGORY_VALUES = 50  # values that a categorical field may have even where there are few documents
 
 
@@ -119,6 +120,20 @@ class BucketFields:
             and len(vocabulary.values) > 1
             and vocabulary.document_count <= _MAX_DOCUMENTS_PER_VALUE * len(vocabulary.values)
         )
+
+    @cached_property
+    def running_number(self) -> SchemaField | None:
+        """The first column, if it holds whole numbers that run up by about one a document: of tickets, of orders."""
+        field = next(iter(self.schema.fields), None)
+        vocabulary = None if field is None else self.vocabulary_of(field.name)
+        if field is None or vocabulary is None or field.type is not FieldType.NUMBER or field.unit:
+            return None
+        low, high = vocabulary.low, vocabulary.high
+        if not (isinstance(low, (int, float)) and isinstance(high, (int, float)) and self.is_known_of_all(field.name)):
+            return None
+        is_whole = float(low).is_integer() and float(high).is_integer()
+        steps = (high - low + 1) / max(self.document_count, 1)
+        return field if is_whole and self.document_count > 1 and 1 <= steps <= _MAX_STEP_OF_NUMBERS else None
 
     def is_flag(self, meaning: LinkMeaning) -> bool:
         """Whether the meaning is a mention of a flag field."""

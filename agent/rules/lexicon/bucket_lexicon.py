@@ -26,6 +26,7 @@ from agent.english.function_words import (
     ORDERING_WORDS,
     OWING_WORDS,
     PEOPLE_NOUNS,
+    PREPOSITIONS,
     QUESTION_WORDS,
     STOP_WORDS,
     YES_NO_VERBS,
@@ -147,12 +148,19 @@ class BucketLexicon(PhraseMeanings):
             span = range(link.first, link.last)
             if isinstance(link.meaning, FieldMention) and not self.is_flag(link.meaning):
                 is_explained = phrase_tokens.issuperset(span) or not verb_tokens.isdisjoint(span)
+                is_explained = is_explained and not self._is_whole_label(link.meaning, tokens[link.first : link.last])
             else:
                 is_explained = verb_tokens.issuperset(span) and not any(
                     token.is_name for token in tokens[link.first : link.last]
                 )
             if not is_explained:
                 yield link
+
+    def _is_whole_label(self, mention: FieldMention, tokens: Sequence[QuestionToken]) -> bool:
+        """ "Who is our *main contact*": whether the words are all of a field's name, and not only a verb for it."""
+        words = [token.word for token in tokens]
+        label = fold_text(self.get_field(mention.field, mention.column).label).split()
+        return len(words) > 1 and words == label and words[-1] not in PREPOSITIONS
 
     def _find_word_links(
         self, tokens: Sequence[QuestionToken], partial_links: Sequence[SpanLink]

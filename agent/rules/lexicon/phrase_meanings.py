@@ -260,7 +260,7 @@ class PhraseMeanings(BucketFields):
         """The stems that say what the values of an identifying column number: "Shift", "Booking ref", "Inv no"."""
         nouns: set[str] = set()
         for field in self.schema.fields if self.holds_records else ():
-            if field.type is not FieldType.CATEGORY or not self._numbers_documents(field.name):
+            if field.type not in (FieldType.CATEGORY, FieldType.NUMBER) or not self._numbers_documents(field.name):
                 continue
             for name in (field.name.replace("_", " "), field.label):  # synonyms of a code number are of many kinds
                 words = [word for word in fold_text(name).split() if word not in _WORDS_FOR_IDENTIFIERS]
@@ -269,6 +269,8 @@ class PhraseMeanings(BucketFields):
 
     def _numbers_documents(self, name: FieldName) -> bool:
         """Whether the field is identifying, by values with a digit: numbers and codes, and no names."""
+        if self.running_number is not None and name == self.running_number.name:
+            return True
         vocabulary = self.vocabulary_of(name)
         has_digits = vocabulary is not None and all(any(map(str.isdigit, item.value)) for item in vocabulary.values)
         return has_digits and self.is_identifying(name)

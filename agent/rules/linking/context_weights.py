@@ -34,6 +34,7 @@ _WORDS_BEFORE_TO = frozenset("over across on through up down".split())
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _WORDS_BEFORE_OWN_VALUE = FORMS_OF_BE | frozenset("of named called as the a an".split())
 _WORDS_BETWEEN_OWN_VALUES = _WORDS_BEFORE_OWN_VALUE | PREPOSITIONS
+_WORDS_FOR_DAYS = frozenset("date dates day days".split())
 _ASKING_WORDS = frozenset("which what per each every different by".split())
 
 
@@ -53,6 +54,8 @@ def weigh_in_context(
         return replace(link, weight=link.weight + 1.0) if is_likely else link
     if _is_end_of_value(link) and _is_name_of_documents(link, links, lexicon):
         return replace(link, weight=link.weight - _FRAGMENT_PENALTY)
+    if isinstance(meaning, (ValueMatch, PartialMatch)) and _is_word_of_label(link, meaning, links, tokens, lexicon):
+        return replace(link, weight=link.weight - _FRAGMENT_PENALTY)
     if isinstance(meaning, ValueMatch) and _is_title_beside_set(link, meaning, links, tokens):
         return replace(link, weight=link.weight - _TITLE_IN_SET_PENALTY)
     if isinstance(meaning, (ValueMatch, PartialMatch)) and _follows_own_field(link, meaning, links, tokens):
@@ -63,6 +66,40 @@ def weigh_in_context(
     if isinstance(meaning, ValueMatch) and link.weight < _MIN_CERTAIN_WEIGHT:
         return replace(link, weight=3.0) if _follows_field_name(link, meaning, links) else link
     return replace(link, weight=link.weight - 1.5) if _is_plural_kind(link, meaning, links, tokens) else link
+
+
+def _is_word_of_label(
+    link: SpanLink,
+    meaning: ValueMatch | PartialMatch,
+    links: Sequence[SpanLink],
+    tokens: Sequence[QuestionToken],
+    lexicon: BucketLexicon,
+) -> bool:
+    """ "*Account* manager": whether a word only shares its stem with a value, and is one of a longer field's name.
+
+    "*Completion* date" names the day, where a status is "complete", too.
+    """
+    if link.last < len(tokens) and tokens[link.last].word in _WORDS_FOR_DAYS:
+        return any(
+            isinstance(other.meaning, FieldMention)
+            and (other.first, other.last) == (link.first, link.last)
+            and lexicon.get_field(other.meaning.field, other.meaning.column).type is FieldType.DATE
+            for other in links
+        )
+    values = (meaning.value,) if isinstance(meaning, ValueMatch) else meaning.values
+    written = " ".join(token.word for token in tokens[link.first : link.last])
+    if any(written in fold_text(value).split() or written == fold_text(value) for value in values):
+        return False
+    return any(
+        isinstance(other.meaning, FieldMention)
+        and not other.meaning.is_hint
+        and other.last - other.first > link.last - link.first
+        and other.first <= link.first
+        and link.last <= other.last
+        and {token.word for token in tokens[other.first : other.last]}
+        <= set(fold_text(lexicon.get_field(other.meaning.field, other.meaning.column).label).split())
+        for other in links
+    )
 
 
 def _weigh_by_direction(

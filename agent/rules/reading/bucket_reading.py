@@ -14,6 +14,7 @@ from agent.assumptions import Assumption
 from agent.rules.binding.deadline_conditions import build_deadline_conditions
 from agent.rules.binding.field_comparisons import build_field_comparison
 from agent.rules.binding.literal_conditions import AlternativeCondition, LiteralAlternatives, build_literal_conditions
+from agent.rules.binding.row_numbers import build_row_number_conditions
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.candidate_links import asks_for_field
@@ -114,6 +115,8 @@ def read_question(
     conditions = [] if comparison is None else [comparison.condition]
     conditions += build_literal_conditions(selection, alternatives)
     conditions += build_deadline_conditions(selection)
+    numbers = [*build_row_number_conditions(selection)]
+    conditions += numbers
     values = [*build_value_conditions(selection)]
     alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
     consume_role_words(selection, selection.rival_links)
@@ -152,11 +155,11 @@ def read_question(
         if isinstance(link.meaning, BucketNoun) or names_documents_in_plural(link, tokens, lexicon)
     ]
     is_exact = bool(literal_spans) or any(is_whole_value(link.meaning) for link in links) or bool(selection.usage.links)
-    is_exact = is_exact or bool(selection.states) or comparison is not None
+    is_exact = is_exact or bool(selection.states) or bool(numbers) or comparison is not None
     loose_verbs = [] if _names_subject(selection) else [link for link in links if asks_for_field(link.meaning)]
     score = sum(link.weight for link in links) - sum(link.weight for link in loose_verbs)
     score += _STATE_WEIGHT * len(selection.states) + LITERAL_WEIGHT * (comparison is not None)
-    score += LITERAL_WEIGHT * len(literal_spans) - UNLINKED_PENALTY * len(unlinked.words)
+    score += LITERAL_WEIGHT * (len(literal_spans) + len(numbers)) - UNLINKED_PENALTY * len(unlinked.words)
     loose_words = [token.word for link in loose_verbs for token in tokens[link.first : link.last]]
     return BucketReading(
         bucket=lexicon.bucket,
@@ -178,7 +181,7 @@ def read_question(
         coverage=content_coverage(
             tokens, (*unlinked.words, *loose_words, *(word for words in unlinked.alternatives for word in words))
         ),
-        has_whole_name=has_whole_name(links, tokens, lexicon),
+        has_whole_name=bool(numbers) or has_whole_name(links, tokens, lexicon),
         score=score + (0.5 if noun_links and unlinked.guessed_noun is None else _kind_score(unlinked, similarities)),
         tokens=tokens,
         links=links,

@@ -1,7 +1,7 @@
 """Phrases that restrict nothing, by their place in a question: "at the moment", "we hold", "anywhere in the house"."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from agent.english.function_words import (
@@ -72,9 +72,22 @@ def is_empty_phrase(tokens: Sequence[QuestionToken], index: int, schema: Schema,
     )
 
 
+_NOUNS_OF_PORTIONS = frozenset("bit bits piece pieces item items lump".split())
+_NOUNS_OF_EQUIPMENT = frozenset("kit gear equipment machinery furniture stuff hardware work".split())
+
+
+def list_words_of_portions(tokens: Sequence[QuestionToken]) -> Iterator[str]:
+    """ "The dearest *bit of kit*": yields the words that stand for any document."""
+    for index in range(2, len(tokens)):
+        if tokens[index - 1].word == "of" and is_generic_noun(tokens, index):
+            yield from (tokens[index - 2].word, tokens[index].word)
+
+
 def is_generic_noun(tokens: Sequence[QuestionToken], index: int) -> bool:
     """ "The *ones* from May", "in how many *cases*": whether a noun for any document has no modifier."""
     word_before = tokens[index - 1].word if index else ""
+    if word_before == "of" and index > 1 and tokens[index - 2].word in _NOUNS_OF_PORTIONS:
+        return tokens[index].word in _NOUNS_OF_EQUIPMENT  # "the dearest bit of *kit*"
     is_bare = not word_before or word_before in _WORDS_BEFORE_GENERIC_NOUN
     return tokens[index].word in GENERIC_NOUNS and is_bare and not tokens[index].is_name
 

@@ -26,6 +26,7 @@ from agent.rules.linking.context_weights import (
     weigh_in_context,
 )
 from agent.rules.linking.exclusions import find_exclusions
+from agent.rules.linking.flag_links import find_flag_links
 from agent.rules.linking.label_similarity import WordSimilarities
 from agent.rules.linking.link_filter import filter_links
 from agent.rules.linking.role_weights import weigh_by_role
@@ -65,6 +66,7 @@ def select_meanings(
     tokens = tuple(map(lexicon.normalize_plural, tokens))
     links = [link for link in lexicon.find_links(tokens) if not is_grouping_period(link, tokens)]
     links = [link for link in links if not counts_something_else(link, links, tokens)]
+    links += [*find_flag_links(tokens, links, lexicon)]
     links += find_similar_field_links(tokens, links, similarities)
     measure_links = [link for link in find_measure_links(lexicon, tokens) if not modifies_measure(link, links, lexicon)]
     asking_tokens = frozenset[int]().union(*(link.phrase_tokens for link in links))

@@ -25,6 +25,7 @@ from agent.english.function_words import (
     SMALL_NUMBERS,
     YES_NO_VERBS,
 )
+from agent.english.light_words import is_particle, is_returned
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
@@ -161,6 +162,10 @@ def _find_unlinked_runs(selection: SpanSelection, covered_tokens: Set[int]) -> l
     for index, token in enumerate(selection.tokens):
         if index in covered_tokens or (token.stem in redundant_stems and index not in selection.negated_tokens):
             continue
+        if index and is_particle(selection.tokens[index - 1].word, token.word):
+            continue  # "do we look *after*"
+        if token.word == "back" and is_returned(*_words_around(selection, index)):
+            continue
         if token.word in _WORDS_FOR_ASKERS and index and selection.tokens[index - 1].word in _WORDS_BEFORE_ASKERS:
             continue  # "who left *the company*"
         is_joined = (
@@ -171,6 +176,11 @@ def _find_unlinked_runs(selection: SpanSelection, covered_tokens: Set[int]) -> l
         else:
             runs.append((index, index + 1))
     return runs
+
+
+def _words_around(selection: SpanSelection, index: int) -> tuple[Sequence[str], str, str]:
+    words = [token.word for token in selection.tokens]
+    return words[:index], words[index], words[index + 1] if index + 1 < len(words) else ""
 
 
 def _group_alternatives(

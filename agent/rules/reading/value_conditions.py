@@ -24,6 +24,7 @@ from agent.english.state_words import CALLED_OFF_STATUSES, WORDS_OF_THE_PENDING
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.end_fields import PAID_VALUES, is_status
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.flag_links import tells_failure
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -228,7 +229,10 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         if _is_contrasted_field(selection, link):
             selection.usage.links.add(index)
             continue
-        if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
+        op = _term_operator(selection, link, meaning)
+        if op is None and meaning.is_hint:
+            op = _hinted_validity_operator(selection, link, meaning)
+        if op is not None:
             selection.usage.links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
             yield ComparisonCondition(field=meaning.field, op=op, value=str(selection.today), words=words)
@@ -250,6 +254,8 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             yield ComparisonCondition(
                 field=field.name, op=ComparisonOperator.EQ, value=is_negated == meaning.is_negated, words=words
             )
+            if meaning.is_negated and not is_negated and tells_failure(fold_text(words).split()):
+                yield from _known_where(selection, field, words)
         elif meaning.is_negated:
             selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
@@ -296,6 +302,21 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
             selection.usage.links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
+
+
+def _known_where(selection: SpanSelection, flag: SchemaField, words: str) -> Iterator[Condition]:
+    """ "Tickets that *missed* the target": yields that a matter is over, if the flag is empty until then.
+
+    An empty flag counts as no, but what is still open has missed nothing.
+    """
+    vocabulary = selection.lexicon.vocabulary_of(flag.name)
+    if vocabulary is None or selection.lexicon.is_known_of_all(flag.name):
+        return
+    for name in selection.lexicon.end_fields.dates:
+        ends = selection.lexicon.vocabulary_of(name)
+        if ends is not None and ends.document_count == vocabulary.document_count:
+            yield NotCondition(MissingCondition(field=name, words=words))
+            return
 
 
 def _is_contrasted_field(selection: SpanSelection, link: SpanLink) -> bool:
@@ -365,6 +386,29 @@ def _validity_operator(selection: SpanSelection, link: SpanLink) -> ComparisonOp
     if words & _STILL_VALID_WORDS:
         return ComparisonOperator.GTE
     return ComparisonOperator.LT if words & ENDED_WORDS else None
+
+
+def _term_operator(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> ComparisonOperator | None:
+    """ "*Out of* warranty", "still *in* guarantee": returns how the day on which a term ends compares with today."""
+    field = selection.lexicon.get_field(meaning.field)
+    words = [token.word for token in selection.tokens]
+    is_end_date = field.type is FieldType.DATE and bool(END_WORDS & set(fold_text(field.label).split()))
+    if not is_end_date or selection.today is None or words[0] in _WORDS_ASKING_FOR_DAYS:
+        return None
+    first = link.first - (words[link.first - 1] in _WORDS_BEFORE_TERM) if link.first else 0
+    if words[max(first - 2, 0) : first] == ["out", "of"]:
+        selection.usage.tokens.update(range(first - 2, link.first))
+        is_negated = first - 2 in selection.negated_tokens or link.first in selection.negated_tokens
+        return ComparisonOperator.GTE if is_negated else ComparisonOperator.LT
+    if first and words[first - 1] in _WORDS_WITHIN_TERM and link.last - link.first == 1:
+        is_negated = link.first in selection.negated_tokens
+        return ComparisonOperator.LT if is_negated else ComparisonOperator.GTE
+    return None
+
+
+_WORDS_ASKING_FOR_DAYS = frozenset({"when", "until", "since"})
+_WORDS_BEFORE_TERM = frozenset("the its their a".split())
+_WORDS_WITHIN_TERM = frozenset("in under within".split())
 
 
 def _hinted_validity_operator(

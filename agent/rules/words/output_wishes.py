@@ -30,6 +30,13 @@ _LAST_WISH = re.compile(
     rf"(?<![\w'’])(?:{_WISH})(?:[\s,]+(?:{_WISH})){{0,3}}(?=(?:[\s,]+please)?\s*(?:[.,;:!?)]|$))", re.IGNORECASE
 )
 _FIRST_WISH = re.compile(rf"^\W*(?:please\s+)?(?:{_WISH})\s*[,:–—-]", re.IGNORECASE)
+# "Which servers are out of warranty? *Just the asset tags please*": behind the question; a list names its documents.
+_NAMES = r"(?:[a-z]+\s+){0,2}(?:names?|numbers?|ids|tags|refs|references|codes|titles)"
+_ENDING = r"(?:please|only|will\s+do|are\s+fine|is\s+fine|is\s+enough)"
+_WISH_FOR_NAMES = re.compile(
+    rf"(?<=[.?!;])\s*(?:(?:just|only)\s+(?:the\s+)?{_NAMES}(?:\s+{_ENDING})?|(?:the\s+)?{_NAMES}\s+{_ENDING})\W*$",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+")
 _REPEAT_REQUEST = "show them"  # what a message means that has nothing but a wish
 
@@ -44,6 +51,7 @@ def blank_output_wishes(question: str, has_meaning: HasMeaning) -> str:
     def blank_wish(match: re.Match[str]) -> str:
         return match[0] if has_meaning(*match.span()) else " " * len(match[0])
 
+    question = _WISH_FOR_NAMES.sub(lambda match: " " * len(match[0]), question)
     text = _LAST_WISH.sub(blank_wish, _FIRST_WISH.sub(blank_wish, question))
     is_wish_alone = text != question and set(_WORD.findall(text.lower())) <= {"please"}
     return _REPEAT_REQUEST if is_wish_alone else text

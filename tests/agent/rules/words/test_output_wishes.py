@@ -27,6 +27,8 @@ def read_wishes(text: str) -> str:
         ("how many KITES? short answer please", "how many KITES? please"),
         ("how is RUBY rigged, and cite your sources", "how is RUBY rigged,"),
         ("how is RUBY rigged? Give the page numbers.", "how is RUBY rigged? ."),
+        ("which KITES are torn? just the tags please", "which KITES are torn?"),
+        ("which KITES are torn? kite numbers only", "which KITES are torn?"),
     ],
 )
 def test_a_wish_about_the_form_of_the_reply_is_blanked(text: str, remaining: str) -> None:
@@ -37,6 +39,7 @@ def test_a_wish_about_the_form_of_the_reply_is_blanked(text: str, remaining: str
     "text",
     [
         "KITES in a table of winners",
+        "which KITES are torn? What are their numbers?",
         "KITES as a TABLE",
         "what is said in a nutshell about RUBY",
         "which KITES cite sources",
