@@ -17,6 +17,7 @@ from agent.compose.phrases.words import (
     capitalize_words,
     escape_markdown,
     format_quotation,
+    join_by_colon,
     join_words,
     lowercase_label,
     lowercase_words,
@@ -32,6 +33,7 @@ from storage.search.plan import AggregateFunction
 from storage.search.schema import SchemaField
 
 _MAX_NAMED_GROUPS = 5  # groups of a ranking that the sentence names, too
+_MAX_LISTED_VALUES = 10  # that the sentence names, if it is asked which there are
 _COUNTING_FUNCTIONS = (AggregateFunction.COUNT, AggregateFunction.DISTINCT)
 
 
@@ -85,13 +87,22 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
     answer_form, noun = facts.answer_form, noun_of(review)
     if answer_form.group is None or AggregateFunction.DISTINCT in answer_form.functions:
         qualifier = qualifier_of(review) if len(facts.figures) == 1 else ""
-        return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
+        return [format_figure(figure, facts.schema, noun, qualifier) + _list_values(facts) for figure in facts.figures]
     by = lowercase_words(facts.schema.by_name[answer_form.group.field].label)
     what = describe_functions(answer_form.functions, facts.field, facts.factor) if facts.field is not None else ""
     first = ""
     if answer_form.limit is not None and 0 < len(facts.groups) <= _MAX_NAMED_GROUPS:
         first = _name_first_group(facts) if answer_form.limit == 1 else _name_groups(facts)
     return [_describe_grouping(what, review, by) + first]
+
+
+def _list_values(facts: ComputationFacts) -> str:
+    """ ": **Acme**, **Globex**": the values or the documents that were asked for, if they are few; else nothing."""
+    is_list = facts.answer_form.group is not None and facts.answer_form.functions == (AggregateFunction.DISTINCT,)
+    if not is_list or not 0 < len(facts.groups) <= _MAX_LISTED_VALUES:
+        return ""
+    names = sorted(facts.group_names.get(group.label, "") or group.label for group in facts.groups)
+    return join_by_colon("", ", ".join(f"**{escape_markdown(name)}**" for name in names))
 
 
 def _describe_grouping(measure: str, review: LegReview, labels: str) -> str:

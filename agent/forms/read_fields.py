@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from agent.assumptions import FirstOfSeveral
 from agent.english.written_values import written_forms_of
 from agent.evidence.referred_names import find_referred_names
-from agent.forms.clarifications import ask_which_document, report_nothing_found, wider_reading_candidates
+from agent.forms.clarifications import (
+    ask_which_document,
+    ask_which_reading,
+    report_nothing_found,
+    wider_reading_candidates,
+)
 from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_from_all_text, quote_answer, quotes_only_records, rank_leg_passages
 from agent.forms.form_handler import FormHandler
@@ -90,10 +95,12 @@ class SeveralValuesFacts(LegFacts):
 
 
 def _build_requests(_: ReadFields, inquiry: LegInquiry) -> LegRequests:
+    of_set = inquiry.request_set()
     return replace(
         inquiry.request_text(inquiry.leg.question),
         record_page=RecordPageRequest(inquiry.leg.search, limit=inquiry.limits.read_documents + 1),
-        missing_counts=inquiry.request_set().missing_counts,
+        missing_counts=of_set.missing_counts,
+        equal_reading_counts=of_set.equal_reading_counts,
         documents=_request_named_documents(inquiry.leg.search),
     )
 
@@ -115,6 +122,8 @@ async def decide_field_values(answer_form: ReadFields, review: LegReview) -> Eno
     if count == 0:
         by_title = any(TITLE_FIELD in fields_of(clause.condition) for clause in review.leg.search.clauses)
         return await decide_from_all_text(review) if by_title else report_nothing_found(review)
+    if (several_readings := ask_which_reading(review)) is not None:
+        return several_readings
     names = [name for bucket, name in answer_form.fields if bucket == records[0].bucket]
     if answer_form.of_each and count > 1:
         return await _read_each(review, records, names)

@@ -76,13 +76,33 @@ def name_records(records: Sequence[DocumentRecord], schemas: Mapping[BucketId, S
     """
     titles = [record.title or str(record.doc_id) for record in records]
     buckets = {record.bucket for record in records}
-    if len(buckets) != 1 or not all(map(is_code, titles)):
+    if len(buckets) != 1:
+        return titles
+    if not any(map(is_code, titles)):
+        return _with_numbers(titles, records, schemas[next(iter(buckets))], question)
+    if not all(map(is_code, titles)):
         return titles
     field = _find_naming_field(records, schemas[buckets.pop()], question)
     if field is None:
         return titles
     shown = (format_value(record.values[field.name], field) for record in records)
     return [f"{name} ({title})" for name, title in zip(shown, titles, strict=True)]
+
+
+def _with_numbers(titles: list[str], records: Sequence[DocumentRecord], schema: Schema, question: str) -> list[str]:
+    """ "Roof leak (20535)": adds the number in the first column to each title, if the question names this column."""
+    first = next(iter(schema.fields), None)
+    if first is None or first.type is not FieldType.NUMBER or first.unit:
+        return titles
+    if first.name not in list_named_fields(question, schema):
+        return titles
+    numbers = [record.values.get(first.name) for record in records]
+    if any(not isinstance(number, float) or not number.is_integer() for number in numbers):
+        return titles
+    shown = [f"{number:.0f}" for number in numbers]
+    if len(set(shown)) < len(shown):
+        return titles
+    return [title if number in title else f"{title} ({number})" for title, number in zip(titles, shown, strict=True)]
 
 
 def _find_naming_field(records: Sequence[DocumentRecord], schema: Schema, question: str) -> SchemaField | None:

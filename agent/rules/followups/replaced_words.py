@@ -13,7 +13,9 @@ from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink,
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
+from storage.search.conditions import ComparisonCondition, semi_joins_in
 from storage.search.ids import BucketId
+from storage.search.plan import Leg
 
 _LEAD = re.compile(
     r"^\W*(?:(?:and|but|or|ok|okay|now|then|so)\b\W*)*"
@@ -41,6 +43,11 @@ _JOINING_WORDS = frozenset("and or nor as well the a an".split())
 _LOOSE_WORDS = STOP_WORDS | PREPOSITIONS | frozenset("one ones only just".split())
 _NEGATIONS = frozenset("not no without except never".split())
 _MAX_WORDS = 7  # of a message that names only one thing
+_PRONOUNS_OF_PARTIES = (
+    (re.compile(r"\btheir\b(?!\s+own\b)", re.IGNORECASE), "{}'s"),
+    (re.compile(r"\b(?:they|them)\b", re.IGNORECASE), "{}"),
+    (re.compile(r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\b(?=\W*$)", re.IGNORECASE), "at {}"),
+)
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
@@ -101,6 +108,22 @@ def _swap_words(old: str, new: str, question: str, reader: QuestionReader, bucke
     """ "Not cats, dogs": returns the question with the new words, if the old ones are what they replace."""
     spans = {part: _counterpart_spans(part, reader.literals_in(part), question, reader, bucket) for part in (old, new)}
     return replace_counterpart(new, question, reader, bucket) if spans[old] and spans[old] == spans[new] else None
+
+
+def write_name_of_party(message: str, leg: Leg) -> str | None:
+    """ "Who is *their* main contact?", "… *there*": returns the message with the name of whom the leg is about.
+
+    None unless rows of another table were found by this name.
+    """
+    joins = [join for clause in leg.search.clauses for join in semi_joins_in(clause.condition)]
+    names = {join.condition.words for join in joins if isinstance(join.condition, ComparisonCondition)}
+    if len(names) != 1 or not next(iter(names))[:1].isalpha():
+        return None
+    name = next(iter(names))
+    for pattern, text in _PRONOUNS_OF_PARTIES:
+        if len(pattern.findall(message)) == 1:
+            return pattern.sub(text.format(name), message)
+    return None
 
 
 # -- the counterpart in the question

@@ -245,6 +245,7 @@ class NestedPlanner:
                 equal_readings=tuple(equal_readings),
                 unknown_words=alternatives.unknown_words,
                 suggested_fields=alternatives.suggested_fields,
+                is_understood=alternatives.is_understood and leg.answer_form.reads_values,
             ),
             reading=outer.reading,
             unexplained_count=self._count_unexplained(outer.reading, leg),

@@ -5,7 +5,11 @@ from dataclasses import replace
 from agent.decomposition import PlannedQuestion
 from agent.rules.followups.followup_context import find_kept_conditions
 from agent.rules.followups.followup_filters import add_implied_year
-from agent.rules.followups.replaced_words import complete_with_name, complete_with_question
+from agent.rules.followups.replaced_words import (
+    complete_with_name,
+    complete_with_question,
+    write_name_of_party,
+)
 from agent.rules.planning.question_plan import plan_single_question
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.plan import Leg, Plan
@@ -19,6 +23,9 @@ def plan_completed_question(message: str, last_plan: Plan, reader: QuestionReade
     if len(last_plan.legs) != 1:
         return None
     leg = last_plan.legs[0]
+    about_party = _plan_about_party(message, leg, reader)
+    if about_party is not None:
+        return about_party
     buckets = leg.search.buckets
     bucket = buckets[0] if len(buckets) == 1 else None
     message = add_implied_year(message, leg)
@@ -35,6 +42,16 @@ def plan_completed_question(message: str, last_plan: Plan, reader: QuestionReade
         return None
     kept_conditions = find_kept_conditions(leg.search.clauses, new_leg.search.clauses)
     return replace(planned, kept_conditions=kept_conditions, is_followup=True)
+
+
+def _plan_about_party(message: str, leg: Leg, reader: QuestionReader) -> PlannedQuestion | None:
+    """ "Have *they* got cover?", after a question about the contract of somebody: returns the plan with the name."""
+    named = write_name_of_party(message, leg)
+    planned = None if named is None else plan_single_question(named, reader)
+    if not isinstance(planned, PlannedQuestion) or planned.plan.legs[0].answer_form.reads_text:
+        return None
+    is_understood = all(part.is_understood for part in planned.alternatives)
+    return replace(planned, is_followup=True) if is_understood else None
 
 
 def _plan_question_to_texts(message: str, leg: Leg, reader: QuestionReader) -> PlannedQuestion | None:

@@ -23,12 +23,13 @@ from agent.rules.followups.question_parts import (
     only_asks_to_show,
     searches_everything,
 )
-from agent.rules.followups.replaced_words import complete_part
+from agent.rules.followups.replaced_words import complete_part, write_name_of_party
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.nested_plan import NestedPlanner
 from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
 from agent.rules.nested.party_documents import plan_party_documents
+from agent.rules.nested.party_fields import plan_party_fields
 from agent.rules.nested.subordinates import plan_subordinates
 from agent.rules.planning.identified_documents import plan_identified_document
 from agent.rules.planning.leg_plan import assumptions_of_leg, plan_leg
@@ -116,6 +117,10 @@ def _plan_part(
     completed = _complete_part(part, earlier_parts, reader)
     if completed is not None:
         return (_plan_complete_part(completed, reader),)
+    named = write_name_of_party(part, earlier_parts[-1].leg) if earlier_parts else None
+    about_party = None if named is None else _plan_complete_part(named, reader)
+    if about_party is not None and about_party.alternatives.is_understood:
+        return (about_party,)
     continuation = None if plan is None else continue_part(part, plan, reader, is_first=not earlier_parts)
     if continuation is not None:
         return (_share_references(continuation, earlier_parts),)
@@ -210,6 +215,10 @@ def _plan_best_leg(
         return subordinates.leg, subordinates.alternatives, subordinates.assumptions
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
     composed = plan_phrase(leg_id, question, leg, readings, reader)
+    party = plan_party_fields(leg_id, question, leg, readings, reader, plan_outer_leg)
+    reads_other_field = composed is not None and composed.leg.answer_form.reads_values
+    if party is not None and party.leg.answer_form.reads_values and not reads_other_field:
+        return party.leg, party.alternatives, party.assumptions
     if composed is not None and not (alternatives.is_understood and _leads_to_own_bucket(leg, composed.leg)):
         return composed.leg, composed.alternatives, composed.assumptions
 
@@ -217,6 +226,7 @@ def _plan_best_leg(
     if nested is not None:
         return nested.leg, nested.alternatives, nested.assumptions
     related = plan_party_documents(leg_id, question, readings, reader, plan_outer_leg)
+    related = related or party
     if related is not None:
         return related.leg, related.alternatives, related.assumptions
     return leg, alternatives, assumptions_of_leg(leg, readings, reader.lexicons)
