@@ -135,7 +135,9 @@ def _words_for_measure(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> 
     spelled_out = {
         word.casefold() for field in fields for text in spell_out_label(field.label) for word in text.split()
     }
-    return spelled_out | frozenset(word for word in written if (unit := parse_unit(word)) is not None and unit in units)
+    return frozenset(spelled_out) | frozenset(
+        word for word in written if (unit := parse_unit(word)) is not None and unit in units
+    )
 
 
 def _explained_words(

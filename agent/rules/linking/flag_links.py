@@ -55,6 +55,7 @@ def find_flag_links(
         yield from _verb_links(flag, tokens)
         for index, token in enumerate(tokens):
             is_own = index not in owned and token.stem in flag.participles and owners.get(token.stem) == {flag.field}
+            is_own = is_own and _is_participle(token.word)  # "bookings" are not `coach booked`
             if is_own and index and len(token.word) >= _MIN_PARTICIPLE_LETTERS and not is_light_verb(token.word):
                 yield _link_to(flag, index, index + 1, is_negated=False)
 
