@@ -1,6 +1,9 @@
 """Questions about the same are one group: by meaning where words can be compared, else by their words."""
 
 import random
+import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,9 +13,11 @@ from agent.evidence.word_meanings import TextEmbedder
 from bot.admin.usage import question_groups
 from bot.admin.usage.question_groups import UnansweredQuestion, group_questions
 from storage.embedder import WordLlamaEmbedder
+from tests.bot.admin.usage.measure_pairs import list_wrong_pairs, read_pairs
 from tests.stand_ins.word_vectors import FailingEmbedder
 
 WORD_LLAMA = WordLlamaEmbedder()
+REPORT_PAGE = Path(__file__).parents[4] / "docs" / "report.md"
 
 
 def unanswered(*texts: str, unknown: tuple[str, ...] = ()) -> list[UnansweredQuestion]:
@@ -103,6 +108,18 @@ async def test_nothing_is_joined_to_a_group_through_another_member() -> None:
 
     assert len(by_themselves) == 1
     assert groups == [("the physicians", "the doctors"), ("the hospitals",)]
+
+
+@pytest.mark.parametrize(("language", "name"), [("de", "German"), ("fr", "French"), ("es", "Spanish")])
+async def test_pairs_in_other_languages_are_joined_as_the_page_about_the_report_says(language: str, name: str) -> None:
+    [row] = re.findall(rf"^\| {name} \| (.*) \|$", REPORT_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    counted = list[int]()
+    for embedder in (WORD_LLAMA, None):
+        wrong = await list_wrong_pairs(language, embedder)
+        counted += [20 - sum(pair.is_alike == is_alike for pair in wrong) for is_alike in (True, False)]
+
+    assert Counter(pair.is_alike for pair in read_pairs(language)) == {True: 20, False: 20}
+    assert counted == list(map(int, row.split(" | ")))
 
 
 async def test_without_an_answer_of_the_embedder_questions_are_grouped_by_their_words() -> None:
