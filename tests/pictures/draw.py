@@ -41,7 +41,11 @@ GOLDEN: Final = Path(__file__).parents[1] / "golden"
 WIDE, NARROW = 1000, 360  # pixels
 _PAGE_HEIGHT: Final = 640  # of the pictures in docs/, whose lower part may be cut
 # Shown in docs/admin.md.
-_DOCS_PAGES: Final = ("buckets", "grants", "admins", "limits", "sources", "report", "document", "review", "schema")
+_DOCS_PAGES: Final = (
+    *("buckets", "grants", "admins", "limits", "sources", "report", "document", "review", "schema"),
+    *("retention", "synonym"),
+)
+_NARROW_DOCS_PAGES: Final = ("buckets", "review")
 _PAGES: Final = {
     "buckets": "/admin",
     "bucket": "/admin/bucket?b=repairs",
@@ -142,6 +146,9 @@ async def draw_admin_pages(page: BrowserTab, address: str, target: Path, scratch
             continue
         await open_page(page, address + paths[name], WIDE, scratch)
         await page.save_screenshot(target / "admin" / f"{name}.png")
+    for name in () if is_whole else _NARROW_DOCS_PAGES:
+        await open_page(page, address + paths[name], NARROW, scratch)
+        await page.save_screenshot(target / "admin" / f"narrow-{name}.png")
     assert page.page_errors == []
 
 
