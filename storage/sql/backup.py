@@ -13,7 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, LargeBinary, MetaData, Table, func, insert, inspect, null, select, text, update
+from sqlalchemy import (
+    Connection,
+    LargeBinary,
+    MetaData,
+    Table,
+    delete,
+    func,
+    insert,
+    inspect,
+    null,
+    select,
+    text,
+    update,
+)
 
 from storage.sql import administration, stores
 from storage.sql.backup_format import (
@@ -29,6 +42,7 @@ from storage.sql.backup_format import (
 from storage.sql.database import SqlDatabase
 from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_error
 from storage.sql.errors import BackupDamaged, BackupRefused
+from storage.sql.health_store import recorded_buckets
 from storage.sql.migrations import HEAD
 from storage.sql.migrations.upgrade import list_pending_revisions, run_migrations
 from storage.sql.stores.turns import turns
@@ -95,7 +109,8 @@ def _write_rows(writer: BackupWriter, connection: Connection, table: Table) -> i
 
 
 async def restore_backup(database: SqlDatabase, path: Path) -> BackupSummary:
-    """Restore the backup into the database, whose tables have to be empty, in one transaction.
+    """Restore the backup into the database, whose tables have to be empty, in one transaction. The record of what is in
+    the index may have rows, which those of the backup replace: a process that has found an index wrote them by itself.
 
     Turns that were not finished are answered again; if the chat has their messages by now, these are used again.
 
@@ -114,6 +129,7 @@ def _restore_tables(database: SqlDatabase, path: Path, connection: Connection) -
     with open_backup_file(path) as reader:
         header = reader.read_header()
         _require_known_revision(path, header)
+        connection.execute(delete(recorded_buckets))
         _require_empty_tables(path, database.location, connection, tables)
         if header.revision != HEAD:
             tables = _create_tables_of_revision(connection, header.revision)

@@ -27,12 +27,14 @@ from sqlalchemy import (
 )
 from sqlmodel import AutoString
 
+from storage.search.ids import BucketId, Generation
 from storage.sql.backup import list_stored_tables, restore_backup, write_backup
 from storage.sql.backup_format import BackupHeader, BackupWriter, create_backup_file
 from storage.sql.database import SqlDatabase
 from storage.sql.database_url import parse_database_url, sqlite_url_for
 from storage.sql.errors import BackupDamaged, BackupRefused
 from storage.sql.group_commit import AcceptedTurn
+from storage.sql.health_store import HealthStore, RecordedBucket
 from storage.sql.migrations import HEAD
 from storage.sql.migrations.upgrade import list_pending_revisions, read_current_revision, run_migrations
 from storage.sql.stores.grants import LocalGroupStore
@@ -210,6 +212,33 @@ async def test_a_database_with_rows_is_not_restored_into(
         await restore_backup(new_database, tmp_path / "b")
 
     assert [group.title for group in await LocalGroupStore(new_database).list_groups()] == ["Kept"]
+
+
+async def test_the_record_of_an_index_that_was_found_is_replaced(
+    database: SqlDatabase, new_database: SqlDatabase, tmp_path: Path
+) -> None:
+    """A process that starts on an empty database, beside an OpenSearch with documents, records its buckets."""
+    ours = RecordedBucket(bucket=BucketId("receipts"), documents=3, generation=Generation("g1"), field_schema={})
+    theirs = RecordedBucket(bucket=BucketId("letters"), documents=5, generation=Generation("g2"), field_schema={})
+    await HealthStore(database).record_bucket(ours)
+    await HealthStore(new_database).record_bucket(theirs)
+    await write_backup(database, tmp_path / "backup", {})
+
+    await restore_backup(new_database, tmp_path / "backup")
+
+    assert await HealthStore(new_database).load_recorded_buckets() == {"receipts": ours}
+
+
+async def test_a_refused_backup_leaves_the_record_of_the_index(new_database: SqlDatabase, tmp_path: Path) -> None:
+    recorded = RecordedBucket(bucket=BucketId("letters"), documents=5, generation=Generation("g2"), field_schema={})
+    await HealthStore(new_database).record_bucket(recorded)
+    await LocalGroupStore(new_database).create_group("buyers", "", by="operator")
+    await write_backup(new_database, tmp_path / "backup", {})
+
+    with pytest.raises(BackupRefused):
+        await restore_backup(new_database, tmp_path / "backup")
+
+    assert await HealthStore(new_database).load_recorded_buckets() == {"letters": recorded}
 
 
 async def test_a_file_that_cannot_be_opened_is_named_and_not_the_database(
