@@ -39,3 +39,13 @@ def test_a_report_that_was_posted_twice_or_lost_is_told() -> None:
     assert [*twice.find_repeated_titles()] == ["search 3: Ticket t-1 is new twice", "search 3: Ticket t-2 is new twice"]
     assert [*lost.find_wrong_sums(43)] == ["search 3: 40 and then {'new': 1} are not 43"]
     assert [*lost.find_wrong_sums(44)][-1] == "search 3: the last report says 43, and there are 44"
+
+
+def test_a_confirmation_that_grew_as_a_stream_is_read_from_its_blocks() -> None:
+    """The end of a stream has blocks alone; a slow answer is one."""
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": SAVED}}
+    streamed = SlackMessage(ts="0.5", channel="C1", user="B", text="Searching", blocks=[block])
+
+    searches = read_posted_searches([*posted("Hello"), streamed])
+
+    assert [reading.now for reading in searches.readings[3]] == [40]

@@ -60,7 +60,7 @@ def read_posted_searches(messages: Sequence[SlackMessage]) -> PostedSearches:
     """Reads the messages of the bot, in the order of their posting."""
     readings: dict[int, list[SearchReading]] = {}
     for message in sorted(messages, key=lambda message: float(message.ts)):
-        reading = _read_message(message.text)
+        reading = _read_message(message.text) or _read_message(message.visible_text())  # of a stream: its blocks alone
         if reading is not None:
             readings.setdefault(reading.search, []).append(reading)
     return PostedSearches(readings=readings)

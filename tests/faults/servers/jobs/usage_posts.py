@@ -40,7 +40,7 @@ class UsagePosts:
 
 def read_usage_posts(messages: Sequence[SlackMessage]) -> UsagePosts:
     plain = {message.ts: message.text.replace("*", "") for message in messages}
-    created = (_CREATED.search(text) for text in plain.values())
+    created = (_CREATED.search(f"{message.text}\n{message.visible_text()}".replace("*", "")) for message in messages)
     return UsagePosts(
         numbers=frozenset(int(match[1]) for match in created if match),
         turns=tuple(
