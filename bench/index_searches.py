@@ -19,6 +19,7 @@ from rich.table import Table
 
 from agent.context import AgentContext
 from agent.loop import answer
+from agent.reasoner import Reasoner
 from agent.rules.reasoner import RuleReasoner
 from bench.demo_index import ingest_corpus, operator_scope_of
 from bot.demo.corpus import DemoCorpus
@@ -127,7 +128,7 @@ class QuestionMeter:
     scoped: ScopedIndex
     connection: RecordedConnection
     session: aiohttp.ClientSession
-    reasoner: RuleReasoner = field(default_factory=RuleReasoner)
+    reasoner: Reasoner = field(default_factory=RuleReasoner)
     clears: Sequence[str] = ("request",)
     summarise_ms: Callable[[Iterable[float]], float] = statistics.median
 

@@ -30,6 +30,7 @@ from bench.layouts.corpus import PASSAGES_PER_DOCUMENT, ShipmentCorpus
 from bench.layouts.indexes import LayoutLoader, RandomEmbedder, SplitIndexes
 from bench.layouts.request_shapes import RequestShapes
 from bench.layouts.rewriting import SearchRewriter
+from bench.layouts.whole_questions import SCRIPTED, ShipmentQuestions
 from storage.opensearch.catalogue import BucketCatalogue
 from storage.opensearch.index import OpenSearchIndex
 from storage.opensearch.mapping import IndexNames
@@ -44,6 +45,7 @@ from storage.text.snowball_analyser import analyser_for
 from tests.servers.opensearch import ServerSize, opensearch_server
 from tests.stand_ins.recorded_cluster import RecordedConnection
 
+ONLY = ("shapes", "questions", "scripted")  # the last: the question of three sub-queries with a scripted model
 _TENANT = TenantId("bench")
 _CLIENT_TIMEOUT = aiohttp.ClientTimeout(total=300)
 
@@ -85,7 +87,7 @@ async def measure_layouts(url: str, options: BenchOptions, console: Console) -> 
             await _load_layouts(LayoutLoader(session=session, catalogue=catalogue, corpus=corpus), options, console)
             scope = Scope(tenant=_TENANT, buckets=frozenset(catalogue.layouts), ignores_readers=True)
             scoped, shapes = index.within_scope(scope), RequestShapes(corpus)
-            if options.only != "questions":
+            if options.only not in ("questions", "scripted"):
                 comparison = _comparison_over(scoped, catalogue, connection, session, options)
                 for name, shape in shapes.by_name().items():
                     await comparison.compare_shape(name, shape, options.runs)
@@ -94,7 +96,10 @@ async def measure_layouts(url: str, options: BenchOptions, console: Console) -> 
                     console.print(table)
             if options.only != "shapes":
                 meter = QuestionMeter(scoped, connection, session, clears=("request", "query"), summarise_ms=min)
-                console.print(build_search_table(await _measure_questions(meter, shapes.questions(), options.runs)))
+                costs = {SCRIPTED: await ShipmentQuestions(meter=meter, shapes=shapes).measure_scripted(options.runs)}
+                if options.only != "scripted":
+                    costs = await _measure_questions(meter, shapes.questions(), options.runs) | costs
+                console.print(build_search_table(costs))
         finally:
             await connection.close()
 
@@ -179,7 +184,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="how often each is measured [5]")
     parser.add_argument("--shards", type=int, default=1, help="of each index of both layouts [1]")
     parser.add_argument("--heap-mb", type=int, default=1024, help="of the server that is started [1,024]")
-    parser.add_argument("--only", choices=("shapes", "questions"), default="", help="measure these only")
+    parser.add_argument("--only", choices=ONLY, default="", help="measure these only")
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS, help="compare these [all]")
     parser.add_argument("--without-vectors", action="store_true", help="rank by words only")
     parser.add_argument("--without-split", action="store_true", help="load and measure Parley's layout only")

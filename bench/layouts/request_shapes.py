@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.layouts.corpus import SHIPMENTS, SUPPLIERS, ShipmentCorpus
+from prompts.outputs import QuestionPlanOutput
 from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
@@ -25,8 +26,10 @@ from storage.search.index import (
 )
 from storage.search.plan import Clause, GroupBy, Search
 from storage.search.schema import SchemaOrder
+from tests.agent.model.plan_outputs import a_condition, a_part, a_plan_output
 
 RequestShape = tuple[IndexRequest[object], ...]
+THREE_SUB_QUERIES = "three sub-queries"
 _MAX_PASSAGES = 50
 _REFINEMENT_COUNT = 40
 
@@ -81,12 +84,28 @@ class RequestShapes:
             "a Search within": f"Shipments from suppliers in {self.corpus.cities[2]} in 2021",
             "number": f"What is the average weight of shipments to {country} in 2020?",
             "groups": "Number of shipments by country",
-            "three sub-queries": (
+            THREE_SUB_QUERIES: (
                 f"How many shipments did {carrier} deliver in 2021, "
                 f"what is the average weight of shipments to {country}, "
                 f"and which shipments from {supplier} were lost?"
             ),
         }
+
+    def plan_three_sub_queries(self) -> QuestionPlanOutput:
+        """The plan of the question, as a model writes it."""
+        carrier, country, supplier = self.corpus.carriers[3], self.corpus.countries[5], self.corpus.suppliers[7]
+        delivered = a_condition("status", "is", "delivered", words="deliver")
+        by_carrier = a_condition("carrier", "is", carrier, words=carrier)
+        in_year = a_condition("shipped", "between", "2021-01-01", "2021-12-31", words="in 2021")
+        to_country = a_condition("country", "is", country, words=country)
+        lost = a_condition("status", "is", "lost", words="lost")
+        from_supplier = a_condition("supplier", "is", supplier, words=supplier)
+        return a_plan_output(
+            a_part("count", SHIPMENTS, by_carrier, delivered, in_year, id="p1"),
+            a_part("numbers", SHIPMENTS, to_country, id="p2", functions=["average"], fields=["weight"]),
+            a_part("list", SHIPMENTS, from_supplier, lost, id="p3"),
+            combine="side_by_side",
+        )
 
     def _from_city(self) -> Condition:
         return SemiJoinCondition(
