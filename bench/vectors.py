@@ -1,25 +1,26 @@
 """Measures how OpenSearch finds passages by their vectors: what a search takes, what it finds, what the index takes.
 
-`python -m bench.vectors TEXTS… [--vectors N] [--scans]`. TEXTS are gzipped JSON lines with a `text`, whose passages are
-embedded. To reach N vectors, copies with noise of a fixed seed are added. Each layout is measured on the same vectors
-and queries; with `--scans` without the graph, which takes long to fill.
+`python -m bench.vectors [--vectors N] [--layouts NAME…]`. The passages are prose from a seed, which are embedded. To
+reach N vectors, copies with noise of a fixed seed are added. Each layout is measured on the same vectors and queries.
 """
 
 import argparse
 import asyncio
-import gzip
 import json
+import os
+import random
 import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import aiohttp
 import numpy as np
 from rich.console import Console
 
+from bench.bulk_ingest import SERVER
+from bench.synthetic_data import invent_prose, invent_words
 from storage.embedder import WordLlamaEmbedder
 from storage.ingest.documents.chunk import passages_of
 from storage.opensearch.mapping import GRAPH_METHOD, MIN_GRAPH_CANDIDATES
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _BEST, _BATCH, _NOISE = 10, 500, 0.05
 _BUSY, _MAX_ATTEMPTS = 429, 60
 _MAX_PASSAGES, _QUERY_COUNT = 20_000, 100
+_DOCUMENT_CHARACTERS, _WORDS_OF_DOCUMENT = 6_000, 400
+_FLOATS, _BYTES, _GRAPH = LAYOUTS = "floats", "bytes", "graph"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,40 +50,35 @@ def _layouts(dimensions: int) -> list[_VectorLayout]:
     plain: dict[str, Any] = {"type": "knn_vector", "dimension": dimensions}
     small = plain | {"data_type": "byte"}
     return [
-        _VectorLayout(name="floats, scan", mapping=plain, has_bytes=False, is_graph=False),
-        _VectorLayout(name="bytes, scan", mapping=small, has_bytes=True, is_graph=False),
-        _VectorLayout(name="bytes, graph", mapping=small | {"method": GRAPH_METHOD}, has_bytes=True, is_graph=True),
+        _VectorLayout(name=_FLOATS, mapping=plain, has_bytes=False, is_graph=False),
+        _VectorLayout(name=_BYTES, mapping=small, has_bytes=True, is_graph=False),
+        _VectorLayout(name=_GRAPH, mapping=small | {"method": GRAPH_METHOD}, has_bytes=True, is_graph=True),
     ]
 
 
-def _read_passages(files: Sequence[Path]) -> list[str]:
-    """As many passages of each file, at most; the queries stand apart."""
-    share = (_MAX_PASSAGES + _QUERY_COUNT) // len(files)
-    texts = list[str]()
-    for file in files:
-        found = list[str]()
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                text = str(cast(dict[str, Any], json.loads(line)).get("text", ""))
-                found += [text[passage.start : passage.end] for passage in passages_of(text)]
-                if len(found) >= share:
-                    break
-        texts += found[:share]
-    return texts
+def _invent_passages(count: int) -> list[str]:
+    """Passages that are the same in every run. Each document has words of its own beside those of all others."""
+    rng, texts = random.Random(18), list[str]()
+    vocabulary = invent_words(rng, 8_000)
+    while len(texts) < count:
+        own_words = rng.sample(vocabulary, _WORDS_OF_DOCUMENT)
+        text = invent_prose(rng, own_words, _DOCUMENT_CHARACTERS)
+        texts += [text[passage.start : passage.end] for passage in passages_of(text)]
+    return texts[:count]
 
 
-async def _make_vectors(files: Sequence[Path], count: int) -> "tuple[NDArray[np.float32], NDArray[np.float32]]":
+async def _make_vectors(count: int) -> "tuple[NDArray[np.float32], NDArray[np.float32]]":
     """The vectors, and those of the queries: the first words of passages that are not among them."""
-    chance, texts = np.random.default_rng(18), _read_passages(files)
+    chance, texts = np.random.default_rng(18), _invent_passages(min(count, _MAX_PASSAGES) + _QUERY_COUNT)
     order: list[int] = chance.permutation(len(texts)).tolist()
     queries = [" ".join(texts[place].split()[:12]) for place in order[:_QUERY_COUNT]]
     embedder = WordLlamaEmbedder()
     known = await embedder.embed_texts([texts[place] for place in order[_QUERY_COUNT:]], are_passages=True)
-    known = known[np.linalg.norm(known, axis=1) > 0]
     copies = known[chance.integers(len(known), size=max(0, count - len(known)))]
-    copies = copies + chance.normal(0, _NOISE, copies.shape).astype(np.float32)
+    copies += chance.normal(0, _NOISE, copies.shape).astype(np.float32)
     vectors = np.concatenate([known, copies])[:count]
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), await embedder.embed_texts(queries)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors, await embedder.embed_texts(queries)
 
 
 def _to_json(vector: "NDArray[np.float32]", layout: _VectorLayout) -> list[float]:
@@ -131,14 +129,14 @@ class _VectorServer:
         return [int(hit["_id"]) for hit in answer["hits"]["hits"]], (time.perf_counter() - started) * 1000
 
 
-async def _measure(url: str, files: Sequence[Path], count: int, *, scans_only: bool) -> None:
-    vectors, queries = await _make_vectors(files, count)
+async def _measure(url: str, count: int, layout_names: Sequence[str]) -> None:
+    vectors, queries = await _make_vectors(count)
     console = Console(width=160)
     console.print(f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions, {len(queries)} queries")
     truth = [set(np.argsort(-(vectors @ query))[:_BEST].tolist()) for query in queries]
     async with aiohttp.ClientSession() as session:
         server = _VectorServer(session, url)
-        for layout in [layout for layout in _layouts(vectors.shape[1]) if not (scans_only and layout.is_graph)]:
+        for layout in [layout for layout in _layouts(vectors.shape[1]) if layout.name in layout_names]:
             filled_s = await server.fill(layout, vectors)
             size = (await server.send("GET", "/bench/_stats/store"))["_all"]["primaries"]["store"]["size_in_bytes"]
             for query in queries[:20]:
@@ -149,7 +147,7 @@ async def _measure(url: str, files: Sequence[Path], count: int, *, scans_only: b
             )
             times = sorted(ms for _, ms in found)
             console.print(
-                f"{layout.name:13} recall@10 {recall:.3f}  p50 {times[len(times) // 2]:6.1f} ms"
+                f"{layout.name:7} recall@10 {recall:.3f}  p50 {times[len(times) // 2]:6.1f} ms"
                 f"  p95 {times[len(times) * 95 // 100]:6.1f} ms  {size / 1e6:6.1f} MB  filled in {filled_s:5.1f} s"
             )
             await server.send("DELETE", "/bench")
@@ -157,12 +155,12 @@ async def _measure(url: str, files: Sequence[Path], count: int, *, scans_only: b
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("texts", nargs="+", type=Path)
-    parser.add_argument("--vectors", type=int, default=100_000)
-    parser.add_argument("--scans", action="store_true")
+    parser.add_argument("--vectors", type=int, default=100_000, help="how many [100,000]")
+    parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=LAYOUTS, help="measure these [all]")
     options = parser.parse_args()
-    with opensearch_server() as url:
-        asyncio.run(_measure(url, options.texts, options.vectors, scans_only=options.scans))
+    with opensearch_server(SERVER) as url:
+        asyncio.run(_measure(url, options.vectors, options.layouts))
+    Console().print(f"load: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
 
 
 if __name__ == "__main__":
