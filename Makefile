@@ -24,7 +24,7 @@ help:
 	@echo "make check   format, lint, types, layers, documentation, tests"
 	@echo "make format  put the code into shape"
 	@echo "make docs    build the documentation site in build/site; a broken link is an error"
-	@echo "make bench   measure; ARGS=--demo times the demo too, ARGS=--searches counts searches over OpenSearch only"
+	@echo "make bench   measure the aims and print one table; ARGS=\"--passages 100000\" and the like give sizes"
 	@echo "make bench-peers  measure Haystack and LangChain beside Parley on one OpenSearch; installs them apart"
 	@echo "make faults  a thousand faults on each chat product and on servers; ARGS=\"--surface servers --seed 2 --faults 100\""
 	@echo "make fuzz    odd files for each parser, then 10,000 odd requests for each address of the server;"
@@ -94,7 +94,7 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: setup
-	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m bench.aims $(ARGS)
 
 # Haystack and LangChain have an environment of their own, since Parley needs neither (docs/benchmarks.md).
 bench-peers: setup .bench-peers/.synced
