@@ -11,7 +11,7 @@ BEGINNING_WORDS = BIRTH_WORDS | frozenset(
 )
 AGE_WORDS = frozenset("age ages aged old".split())
 END_WORDS = frozenset("until till end ends expiry expires expiration to through".split())
-DUE_WORDS = frozenset("due deadline payable".split())
+DUE_WORDS = frozenset("due deadline payable promised".split())
 # Days by which something ends or must be done.
 DEADLINE_WORDS = DUE_WORDS | frozenset(
     """expiry expires expire expired expiration end ends ended ending until till termination renewal lapse
@@ -22,6 +22,14 @@ SETTLED_WORDS = frozenset(
     """returned return paid payment closed completed completion done settled resolved resolution finished received
     delivered handed""".split()
 )
+
+ARRIVAL_WORDS_OF_NAMES = frozenset("back arrived arrival ready".split())  # "Back from repair"
+
+
+def tells_settling(words: frozenset[str]) -> bool:
+    """Whether the words of a date's name say that what was due has been done, or has come in: "In from lab"."""
+    return bool(words & (SETTLED_WORDS | ARRIVAL_WORDS_OF_NAMES)) or {"in", "from"} <= words
+
 
 # -- whole names of fields, the likeliest first
 

@@ -115,6 +115,15 @@ CONTAINER_NOUNS = frozenset(
     """list lists listing sheet spreadsheet table tables file overview summary rundown roster inventory set collection
     copy copies export report breakdown csv names record records details number count rest""".split()
 )
+# Nouns for what keeps entries. "The jobs *in the lab book*" are the jobs.
+KEEPING_NOUNS = frozenset(
+    """book log register sheet list listing diary system file ledger tracker spreadsheet database table calendar planner
+    logbook inventory roster catalogue catalog index""".split()
+)
+# Nouns for what tells an entry from the others: "stock *codes*", "job *numbers*".
+IDENTIFYING_NOUNS = frozenset(
+    "code codes number numbers no nos reference references ref refs id ids identifier identifiers".split()
+)
 # Words before what the text must hold: "letters *about* noise".
 MENTION_WORDS = frozenset(
     """about mention mentions mentioning mentioned contain contains containing include includes including regarding

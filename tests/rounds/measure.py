@@ -62,6 +62,7 @@ _DAYS_LATER = {
     "r47_software_house": timedelta(days=5),
     "r48_garden_wholesale": timedelta(days=5),
     "r49_food_charity": timedelta(days=5),
+    "r51_opticians": timedelta(days=5),
     "r52_it_support": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})

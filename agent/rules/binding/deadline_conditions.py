@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.english.date_roles import DUE_WORDS, SETTLED_WORDS
+from agent.english.date_roles import DUE_WORDS, tells_settling
 from agent.english.function_words import FORMS_OF_BE
 from agent.rules.binding.field_fit import is_deadline, words_of_field
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -155,7 +155,7 @@ def _find_settled_field(selection: SpanSelection, deadline: SchemaField) -> Sche
             if field.type is FieldType.DATE
             and field.name != deadline.name
             and not is_deadline(field)
-            and words_of_field(field) & SETTLED_WORDS
+            and tells_settling(words_of_field(field))
         ),
         None,
     )

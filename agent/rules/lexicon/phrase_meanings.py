@@ -257,12 +257,15 @@ class PhraseMeanings(BucketFields):
 
     @cached_property
     def _identified_nouns(self) -> frozenset[str]:
-        """The stems that say what the values of an identifying column number: "Shift", "Booking ref", "Inv no"."""
+        """The stems that say what the values of an identifying column number: "Shift", "Booking ref", "Appt no".
+
+        Synonyms of such a column are left out, since they are of many kinds.
+        """
         nouns: set[str] = set()
         for field in self.schema.fields if self.holds_records else ():
             if field.type not in (FieldType.CATEGORY, FieldType.NUMBER) or not self._numbers_documents(field.name):
                 continue
-            for name in (field.name.replace("_", " "), field.label):  # synonyms of a code number are of many kinds
+            for name in (field.name.replace("_", " "), field.label, *spell_out_label(field.label)):
                 words = [word for word in fold_text(name).split() if word not in _WORDS_FOR_IDENTIFIERS]
                 nouns |= set(self._stems_in(words[0])) if len(words) == 1 else set()
         return frozenset(nouns)

@@ -6,6 +6,7 @@ from agent.english.function_words import EVERYDAY_WORDS, GROUPING_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.empty_phrases import find_keeping_phrases
 from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AnswerForm
@@ -23,10 +24,12 @@ def words_of_unused_mentions(
     if not answer_form.names_a_set or (answer_form.lists_documents and answer_form.list_order is not None):
         return ()
     used = _fields_of_form(answer_form).union(*map(fields_of, reading.conditions))
+    keeping = find_keeping_phrases(reading.tokens, lexicon.noun_stems)
     return tuple(
         " ".join(token.word for token in reading.tokens[link.first : link.last])
         for link in _unused_links(reading, used)
-        if (not _is_known_of_all(link, lexicon) if _modifies_noun(link, reading) else answer_form.is_document_count)
+        if not keeping.issuperset(range(link.first, link.last))
+        and (not _is_known_of_all(link, lexicon) if _modifies_noun(link, reading) else answer_form.is_document_count)
     )
 
 

@@ -23,6 +23,7 @@ from agent.english.gradable_adjectives import scale_of_superlative
 from agent.english.stock_words import QUANTITY_IN_STOCK_WORDS, STOCK_VALUE_WORDS, rank_stock_name
 from agent.rules.forms.change_over_time import FORM_WORDS as CHANGE_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.reading.empty_phrases import find_keeping_phrases, is_identifying_noun
 from agent.rules.words.tokens import QuestionToken, tokenize_question
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -118,14 +119,23 @@ def words_for_stock(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> Set
 
 
 def _parts_of_nouns(tokens: Sequence[QuestionToken], lexicons: Sequence[BucketLexicon]) -> frozenset[int]:
-    """ "*Customer* orders": returns the positions of names of fields right before a noun for the documents."""
-    return frozenset(
+    """Returns the positions of words that only belong to a noun for the documents.
+
+    Names of fields right before it, as in "*customer* orders"; what numbers the documents, and what keeps them.
+    """
+    modifiers = frozenset(
         index
         for index, (token, following) in enumerate(itertools.pairwise(tokens))
         for lexicon in lexicons
         if following.stem in lexicon.noun_stems
         and any(lexicon.is_known_of_all(field.name) for field in lexicon.fields_named_by(token.stem))
     )
+    numbers = frozenset(
+        index
+        for index in range(len(tokens))
+        if any(is_identifying_noun(tokens, index, lexicon.noun_stems) for lexicon in lexicons)
+    )
+    return modifiers.union(numbers, *(find_keeping_phrases(tokens, lexicon.noun_stems) for lexicon in lexicons))
 
 
 def names_its_documents(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:

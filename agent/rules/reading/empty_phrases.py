@@ -1,7 +1,7 @@
 """Phrases that restrict nothing, by their place in a question: "at the moment", "we hold", "anywhere in the house"."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from agent.english.function_words import (
@@ -10,6 +10,8 @@ from agent.english.function_words import (
     FORMS_OF_BE,
     GENERIC_NOUNS,
     HAVING_VERBS,
+    IDENTIFYING_NOUNS,
+    KEEPING_NOUNS,
     PEOPLE_NOUNS,
     PREPOSITIONS,
     QUANTIFIERS,
@@ -57,6 +59,8 @@ _SCOPE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _ARTICLES = frozenset("the our this that your my their".split())
 _UNIVERSAL_QUANTIFIERS = frozenset({"all", "any", "every", "each"})
 _SCOPE_PREPOSITIONS = frozenset("in at on across over among from for of through".split())
+_PREPOSITIONS_OF_KEEPING = frozenset("in on from of into".split())
+_MAX_WORDS_OF_KEEPING_NOUN = 3  # before it: "the yearly lab job book"
 _NOUNS_OF_OWNERS = frozenset("i we us you they".split())
 _EMPTY_ADVERBS = FILLER_WORDS | frozenset("also both all now".split())
 _WORDS_BEFORE_GENERIC_NOUN = QUANTIFIERS | STOP_WORDS | frozenset({"many", "last", "single"})
@@ -81,6 +85,29 @@ def list_words_of_portions(tokens: Sequence[QuestionToken]) -> Iterator[str]:
     for index in range(2, len(tokens)):
         if tokens[index - 1].word == "of" and is_generic_noun(tokens, index):
             yield from (tokens[index - 2].word, tokens[index].word)
+
+
+def find_keeping_phrases(tokens: Sequence[QuestionToken], noun_stems: Set[str]) -> frozenset[int]:
+    """Returns the tokens of nouns for what keeps the documents: "the jobs in the *lab book*", "on our *register*".
+
+    Words before such a noun are names of the documents; others may tell of another list.
+    """
+    found: set[int] = set()
+    for index, token in enumerate(tokens):
+        if token.word not in KEEPING_NOUNS or token.is_quoted:
+            continue
+        first = index
+        while first > max(index - _MAX_WORDS_OF_KEEPING_NOUN, 0) and tokens[first - 1].stem in noun_stems:
+            first -= 1
+        words_before = [before.word for before in tokens[max(first - 2, 0) : first]]
+        if len(words_before) == 2 and words_before[0] in _PREPOSITIONS_OF_KEEPING and words_before[1] in _ARTICLES:
+            found.update(range(first, index + 1))
+    return frozenset(found)
+
+
+def is_identifying_noun(tokens: Sequence[QuestionToken], index: int, noun_stems: Set[str]) -> bool:
+    """ "Stock *codes* that are …", "job *numbers* please": whether each document is meant by what identifies it."""
+    return index > 0 and tokens[index].word in IDENTIFYING_NOUNS and tokens[index - 1].stem in noun_stems
 
 
 def is_generic_noun(tokens: Sequence[QuestionToken], index: int) -> bool:

@@ -32,7 +32,13 @@ from agent.english.light_words import is_light_verb, is_light_word
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
-from agent.rules.reading.empty_phrases import is_empty_phrase, is_generic_noun, is_people_noun
+from agent.rules.reading.empty_phrases import (
+    find_keeping_phrases,
+    is_empty_phrase,
+    is_generic_noun,
+    is_identifying_noun,
+    is_people_noun,
+)
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import TITLE_FIELD
 from storage.text.identifiers import is_identifier
@@ -119,6 +125,8 @@ def _role_of_run(
         return WordRole.REQUEST
     if last - first == 1 and (_is_empty(selection, first) or _is_filler(selection, first)):
         return WordRole.REQUEST
+    if _names_list_or_number(selection, first, last):
+        return WordRole.EXPLAINED
     if last - first == 1 and is_people_noun(tokens, first) and _knows_people(selection):
         return WordRole.EXPLAINED
     if any(_is_name(token) for token in tokens[first:last]) or is_identifier(_text_of(selection, first, last)):
@@ -139,6 +147,13 @@ def _is_well_explained(selection: SpanSelection, runs: Mapping[str, tuple[int, i
 def _is_empty(selection: SpanSelection, index: int) -> bool:
     ends_clause = _has_mark_between(selection, index)
     return is_empty_phrase(selection.tokens, index, selection.lexicon.schema, ends_clause=ends_clause)
+
+
+def _names_list_or_number(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "In the *lab book*", "which stock *codes*": whether the words stand for all documents, or for what numbers them."""
+    stems = selection.lexicon.noun_stems
+    is_number = last - first == 1 and is_identifying_noun(selection.tokens, first, stems)
+    return is_number or find_keeping_phrases(selection.tokens, stems).issuperset(range(first, last))
 
 
 def _is_filler(selection: SpanSelection, index: int) -> bool:
