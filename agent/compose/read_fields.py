@@ -25,9 +25,9 @@ _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT)
 def _compose_values(facts: FieldValuesFacts, review: LegReview) -> ComposedLeg:
     sentences = (_describe_value(value, facts, marker, review) for marker, value in enumerate(facts.values, 1))
     return ComposedLeg(
-        sentences=(*sentences, *_describe_days_between(facts.values)),
+        sentences=(*sentences, *_describe_days_between(facts.values), *_describe_margin(facts.values)),
         citations=cite_quotes(facts.quotes),
-        derived_figures=tuple(_derive_days_between(facts.values)),
+        derived_figures=(*_derive_days_between(facts.values), *_derive_margin(facts.values)),
     )
 
 
@@ -44,6 +44,21 @@ def _derive_days_between(values: Sequence[FieldValueFact]) -> Iterator[DerivedFi
     days = [value.value for value in values if value.field.type is FieldType.DATE and isinstance(value.value, str)]
     if len(days) == len(values) == 2:
         yield DerivedFigure(kind=DerivationKind.DAYS_BETWEEN, days=tuple(days))
+
+
+def _describe_margin(values: Sequence[FieldValueFact]) -> Iterator[str]:
+    """Yields what lies between two prices."""
+    for derived in _derive_margin(values):
+        amount = format_amount(compute_derived_figure(derived), values[0].currency, values[0].field)
+        yield translate_message("That is a difference of **{amount}**.", amount=escape_markdown(amount))
+
+
+def _derive_margin(values: Sequence[FieldValueFact]) -> Iterator[DerivedFigure]:
+    amounts = [
+        value.value for value in values if value.field.type is FieldType.MONEY and isinstance(value.value, float)
+    ]
+    if len(amounts) == len(values) == 2 and len({value.currency for value in values}) == 1:
+        yield DerivedFigure(kind=DerivationKind.DIFFERENCE, inputs=tuple(amounts))
 
 
 def _describe_value(fact: FieldValueFact, facts: FieldValuesFacts, marker: int, review: LegReview) -> str:

@@ -16,7 +16,7 @@ _WORDS_OF_ASKING = PRONOUNS_OF_PERSONS | EVERYDAY_WORDS | EMPTY_WORDS | FILLER_W
 _NEGATED_VERBS = "is are was were do does did has have had ca could wo would should must need".split()
 _SHORTENED_VERBS = "whats thats hows whos wheres theres youre theyre theyd theyll youve weve ive im dunno lemme".split()
 # Contractions as people type them, without the apostrophe.
-_TYPED_CONTRACTIONS = frozenset((*(f"{verb}nt" for verb in _NEGATED_VERBS), *_SHORTENED_VERBS, "cant"))
+TYPED_CONTRACTIONS = frozenset((*(f"{verb}nt" for verb in _NEGATED_VERBS), *_SHORTENED_VERBS, "cant"))
 _PREPOSITIONS = frozenset(
     "after below above beside beyond despite except near off past since till toward unlike".split()
 )
@@ -28,7 +28,7 @@ def tells_subject(word: str) -> bool:
     """Whether documents would have the folded word if they were about it; not "him", "average", "pull" or "dont"."""
     if len(word) == 1 or word in _TITLES_OF_PERSONS:
         return False
-    if word in _WORDS_OF_ASKING or word in _TYPED_CONTRACTIONS or word in _PREPOSITIONS or word in _ABBREVIATIONS:
+    if word in _WORDS_OF_ASKING or word in TYPED_CONTRACTIONS or word in _PREPOSITIONS or word in _ABBREVIATIONS:
         return False
     return not is_light_word(word)
 

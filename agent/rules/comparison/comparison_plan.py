@@ -23,6 +23,7 @@ from agent.rules.comparison.cues import (
     mask_comparison,
     split_ranges,
 )
+from agent.rules.cues.asked_prices import find_asked_margin
 from agent.rules.cues.grouping import group_of_reading
 from agent.rules.cues.ranked_fields import find_joining_dates
 from agent.rules.cues.scale_fields import fields_on_scale
@@ -86,6 +87,8 @@ def plan_comparison(question: str, reader: QuestionReader) -> ComparisonPlan | N
         return None
     masked_question, sides, whole_readings = compared_sides
     best = whole_readings[0]
+    if _asks_for_margin(question, reader):
+        return None
     answer_form = _answer_form_for(masked_question, sides, best, reader.lexicons[best.bucket])
     if answer_form.reads_text and not sides.is_known:
         return None  # a search of all text for both sides is one question
@@ -116,6 +119,13 @@ def plan_comparison(question: str, reader: QuestionReader) -> ComparisonPlan | N
     )
     plan = Plan(question=question, legs=legs, combination=LegCombination.COMPARE)
     return ComparisonPlan(planned=PlannedQuestion(plan=plan, alternatives=alternatives), is_certain=sides.is_known)
+
+
+def _asks_for_margin(question: str, reader: QuestionReader) -> bool:
+    """ "The difference between what we pay for it and what we sell it for": whether two prices are asked."""
+    reading = reader.readings_of(question)[0]
+    words = [token.word for token in reading.tokens]
+    return find_asked_margin(words, reading, reader.lexicons[reading.bucket]) is not None
 
 
 def _separate_values(legs: tuple[Leg, ...], sides: Sequence[str]) -> tuple[Leg, ...]:

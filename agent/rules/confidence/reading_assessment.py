@@ -23,6 +23,8 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
+from agent.english.price_words import MARGIN_WORDS, side_of_price_name
+from agent.english.state_words import name_words_of
 from agent.review.answer_confidence import ReadingAssessment, ReadingFeatures
 from agent.rules.confidence.comparison_assessment import assess_comparison
 from agent.rules.confidence.dropped_clauses import find_dropped_clause
@@ -152,6 +154,8 @@ def _explained_words(
         words |= SMALL_NUMBERS.keys() | AMOUNT_SUPERLATIVES
     if form.list_order is not None:
         words |= _ORDERING_WORDS | AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS
+    if _reads_margin(leg, lexicons):
+        words |= MARGIN_WORDS
     if form.computes and form.computed_field is not None:
         words |= _words_for_measure(leg, lexicons)
     if AggregateFunction.DISTINCT in form.computed_functions:
@@ -163,6 +167,16 @@ def _explained_words(
     if planned.is_followup:
         words |= _WORDS_FOR_LAST_SET
     return frozenset(words)
+
+
+def _reads_margin(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """Whether two prices are read, of which the reply tells the difference."""
+    fields = [
+        lexicons[bucket].schema.by_name[name]
+        for bucket, name in leg.answer_form.requested_fields
+        if leg.answer_form.reads_values and bucket in lexicons and name in lexicons[bucket].schema.by_name
+    ]
+    return len(fields) == 2 and all(side_of_price_name(name_words_of(field)) is not None for field in fields)
 
 
 def _words_for_type_read(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
@@ -263,7 +277,7 @@ def _misses_operation(
     )
     if not is_ordered and any(superlatives):
         return True
-    if not _DIFFERENCE_WORDS.isdisjoint(set(words) - condition_words - linked):
+    if not _reads_margin(leg, lexicons) and not _DIFFERENCE_WORDS.isdisjoint(set(words) - condition_words - linked):
         return True
     nouns = frozenset[str]().union(*(lexicons[b].noun_stems for b in leg.search.buckets if b in lexicons))
     counts_documents = form.is_document_count and any(token.stem in nouns for token in tokens)

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from agent.rules.cues.asked_fields import find_asked_fields
+from agent.rules.cues.asked_prices import find_asked_price
 from agent.rules.cues.computed_fields import computed_fields
 from agent.rules.cues.grouping import unnamed_groups
 from agent.rules.cues.question_cues import QuestionCues
@@ -49,6 +50,8 @@ def _equally_likely_fields(answer_form: AnswerForm, cues: QuestionCues) -> tuple
             return computed_fields(reading, lexicon, words, cues.functions, excluded)
         case ReadFields(of_each=True):
             return ()  # the names of the persons, and not their numbers
+        case ReadFields() if find_asked_price(words, reading, lexicon) is not None:
+            return ()  # the question tells which of the prices
         case ReadFields():
             return find_asked_fields(words, reading, lexicon).fields
         case _:

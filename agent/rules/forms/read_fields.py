@@ -21,6 +21,7 @@ from agent.rules.cues.asked_fields import (
     find_counted_field,
     value_tokens_of,
 )
+from agent.rules.cues.asked_prices import find_asked_margin, find_asked_price
 from agent.rules.cues.function_phrases import FunctionPhrase, field_named_after
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -61,6 +62,17 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
     if asked_kind(cues.words) is AskedKind.PERSON:
         fields = _without_contact_details(fields, cues.lexicon)
     return ReadFields(fields=tuple((cues.reading.bucket, name) for name in fields)) if fields else None
+
+
+def recognise_price(cues: QuestionCues) -> ReadFields | None:
+    """ "How much is the Juno", "the margin on the Juno": a price of a thing, or both, which all its rows share."""
+    words, reading, lexicon = cues.words, cues.reading, cues.lexicon
+    if cues.group is not None or reading.unlinked_quotations:
+        return None
+    margin = find_asked_margin(words, reading, lexicon)
+    price = find_asked_price(words, reading, lexicon) if margin is None else None
+    names = margin or (() if price is None else (price,))
+    return ReadFields(fields=tuple((reading.bucket, name) for name in names)) if names else None
 
 
 def recognise_persons_of_set(cues: QuestionCues) -> ReadFields | None:

@@ -7,6 +7,7 @@ The order matters: an earlier recogniser needs clearer wording, or would lose it
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from agent.english.price_words import MARGIN_WORDS
 from agent.rules.cues.question_cues import QuestionCues, find_cues
 from agent.rules.forms.change_over_time import FORM_WORDS, recognise_change_over_time
 from agent.rules.forms.check_claims import recognise_claims, recognise_counted_claims
@@ -26,6 +27,7 @@ from agent.rules.forms.list_documents import recognise_kinds, recognise_last_tim
 from agent.rules.forms.read_fields import (
     recognise_fields_of_one_document,
     recognise_persons_of_set,
+    recognise_price,
     recognise_requested_fields,
 )
 from agent.rules.forms.summarise_documents import recognise_summary
@@ -58,6 +60,8 @@ RECOGNISERS = (
     FormRecogniser("distinct values", recognise_distinct_values),
     # Before fields: "is every boat insured" names a field, but asks for no value.
     FormRecogniser("counted claims", recognise_counted_claims),
+    # Before all fields and sums: "what does it sell for" asks for this price, and for no other and no sum.
+    FormRecogniser("price", recognise_price, form_words=MARGIN_WORDS),
     # Before all numbers: "the maximum current of BUL48A" asks for a field value of one document.
     FormRecogniser("fields of one document", recognise_fields_of_one_document),
     # Before sums: "which vendor … the most" asks for a group, if no superlative orders anything.

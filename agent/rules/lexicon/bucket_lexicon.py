@@ -19,6 +19,7 @@ from agent.english.function_words import (
     ENDED_WORDS,
     FILLER_WORDS,
     FORMS_OF_BE,
+    IDENTIFYING_NOUNS,
     LEGAL_FORMS,
     LIST_VERBS,
     MODAL_VERBS,
@@ -94,6 +95,19 @@ _MIN_NAME_LENGTH, _WHOLE_NOUN_WEIGHT = 2, 2.7  # content words of a noun, and th
 _TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes before those that mention the name
 
 
+def _is_number_in_name(asking: SpanLink, tokens: Sequence[QuestionToken], word_links: Sequence[SpanLink]) -> bool:
+    """ "What is our account *number*": whether a word for numbers belongs to a field's name."""
+    if not IDENTIFYING_NOUNS.issuperset(token.word for token in tokens[asking.first : asking.last]):
+        return False
+    return any(
+        isinstance(link.meaning, FieldMention)
+        and not link.meaning.is_hint
+        and link.first < asking.first
+        and link.last == asking.last
+        for link in word_links
+    )
+
+
 def _weigh_owing(owing: Set[int], link: SpanLink) -> SpanLink:
     """Returns the link, weaker if it rests on a word for owing: a bucket that has the word itself comes first."""
     rests_on_owing = not owing.isdisjoint(range(link.first, link.last))
@@ -140,11 +154,16 @@ class BucketLexicon(PhraseMeanings):
     def _find_unexplained_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """The words of a question phrase mention no other field: the "cost" in "what does it cost to hire"."""
         partial_links = tuple(self._partial_links(tokens))
-        asking = list(self._question_phrase_links(_mark_names(tokens, partial_links)))
+        word_links = tuple(self._find_word_links(tokens, partial_links))
+        asking = [
+            link
+            for link in self._question_phrase_links(_mark_names(tokens, partial_links))
+            if not _is_number_in_name(link, tokens, word_links)
+        ]
         yield from asking
         phrase_tokens = frozenset[int]().union(*(link.phrase_tokens for link in asking))
         verb_tokens = {index for link in asking if link.phrase_tokens for index in range(link.first, link.last)}
-        for link in self._find_word_links(tokens, partial_links):
+        for link in word_links:
             span = range(link.first, link.last)
             if isinstance(link.meaning, FieldMention) and not self.is_flag(link.meaning):
                 is_explained = phrase_tokens.issuperset(span) or not verb_tokens.isdisjoint(span)

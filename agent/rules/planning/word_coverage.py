@@ -21,6 +21,7 @@ from agent.english.function_words import (
 )
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.english.stock_words import QUANTITY_IN_STOCK_WORDS, STOCK_VALUE_WORDS, rank_stock_name
+from agent.english.telling_words import TYPED_CONTRACTIONS
 from agent.rules.forms.change_over_time import FORM_WORDS as CHANGE_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.empty_phrases import find_keeping_phrases, is_identifying_noun
@@ -58,6 +59,7 @@ _WORDS_WITHOUT_CONTENT = (
     | PRONOUNS
     | QUANTIFIERS
     | HAVE_WORDS
+    | TYPED_CONTRACTIONS
     | {"item", "items"}
 ) - NEGATIONS
 

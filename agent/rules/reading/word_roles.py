@@ -150,7 +150,7 @@ def _is_empty(selection: SpanSelection, index: int) -> bool:
 
 
 def _names_list_or_number(selection: SpanSelection, first: int, last: int) -> bool:
-    """ "In the *lab book*", "which stock *codes*": whether the words stand for all documents, or for what numbers them."""
+    """ "In the *lab book*", "which stock *codes*": whether the words are for all documents, or number them."""
     stems = selection.lexicon.noun_stems
     is_number = last - first == 1 and is_identifying_noun(selection.tokens, first, stems)
     return is_number or find_keeping_phrases(selection.tokens, stems).issuperset(range(first, last))

@@ -9,6 +9,7 @@ from agent.english.function_words import NUMBER_NOUN, SHORT_FORMS, YES_NO_VERBS
 KnowsWord = Callable[[str], bool]  # whether a word, in lower case, appears in the documents' names or values
 
 _APOSTROPHE_S = "what who how where when why that there here"  # "its" and "lets" have meanings of their own
+_QUESTION_WORDS_BEFORE_IS = frozenset(_APOSTROPHE_S.split())
 _NEGATED_VERBS = sorted(YES_NO_VERBS - {"can", "will", "may"} | {"need"})
 _BARE_CONTRACTIONS = {
     **{f"{word}s": f"{word}'s" for word in _APOSTROPHE_S.split()},
@@ -77,6 +78,12 @@ def _is_pictograph(character: str) -> bool:
 def _expand_word(written: str, knows_word: KnowsWord) -> str:
     word = written.lower()
     expanded = _BARE_CONTRACTIONS.get(word) or SHORT_FORMS.get(word)
-    if expanded is None or (written.isupper() and len(written) > 1) or knows_word(word):
+    if expanded is None or (written.isupper() and len(written) > 1) or _is_known_itself(word, knows_word):
         return written
     return expanded.capitalize() if written[0].isupper() else expanded
+
+
+def _is_known_itself(word: str, knows_word: KnowsWord) -> bool:
+    """Whether the documents have the word; "whats" is not known by the "what" of a label "What they said"."""
+    is_contraction = word.removesuffix("s") in _QUESTION_WORDS_BEFORE_IS
+    return knows_word(word) and not (is_contraction and knows_word(word.removesuffix("s")))

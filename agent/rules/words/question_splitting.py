@@ -47,6 +47,7 @@ _FRONTED_CLAUSE = re.compile(
 _ENDS_INSIDE_CLAUSE = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|will|who|that|which|do|does|did)$", re.IGNORECASE
 )  # "… that is also what the law says"
+_OPEN_BETWEEN = re.compile(r"\bbetween\b(?!.*\band\b)", re.IGNORECASE)  # "between what we pay and what we charge"
 _STRONG_JOINT = re.compile(_JOINT, re.IGNORECASE)
 _SUBJECT_OF_ITS_OWN = re.compile(r"\b(?:it|its|he|she|him|his|her|they|them)\b", re.IGNORECASE)
 _AND_BEFORE_PREPOSITION = re.compile(
@@ -145,7 +146,11 @@ def _numbered_items(text: str) -> list[str]:
 def _split_at_and(sentence: str) -> list[str]:
     """Splits questions joined by "and", but not two relative clauses about one noun ("which … and which …")."""
     parts = [part.strip() for part in _AND_BEFORE_QUESTION.split(sentence)]
-    if _FRONTED_CLAUSE.match(parts[0]) or any(_ENDS_INSIDE_CLAUSE.search(part) for part in parts[:-1]):
+    if (
+        _FRONTED_CLAUSE.match(parts[0])
+        or any(map(_OPEN_BETWEEN.search, parts[:-1]))
+        or any(_ENDS_INSIDE_CLAUSE.search(part) for part in parts[:-1])
+    ):
         return [sentence]
     first_asks = _starts_question(parts[0]) or (bool(parts[0]) and _STRONG_JOINT.match(sentence, len(parts[0])))
     all_ask = first_asks and all(_starts_question(part) for part in parts[1:])
