@@ -23,12 +23,18 @@ SETTLED_WORDS = frozenset(
     delivered handed""".split()
 )
 
-ARRIVAL_WORDS_OF_NAMES = frozenset("back arrived arrival ready".split())  # "Back from repair"
+ARRIVAL_PARTICLES = frozenset({"back", "in"})
+_ARRIVAL_WORDS_OF_NAMES = frozenset("back arrived arrival".split())
+
+
+def tells_arrival(words: frozenset[str]) -> bool:
+    """Whether the words of a date's name say that something has come in again: "In from lab", "Back from repair"."""
+    return bool(words & _ARRIVAL_WORDS_OF_NAMES) or {"in", "from"} <= words
 
 
 def tells_settling(words: frozenset[str]) -> bool:
-    """Whether the words of a date's name say that what was due has been done, or has come in: "In from lab"."""
-    return bool(words & (SETTLED_WORDS | ARRIVAL_WORDS_OF_NAMES)) or {"in", "from"} <= words
+    """Whether the words of a date's name say that what was due has been done, or has come in."""
+    return bool(words & (SETTLED_WORDS | {"ready"})) or tells_arrival(words)
 
 
 # -- whole names of fields, the likeliest first

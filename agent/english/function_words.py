@@ -131,6 +131,7 @@ MENTION_WORDS = frozenset(
 )
 # Nouns for people in general. They name the documents of a bucket of people, and no kind of people.
 PEOPLE_NOUNS = frozenset("people persons person folk folks guys guy somebody someone anybody anyone".split())
+MEMBER_NOUNS = frozenset({"member", "members"})  # "a member of staff"
 # Nouns that stand for any document, whatever it is about: "the *ones* from May", "in how many *cases*".
 GENERIC_NOUNS = frozenset(
     """thing things stuff item items one ones case cases times lot record records entry entries document documents file

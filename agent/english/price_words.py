@@ -34,6 +34,9 @@ _WORDS_OF_SUMS = frozenset(
 MARGIN_WORDS = frozenset("difference gap margin markup profit between pay buy sell charge cost price".split())
 
 
+PRICE_VERBS = _SELLING_VERBS | _BUYING_VERBS
+
+
 def side_of_price_name(words: Set[str]) -> PriceSide | None:
     """Returns whose price an amount with these words in its name is; a plain price is what things are sold for.
 
@@ -64,6 +67,13 @@ def asked_price_side(words: Sequence[str]) -> PriceSide | None:
         return PriceSide.BOUGHT
     is_open = is_named or words[0] == "how" or not _COSTING_VERBS.isdisjoint(words)
     return PriceSide.SOLD if is_open and _BUYING_VERBS.isdisjoint(words) else None
+
+
+def side_of_verbs(words: Sequence[str]) -> PriceSide | None:
+    """ "The most expensive frame *we sell*", "the cheapest one *we buy*": returns whose price orders the things."""
+    if not _SELLING_VERBS.isdisjoint(words):
+        return PriceSide.SOLD
+    return PriceSide.BOUGHT if _is_said_of_us(words) else None
 
 
 def asks_for_margin(words: Sequence[str]) -> bool:

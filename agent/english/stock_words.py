@@ -3,11 +3,13 @@
 VALUE_WORDS = frozenset("value values valued valuation worth valuable".split())
 STOCK_WORDS = frozenset("stock stocks inventory inventories stockholding stockholdings".split())
 STOCK_PHRASES = (("on", "hand"), ("on", "the", "shelf"), ("on", "the", "shelves"))
+PHRASES_FOR_NONE = (("out", "of", "stock"), ("run", "out", "of"), ("sold", "out"), ("run", "out"))
 TYING_VERBS = frozenset("tie ties tied tying lock locks locked locking".split())  # "up" money in stock
 TIED_MEANS = frozenset("money cash capital funds".split())
 STOCK_VALUE_WORDS = VALUE_WORDS | STOCK_WORDS | TYING_VERBS | TIED_MEANS | frozenset("up hand shelf shelves".split())
 QUANTITY_IN_STOCK_WORDS = STOCK_WORDS | frozenset("hand left remaining shelf shelves".split())
 
+_MAX_CODE_LETTERS = 3
 # Of columns
 _STOCK_LABEL_WORDS = STOCK_WORDS | {"hand"}
 _QUANTITY_WORDS = frozenset("qty quantity quantities units count pieces pcs".split())
@@ -40,6 +42,12 @@ def rank_stock_name(words: frozenset[str]) -> int:
     if words & _STOCK_LABEL_WORDS:
         return 2
     return 1 if words & _QUANTITY_WORDS else 0
+
+
+def names_quantity_at_place(label: str) -> bool:
+    """Whether the label is of a quantity of one of several places, for which it has a code in capitals: "Qty HB"."""
+    has_code = any(word.isalpha() and word.isupper() and 1 < len(word) <= _MAX_CODE_LETTERS for word in label.split())
+    return has_code and rank_stock_name(frozenset(label.casefold().split())) > 0
 
 
 def names_stock_table(words: frozenset[str]) -> bool:

@@ -43,6 +43,7 @@ from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.lexicon_cache import LexiconCache
 from agent.rules.linking.label_similarity import LabelEmbeddings
+from agent.rules.linking.place_names import name_coded_places
 from agent.rules.long_messages.list_conditions import asks_about_set, names_entry
 from agent.rules.long_messages.long_message import ShortMessage, shorten_message
 from agent.rules.planning.completed_question import plan_completed_question
@@ -156,7 +157,8 @@ class RuleReasoner:
 
     def lexicons_for(self, question_context: QuestionContext) -> Mapping[BucketId, BucketLexicon]:
         """Returns what words may mean in each visible bucket."""
-        return self._lexicon_cache.lexicons_for(question_context)
+        schemas = name_coded_places(question_context.schemas, question_context.vocabulary)
+        return self._lexicon_cache.lexicons_for(replace(question_context, schemas=schemas))
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool

@@ -8,6 +8,7 @@ from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
 
 _MAX_NAMES = 50_000
+_MAX_WORDS_OF_PERSON = 3
 _caches: WeakKeyDictionary[BucketLexicon, dict[FieldName, Mapping[str, str]]] = WeakKeyDictionary()
 
 
@@ -34,7 +35,18 @@ def _find_short_names(key: FieldName, lexicon: BucketLexicon) -> Mapping[str, st
         kept = [word for word, stem in zip(words, stems, strict=True) if stem not in nouns]
         if 0 < len(kept) < len(words):
             names.setdefault(" ".join(kept), set()).add(counted.value)
+    if lexicon.roles.holds_people:
+        for counted in vocabulary.values:
+            if (first := _first_name_in(counted.value)) is not None:
+                names.setdefault(first, set()).add(counted.value)
     return {short: next(iter(values)) for short, values in names.items() if len(values) == 1}
+
+
+def _first_name_in(name: str) -> str | None:
+    """Returns the folded first name of a person, in a list of people; None of a name that is no first and last name."""
+    words = name.split()
+    is_plain = 1 < len(words) <= _MAX_WORDS_OF_PERSON and all(word[:1].isupper() and word.isalpha() for word in words)
+    return fold_text(words[0]) if is_plain and len(words[0]) > 1 else None
 
 
 def longer_names(name: str, key: FieldName, lexicon: BucketLexicon) -> tuple[str, ...]:

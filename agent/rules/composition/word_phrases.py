@@ -40,6 +40,7 @@ from agent.rules.lexicon.span_links import (
     ValueMatch,
 )
 from agent.rules.linking.link_filter import is_content_word
+from agent.rules.literals.uncapitalised_names import is_ordinary_word
 from agent.rules.nested.joins import BucketJoin
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import QuestionToken, find_quotations, looks_plural, tokenize_question
@@ -139,6 +140,7 @@ class _WordPhraseFinder:
     ) -> None:
         self._question, self._reader, self._tokens = question, reader, tokens
         self._keys = {(join.inner, join.inner_key) for join in joins if join.is_forward}
+        self._referred = {(join.outer, join.inner) for join in joins if join.is_forward}
         self._references: dict[BucketId, tuple[FieldName, ...]] = {}
         for join in joins:
             if join.is_forward:
@@ -172,8 +174,12 @@ class _WordPhraseFinder:
                 pass
 
     def certain_phrases(self) -> Iterator[SpanPhrase]:
-        """Yields all phrases but the hints at fields by words that name documents or values."""
+        """Yields all phrases but the hints at fields by words that name documents or values, and values of what these
+        documents refer to.
+        """
         for phrase in self.phrases:
+            if self._is_noun_of_referring(phrase):
+                continue
             span_of_noun = (
                 (phrase.phrase.bucket, phrase.first, phrase.last)
                 if isinstance(phrase.phrase, SetPhrase) and phrase.phrase.is_bare
@@ -184,6 +190,27 @@ class _WordPhraseFinder:
             is_hint = isinstance(phrase.phrase, FieldPhrase) and phrase.phrase.is_hint
             if not (is_hint and (self._noun_tokens | self._value_tokens) & {*range(phrase.first, phrase.last)}):
                 yield phrase
+
+    def _is_noun_of_referring(self, span: SpanPhrase) -> bool:
+        """ "The *frames* we sell": whether the words name documents, and are a value of what supplies them besides.
+
+        Where the question names the suppliers as well, both may be meant.
+        """
+        phrase = span.phrase
+        is_value = isinstance(phrase, ValuePhrase) or (
+            isinstance(phrase, SetPhrase) and not phrase.is_bare and not phrase.is_named
+        )
+        if not isinstance(phrase, (SetPhrase, ValuePhrase)) or not is_value:
+            return False
+        nouns = [
+            (other.phrase.bucket, other.first, other.last)
+            for other in self.phrases
+            if isinstance(other.phrase, SetPhrase) and other.phrase.is_bare
+        ]
+        return all(bucket != phrase.bucket for bucket, _, _ in nouns) and any(
+            (bucket, phrase.bucket) in self._referred and (first, last) == (span.first, span.last)
+            for bucket, first, last in nouns
+        )
 
     def add_other_words(self) -> None:
         for index, token in enumerate(self._tokens):
@@ -276,10 +303,25 @@ class _WordPhraseFinder:
                 continue
             for words, first, last in self._spans_of_names:
                 name = names.get(words)
-                if name is not None:
+                if name is not None and self._may_mean_name(first, last, lexicon):
                     self._value_tokens.update(range(first, last))
                     named = self._named_set(key, name, self._text_of(first, last), lexicon)
                     self._add(first, last, named, _SHORT_NAME_COST)
+
+    def _may_mean_name(self, first: int, last: int, lexicon: BucketLexicon) -> bool:
+        """Whether the words may be a short name; a first name alone only if no other table has people called so."""
+        if last - first > 1 or not lexicon.roles.holds_people:
+            return True
+        token = self._tokens[first]
+        if not token.is_name and is_ordinary_word(token.word):
+            return False
+        return not any(
+            other.find_values_with(name, [token.stem])
+            for bucket, other in self._reader.lexicons.items()
+            if bucket != lexicon.bucket
+            for name in other.roles.people
+            if not other.get_field(name).references
+        )
 
     @cached_property
     def _spans_of_names(self) -> Sequence[tuple[str, int, int]]:

@@ -23,13 +23,15 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.english.price_words import MARGIN_WORDS, side_of_price_name
+from agent.english.price_words import MARGIN_WORDS, PRICE_VERBS, side_of_price_name
 from agent.english.state_words import name_words_of
+from agent.english.stock_words import names_quantity_at_place
 from agent.review.answer_confidence import ReadingAssessment, ReadingFeatures
 from agent.rules.confidence.comparison_assessment import assess_comparison
 from agent.rules.confidence.dropped_clauses import find_dropped_clause
 from agent.rules.confidence.unused_words import EVERYDAY_TALK, find_words_left_out, list_words_linked_to_fields
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.planning.word_coverage import (
     stems_covered_by,
     words_for_stock,
@@ -48,7 +50,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import BucketId
 from storage.search.plan import AggregateFunction, CheckClaims, Leg, LegCombination, ListDocuments, Plan
-from storage.search.schema import FieldType
+from storage.search.schema import FieldType, SchemaField
 from storage.text.identifiers import find_identifiers
 
 _WORDS_BEFORE_ASKED_WORD = frozenset({"many", "which", "what", "whose"})
@@ -92,6 +94,7 @@ def _assess_leg(
     explained = linked | _explained_words(leg, alternatives, planned, lexicons) | _words_beside_identifiers(leg, tokens)
     explained |= _words_for_type_read(leg, lexicons) | _words_for_counted_unit(leg, tokens)
     explained |= frozenset(list_words_of_portions(tokens))
+    explained |= _words_for_all_kinds(leg, tokens, lexicons)
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
     features = ReadingFeatures(
@@ -128,8 +131,7 @@ def _is_computed(leg: Leg) -> bool:
 
 def _words_for_measure(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> frozenset[str]:
     """ "How many *kilos*", "how much *money*": returns the words for what the computed field is measured in."""
-    schemas = (lexicons[bucket].schema for bucket in leg.search.buckets if bucket in lexicons)
-    fields = [field for schema in schemas for field in schema.fields if field.name == leg.answer_form.computed_field]
+    fields = _computed_fields(leg, lexicons)
     if any(field.type is FieldType.MONEY for field in fields):
         return frozenset({"money"})
     units = {field.unit for field in fields if field.unit}
@@ -142,6 +144,11 @@ def _words_for_measure(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> 
     )
 
 
+def _computed_fields(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> Sequence[SchemaField]:
+    schemas = (lexicons[bucket].schema for bucket in leg.search.buckets if bucket in lexicons)
+    return [field for schema in schemas for field in schema.fields if field.name == leg.answer_form.computed_field]
+
+
 def _explained_words(
     leg: Leg, alternatives: LegAlternatives, planned: PlannedQuestion, lexicons: Mapping[BucketId, BucketLexicon]
 ) -> frozenset[str]:
@@ -152,6 +159,8 @@ def _explained_words(
     form = leg.answer_form
     if form.list_limit is not None:
         words |= SMALL_NUMBERS.keys() | AMOUNT_SUPERLATIVES
+    if _orders_or_reads_price(leg, lexicons):
+        words |= PRICE_VERBS
     if form.list_order is not None:
         words |= _ORDERING_WORDS | AMOUNT_SUPERLATIVES | DAY_ORDER_WORDS
     if _reads_margin(leg, lexicons):
@@ -167,6 +176,15 @@ def _explained_words(
     if planned.is_followup:
         words |= _WORDS_FOR_LAST_SET
     return frozenset(words)
+
+
+def _orders_or_reads_price(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """ "The most expensive one *we sell*": whether the price is used that the verb tells."""
+    form = leg.answer_form
+    names = {name for _, name in form.requested_fields} | {form.list_order.field if form.list_order else None}
+    schemas = (lexicons[bucket].schema for bucket in leg.search.buckets if bucket in lexicons)
+    fields = (field for schema in schemas for field in schema.fields if field.name in names)
+    return any(side_of_price_name(name_words_of(field)) is not None for field in fields)
 
 
 def _reads_margin(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
@@ -202,6 +220,23 @@ def _words_for_counted_unit(leg: Leg, tokens: Sequence[QuestionToken]) -> frozen
     return frozenset(words[2:3]) if is_of_unit else frozenset()
 
 
+def _words_for_all_kinds(
+    leg: Leg, tokens: Sequence[QuestionToken], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[str]:
+    """ "*All colours* together": returns names of fields by which a number is not divided."""
+    if not leg.answer_form.computes or leg.answer_form.grouping is not None:
+        return frozenset()
+    named = {
+        link.first
+        for bucket in leg.search.buckets
+        if bucket in lexicons
+        for link in lexicons[bucket].find_links(tokens)
+        if isinstance(link.meaning, FieldMention) and link.last - link.first == 1
+    }
+    pairs = enumerate(itertools.pairwise(tokens), 1)
+    return frozenset(token.word for index, (before, token) in pairs if before.word == "all" and index in named)
+
+
 def _words_beside_identifiers(leg: Leg, tokens: Sequence[QuestionToken]) -> frozenset[str]:
     """ "How *long* is the notice period of *contract* C-1001?": what an identifier is of, and "how long", where the
     document with this id is asked for a value.
@@ -223,11 +258,14 @@ def _find_dropped_clause(
     if alternatives.unknown_words or not (leg.answer_form.computes or leg.answer_form.lists_documents):
         return ()
     set_leg = replace(leg, answer_form=ListDocuments())  # what is computed says nothing of the set
+    if any(names_quantity_at_place(field.label) for field in _computed_fields(leg, lexicons)):
+        set_leg = leg  # "at Harbury" tells which number is meant
     linked = list_words_linked_to_fields(set_leg, tokens, lexicons, with_nouns=False)
+    price_verbs = PRICE_VERBS if _orders_or_reads_price(leg, lexicons) else frozenset[str]()
     return find_dropped_clause(
         leg.question,
         tokens,
-        _words_of_all_conditions(leg, lexicons) | set(linked) | words_for_stock(leg, lexicons),
+        _words_of_all_conditions(leg, lexicons) | set(linked) | words_for_stock(leg, lexicons) | price_verbs,
         leg.answer_form,
     )
 

@@ -2,7 +2,13 @@
 
 from collections.abc import Sequence
 
-from agent.english.price_words import PriceSide, asked_price_side, asks_for_margin, side_of_price_name
+from agent.english.price_words import (
+    PriceSide,
+    asked_price_side,
+    asks_for_margin,
+    side_of_price_name,
+    side_of_verbs,
+)
 from agent.english.state_words import name_words_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
@@ -28,6 +34,15 @@ def find_asked_margin(
         return None
     sold, bought = _fields_with_side(PriceSide.SOLD, lexicon), _fields_with_side(PriceSide.BOUGHT, lexicon)
     return (sold[0], bought[0]) if len(sold) == len(bought) == 1 else None
+
+
+def select_fields_of_side(
+    fields: tuple[FieldName, ...], words: Sequence[str], lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """ "The most expensive frame *we sell*": returns the fields with this price; all if the question tells none."""
+    side = side_of_verbs(words)
+    found = set() if side is None else set(_fields_with_side(side, lexicon))
+    return tuple(name for name in fields if name in found) or fields
 
 
 def _field_of_side(side: PriceSide, reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:

@@ -12,6 +12,7 @@ from agent.english.function_words import (
     SPENDING_NOUNS,
 )
 from agent.english.gradable_adjectives import nouns_beside
+from agent.english.stock_words import names_quantity_at_place
 from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_subject import NUMERIC_TYPES, SIZE_NOUNS, field_of_unlinked_words
@@ -20,7 +21,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
-from storage.search.plan import AggregateFunction
+from storage.search.plan import AggregateFunction, AnswerForm
 
 _SUMMING_WORDS = frozenset("total totals sum altogether much spend spent spending".split())
 _WORDS_OF_NO_NUMBER = FILLER_WORDS | GROUPING_WORDS | AGGREGATE_WORDS
@@ -125,6 +126,13 @@ def counts_measure(reading: BucketReading, lexicon: BucketLexicon) -> bool:
         for mention in reading.asked_mentions
     )
     return asked or field_of_unlinked_words(reading, lexicon) is not None
+
+
+def sums_quantity_at_place(answer_form: AnswerForm, lexicon: BucketLexicon) -> bool:
+    """Whether a quantity is summed of which the documents have one for each of several places: "Qty HB"."""
+    name = answer_form.computed_field
+    is_known = name is not None and name in lexicon.schema.by_name
+    return is_known and answer_form.computes and names_quantity_at_place(lexicon.get_field(name).label)
 
 
 def _fields_of_object(

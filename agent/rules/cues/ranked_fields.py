@@ -7,6 +7,7 @@ from agent.english.amount_names import rank_amount_name
 from agent.english.function_words import LASTING_VERBS, MONEY_WORDS
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_superlative
 from agent.rules.binding.implied_kind import select_fields_of_kind
+from agent.rules.cues.asked_prices import select_fields_of_side
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.cues.question_subject import (
     EARNING_VERBS,
@@ -73,7 +74,7 @@ def ordering_fields(
     if is_any_extent(adjective):
         fields = _without_rates(_with_amounts_of_quantities(fields, lexicon), lexicon)
     if fields := select_fields_of_kind(fields, reading.conditions, lexicon.schema, words):
-        return _without_parts(fields, lexicon)
+        return select_fields_of_side(_without_parts(fields, lexicon), words, lexicon)
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
         return (hinted,)
     if scale is not None and scale.kind in _SCALES_OF_DAYS:

@@ -25,6 +25,7 @@ from agent.english.function_words import (
 from agent.limits import SHOWN_DOCUMENTS
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count
+from agent.rules.cues.computed_fields import sums_quantity_at_place
 from agent.rules.cues.form_wording import drop_measure_words
 from agent.rules.cues.function_phrases import is_superlative_phrase
 from agent.rules.followups.combined_sets import unite_legs
@@ -172,6 +173,7 @@ def plan_follow_up(
         plan_ordinal_reference,
         _plan_share_of_results,
         _plan_count,
+        _plan_quantity_at_place,
         plan_referenced_document,
         plan_single_document,
         _plan_new_form,
@@ -498,6 +500,15 @@ def _plan_grouping(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         return None
     same_numbers = follow_up.leg.answer_form.grouped_by(answer_form.grouping)
     return continue_plan(follow_up, follow_up.leg.search, same_numbers or answer_form)
+
+
+def _plan_quantity_at_place(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "And how many have we got at Harbury", after the price of a thing: a sum over all its rows."""
+    answer_form = answer_form_of(follow_up.reading, follow_up.lexicon)
+    if not sums_quantity_at_place(answer_form, follow_up.lexicon):
+        return None
+    search, kept_conditions = narrow_search(follow_up) if follow_up.reading.conditions else (follow_up.leg.search, None)
+    return continue_plan(follow_up, search, answer_form, kept_conditions=kept_conditions)
 
 
 def _plan_new_form(follow_up: FollowUpMessage) -> PlannedQuestion | None:

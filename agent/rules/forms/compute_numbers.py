@@ -14,6 +14,7 @@ from agent.english.function_words import (
     SPENDING_NOUNS,
     SUMMING_PHRASES,
 )
+from agent.english.stock_words import names_quantity_at_place
 from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.cues.computed_fields import computed_fields, counts_measure
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
@@ -32,6 +33,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
+from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType, SchemaField
@@ -77,10 +79,22 @@ def recognise_distinct_values(cues: QuestionCues) -> ComputeNumbers | None:
 
 def recognise_counted_measure(cues: QuestionCues) -> ComputeNumbers | None:
     """ "How many *hours* were spent on tickets …"."""
-    answer_form = _sum_of_counted_measure(cues.words, cues.functions, cues.reading, cues.lexicon)
+    answer_form = _sum_of_pieces(cues) or _sum_of_counted_measure(
+        cues.words, cues.functions, cues.reading, cues.lexicon
+    )
     if answer_form is None or cues.group is None or cues.group.field == answer_form.field:
         return answer_form
     return _with_second_group(replace(answer_form, group=cues.group), cues)
+
+
+def _sum_of_pieces(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "How many have we got *at Harbury*": a sum of the quantity at the place, without a condition on it."""
+    if tuple(cues.words[:2]) not in (("how", "many"), ("how", "much")):
+        return None
+    names = {mention.field for mention in cues.reading.asked_mentions if mention.column is None and not mention.is_hint}
+    names -= fields_of(cues.reading.condition)
+    found = [name for name in names if names_quantity_at_place(cues.lexicon.get_field(name).label)]
+    return ComputeNumbers(functions=(AggregateFunction.SUM,), field=found[0]) if len(found) == 1 else None
 
 
 def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:

@@ -22,6 +22,7 @@ from agent.english.function_words import (
     IDENTIFYING_NOUNS,
     LEGAL_FORMS,
     LIST_VERBS,
+    MEMBER_NOUNS,
     MODAL_VERBS,
     NEGATIONS,
     ORDERING_WORDS,
@@ -76,6 +77,7 @@ _WORDS_BEFORE_DOCUMENT = frozenset(
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _IDENTIFIED_NOUN_WEIGHT = 1.9  # more than a mention of the column that numbers the documents
 _ASKING_WORDS, _MIN_ASKING_WORDS, _PART_OF_LABEL_WEIGHT = frozenset({"which", "what"}), 3, 1.5
+_WORDS_BEFORE_AMOUNT, _MIN_LABEL_LETTERS = frozenset({"much", "total"}), 5
 _REVENUE_WORDS = frozenset({"revenue", "revenues", "turnover"})
 _SOLD_STEMS, _BOUGHT_STEMS = (
     frozenset("order sale invoic transact book".split()),
@@ -85,6 +87,7 @@ _NUMBER_OF, _MAX_WORDS_COUNTED = ["number", "of"], 5  # "number of open jobs"
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
     "employee employees colleague colleagues worker workers staff headcount".split()
 )
+_GROUPS_OF_PEOPLE, _MEMBERS_WEIGHT = frozenset({"staff", "team", "crew", "workforce"}), 3.0  # "a member of staff"
 _DISTINCT_PEOPLE_WEIGHT = 2.1  # more than a number of persons: "different people" have names
 _COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
 # Words that do not show a part of a value: they are in the values of any field.
@@ -106,6 +109,13 @@ def _is_number_in_name(asking: SpanLink, tokens: Sequence[QuestionToken], word_l
         and link.last == asking.last
         for link in word_links
     )
+
+
+def _find_members(tokens: Sequence[QuestionToken], index: int) -> int | None:
+    """ "Our newest *member of staff*", "*members of the team*": returns the first token of the words for the people."""
+    words = [token.word for token in tokens[:index]]
+    first = index - (3 if words[-1:] == ["the"] else 2)
+    return first if first >= 0 and words[first] in MEMBER_NOUNS and words[first + 1] == "of" else None
 
 
 def _weigh_owing(owing: Set[int], link: SpanLink) -> SpanLink:
@@ -228,6 +238,11 @@ class BucketLexicon(PhraseMeanings):
                 for index, token in enumerate(tokens)
                 if token.word in _PEOPLE_NOUNS
             )
+            yield from (
+                SpanLink(first=first, last=index + 1, meaning=BucketNoun(), weight=_MEMBERS_WEIGHT)
+                for index, token in enumerate(tokens)
+                if token.word in _GROUPS_OF_PEOPLE and (first := _find_members(tokens, index)) is not None
+            )
         elif len(self.roles.persons) == 1:
             yield from self._counted_people_links(tokens)
         yield from (
@@ -237,6 +252,7 @@ class BucketLexicon(PhraseMeanings):
             and (looks_plural(token) or (index and tokens[index - 1].word in _WORDS_BEFORE_DOCUMENT))
         )
         yield from self._asked_label_links(tokens)
+        yield from self._amount_links(tokens)
         yield from self._revenue_links(tokens)
         yield from self._joined_links(tokens)
         yield from self._acronym_links(tokens)
@@ -305,6 +321,19 @@ class BucketLexicon(PhraseMeanings):
         owners = [field.name for field in self.schema.fields if stem in self.label_stems_of(field.name)]
         if len(owners) == 1:
             yield SpanLink(first=1, last=2, meaning=FieldMention(owners[0]), weight=_PART_OF_LABEL_WEIGHT)
+
+    def _amount_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "How much *goodwill*": yields links to the "goodwill paid", if the name of only this amount has the word."""
+        for index, token in enumerate(tokens):
+            before = tokens[index - 1].word if index else ""
+            if before not in _WORDS_BEFORE_AMOUNT or len(token.word) < _MIN_LABEL_LETTERS or token.is_name:
+                continue
+            if token.word in AGGREGATE_WORDS or token.stem in self.noun_stems or self._meanings_of((token.stem,)):
+                continue
+            owners = [field for field in self.schema.fields if token.stem in self.label_stems_of(field.name)]
+            if len(owners) == 1 and owners[0].type in (FieldType.MONEY, FieldType.NUMBER):
+                meaning = FieldMention(owners[0].name)
+                yield SpanLink(first=index, last=index + 1, meaning=meaning, weight=_PART_OF_LABEL_WEIGHT)
 
     def _revenue_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Our *revenue* by month": yields links to the amount of what was sold, where nothing is called revenue."""

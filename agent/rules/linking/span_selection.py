@@ -200,6 +200,8 @@ def _negation_scope(
     has_negated = after_disjunction = False
     for index in range(start, len(tokens)):
         word = tokens[index].word
+        if has_negated and tokens[index].begins_sentence:
+            return
         if has_negated and not after_disjunction and index in compared_tokens and index - 1 not in compared_tokens:
             return  # "not sold out next month": the comparison is another phrase
         if (

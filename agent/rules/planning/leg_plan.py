@@ -49,6 +49,7 @@ from storage.search.plan import (
     Search,
     SummariseDocuments,
 )
+from storage.search.schema import FieldType
 from storage.text.identifiers import is_identifier
 
 _TIE_MARGIN = 0.05  # readings whose scores differ by less count as equal
@@ -331,7 +332,7 @@ def _lookup_leg(
     lexicons: Mapping[BucketId, BucketLexicon],
 ) -> tuple[Leg, LegAlternatives]:
     """Returns a leg for a text search: conditions on whole values filter it, and all words rank the results."""
-    narrowing_readings = [reading for reading in readings if _narrows_search(reading)]
+    narrowing_readings = [reading for reading in readings if _narrows_search(reading, lexicons[reading.bucket])]
     best = narrowing_readings[0] if narrowing_readings else readings[0]
     runner_up = next((reading.score for reading in narrowing_readings[1:]), 0.0)
     if narrowing_readings and (best.has_noun or best.score - runner_up > _TIE_MARGIN):
@@ -374,10 +375,27 @@ def _required_terms(reading: BucketReading) -> tuple[str, ...]:
     return (*reading.unlinked_quotations, *filter(is_identifier, reading.unlinked_words))
 
 
-def _narrows_search(reading: BucketReading) -> bool:
+def _narrows_search(reading: BucketReading, lexicon: BucketLexicon) -> bool:
     """Whether the conditions of the reading are reliable enough to restrict the text search."""
     is_named = reading.has_whole_name or (reading.has_noun and reading.coverage >= MIN_COVERAGE)
+    is_named = is_named or _asks_flag_of_named(reading, lexicon)
     return reading.is_exact and bool(reading.conditions) and is_named
+
+
+def _asks_flag_of_named(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "Is *Ida* a keyholder": whether a flag is asked of the one document that a part of a name stands for."""
+    if reading.unlinked_words or reading.unlinked_quotations or not reading.tokens:
+        return False
+    fields = [
+        lexicon.schema.by_name[condition.field]
+        for condition in reading.conditions
+        if isinstance(condition, ComparisonCondition)
+        and condition.op is ComparisonOperator.EQ
+        and condition.field in lexicon.schema.by_name
+    ]
+    is_named = any(field.type is not FieldType.FLAG and lexicon.is_identifying(field.name) for field in fields)
+    asks_flag = any(field.type is FieldType.FLAG for field in fields)
+    return len(fields) == len(reading.conditions) and is_named and asks_flag
 
 
 def _alternative_reading(

@@ -8,6 +8,7 @@ from agent.assumptions import Assumption
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
 from agent.english.commands import leg_to_export
 from agent.english.function_words import DOCUMENT_NOUNS
+from agent.english.stock_words import names_quantity_at_place
 from agent.english.telling_words import tells_subject
 from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.comparison.cues import mask_comparison
@@ -26,6 +27,7 @@ from agent.rules.followups.question_parts import (
 from agent.rules.followups.replaced_words import complete_part, write_name_of_party
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.nested.nested_plan import NestedPlanner
 from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
 from agent.rules.nested.party_documents import plan_party_documents
@@ -214,6 +216,8 @@ def _plan_best_leg(
     if subordinates is not None:
         return subordinates.leg, subordinates.alternatives, subordinates.assumptions
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
+    if _is_about_quantity_at_place(leg, readings, reader.lexicons):
+        return leg, alternatives, assumptions_of_leg(leg, readings, reader.lexicons)
     composed = plan_phrase(leg_id, question, leg, readings, reader)
     party = plan_party_fields(leg_id, question, leg, readings, reader, plan_outer_leg)
     reads_other_field = composed is not None and composed.leg.answer_form.reads_values
@@ -230,6 +234,23 @@ def _plan_best_leg(
     if related is not None:
         return related.leg, related.alternatives, related.assumptions
     return leg, alternatives, assumptions_of_leg(leg, readings, reader.lexicons)
+
+
+def _is_about_quantity_at_place(
+    leg: Leg, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> bool:
+    """ "How many frames are there at Harbury": whether a number that the rows have for the place explains the place.
+
+    No other table that has the place as well needs to be asked.
+    """
+    reading = next((reading for reading in readings if leg.search.buckets == (reading.bucket,)), None)
+    if reading is None or reading.unlinked_words or not reading.has_noun:
+        return False
+    mentions = (link.meaning for link in reading.links if isinstance(link.meaning, FieldMention))
+    return any(
+        mention.column is None and names_quantity_at_place(lexicons[reading.bucket].get_field(mention.field).label)
+        for mention in mentions
+    )
 
 
 def _leads_to_own_bucket(plain: Leg, composed: Leg) -> bool:

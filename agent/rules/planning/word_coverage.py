@@ -12,6 +12,7 @@ from agent.english.function_words import (
     DOCUMENT_NOUNS,
     HAVE_WORDS,
     LINKING_VERBS,
+    MEMBER_NOUNS,
     NEGATIONS,
     PRONOUNS,
     QUANTIFIERS,
@@ -20,7 +21,12 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.english.stock_words import QUANTITY_IN_STOCK_WORDS, STOCK_VALUE_WORDS, rank_stock_name
+from agent.english.stock_words import (
+    QUANTITY_IN_STOCK_WORDS,
+    STOCK_VALUE_WORDS,
+    names_quantity_at_place,
+    rank_stock_name,
+)
 from agent.english.telling_words import TYPED_CONTRACTIONS
 from agent.rules.forms.change_over_time import FORM_WORDS as CHANGE_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -129,8 +135,11 @@ def _parts_of_nouns(tokens: Sequence[QuestionToken], lexicons: Sequence[BucketLe
         index
         for index, (token, following) in enumerate(itertools.pairwise(tokens))
         for lexicon in lexicons
-        if following.stem in lexicon.noun_stems
-        and any(lexicon.is_known_of_all(field.name) for field in lexicon.fields_named_by(token.stem))
+        if (token.word in MEMBER_NOUNS and following.word == "of")
+        or (
+            following.stem in lexicon.noun_stems
+            and any(lexicon.is_known_of_all(field.name) for field in lexicon.fields_named_by(token.stem))
+        )
     )
     numbers = frozenset(
         index
@@ -188,6 +197,8 @@ def stems_covered_by(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> se
             lexicon = lexicons[bucket]
             stems |= lexicon.noun_stems
             stems |= lexicon.label_stems_of(name) if name in lexicon.schema.by_name else frozenset()
+            if name in lexicon.schema.by_name and names_quantity_at_place(lexicon.get_field(name).label):
+                stems |= lexicon.stems_of(name)  # "at Harbury" of "Qty HB"
             stems |= _OWING_STEMS & lexicon.stems_of(name) if name in lexicon.schema.by_name else frozenset()
     return stems
 
@@ -233,6 +244,6 @@ def words_of_conditions(clause: Clause) -> Iterator[str]:
 def _has_negation(clause: Clause) -> bool:
     return any(
         isinstance(member, (NotCondition, MissingCondition))
-        or (isinstance(member, ComparisonCondition) and member.value is False)
+        or (isinstance(member, ComparisonCondition) and (member.value is False or member.value == 0.0))
         for _, member in walk_conditions(clause.condition, clause.bucket)
     )

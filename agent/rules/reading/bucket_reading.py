@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from agent.assumptions import Assumption
+from agent.rules.binding.arrival_conditions import build_arrival_conditions
 from agent.rules.binding.deadline_conditions import build_deadline_conditions
 from agent.rules.binding.field_comparisons import build_field_comparison
 from agent.rules.binding.literal_conditions import AlternativeCondition, LiteralAlternatives, build_literal_conditions
@@ -117,6 +118,7 @@ def read_question(
     conditions += build_deadline_conditions(selection)
     numbers = [*build_row_number_conditions(selection)]
     conditions += numbers
+    conditions += build_arrival_conditions(selection)
     values = [*build_value_conditions(selection)]
     alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
     consume_role_words(selection, selection.rival_links)

@@ -9,6 +9,7 @@ from agent.english.function_words import (
     CONTRACTED_NEGATIONS,
     DAY_ORDER_WORDS,
     DISJUNCTIONS,
+    DISTINCT_WORDS,
     ENDED_WORDS,
     FILLER_WORDS,
     HAVE_WORDS,
@@ -21,6 +22,7 @@ from agent.english.function_words import (
 )
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.english.state_words import CALLED_OFF_STATUSES, WORDS_OF_THE_PENDING
+from agent.english.stock_words import PHRASES_FOR_NONE, names_quantity_at_place
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.end_fields import PAID_VALUES, is_status
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
@@ -285,6 +287,12 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         elif (is_negated and lack_words) or set(words_after) & MISSING_ADJECTIVES:
             selection.usage.links.add(index)
             yield MissingCondition(field=field.name, words=words)
+        elif names_quantity_at_place(field.label) and (none := _find_words_for_none(selection)):
+            selection.usage.links.add(index)
+            selection.usage.tokens.update(none)
+            yield ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=0.0, words=words)
+        elif not is_negated and _counts_pieces(selection, field):
+            continue  # "how many have we got at Harbury": the number itself is asked for
         elif not is_negated and set(words_before) & _GETTING_WORDS and _may_be_zero(selection, field):
             selection.usage.links.add(index)
             yield ComparisonCondition(
@@ -487,6 +495,23 @@ def _is_participle_of_noun(selection: SpanSelection, link: SpanLink) -> bool:
     is_participle = link.last - link.first == 1 and (word.endswith("ed") or base_form_of(word) != word)
     nouns = (other for other in selection.links if isinstance(other.meaning, BucketNoun))
     return is_participle and any(noun.first == link.last for noun in nouns)
+
+
+def _find_words_for_none(selection: SpanSelection) -> range:
+    """ "*Out of stock* at Harbury", "have we *run out of* at Harbury": returns the tokens; empty if nothing says so."""
+    words = [token.word for token in selection.tokens]
+    for phrase in PHRASES_FOR_NONE:
+        for first in range(len(words) - len(phrase) + 1):
+            if tuple(words[first : first + len(phrase)]) == phrase:
+                return range(first, first + len(phrase))
+    return range(0)
+
+
+def _counts_pieces(selection: SpanSelection, field: SchemaField) -> bool:
+    """ "How many … at Harbury": whether the pieces at a place are counted, which is no condition."""
+    words = [token.word for token in selection.tokens[:3]]
+    counts = words[:1] == ["how"] and words[1:2] in (["many"], ["much"]) and words[-1] not in DISTINCT_WORDS
+    return counts and field.type is FieldType.NUMBER and names_quantity_at_place(field.label)
 
 
 def _may_be_zero(selection: SpanSelection, field: SchemaField) -> bool:

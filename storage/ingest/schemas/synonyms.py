@@ -52,6 +52,7 @@ _CONTAINER_WORDS = frozenset(
 _DATED_WORD = re.compile(r"(?:[a-z]{3,9})?\d{2,4}|[qh][1-4]|[qh][1-4]\d{2,4}")  # "2031", "nov31", "q3"
 # A table of this name has rows of what the word before says, as an "incident log" does; a rota of people has shifts.
 _HOLDING_WORDS = frozenset("log logbook register record book ledger tracker index diary history overview".split())
+_STOCK_NAMES = frozenset({"stock", "inventory"})  # "frames stock" has frames, but "shop stock" has no shops
 _ROTA_WORDS = frozenset("rota roster".split())
 _MONTH_WORDS = frozenset(ENGLISH_MONTH_NUMBERS)
 _MAX_TABLE_NOUN_WORDS = 3
@@ -194,10 +195,17 @@ def _names_of_held(words: Sequence[str]) -> Iterator[str]:
     *before, last = words
     if last in _ROTA_WORDS:
         yield from ("shift", "shifts")
+    elif before and last in _STOCK_NAMES:
+        yield from _forms_of_name(before) if _is_plural(before[-1]) else ()
     elif before and singular_and_plural_of(last)[0] in _HOLDING_WORDS:
         yield from _forms_of_name(before)
         expanded = expand_abbreviations(before[-1])
         yield from _forms_of_name([*before[:-1], *expanded]) if expanded != before[-1:] else ()
+
+
+def _is_plural(word: str) -> bool:
+    singular, plural = singular_and_plural_of(word)
+    return word == plural != singular
 
 
 def _forms_of_name(words: Sequence[str]) -> Iterator[str]:
