@@ -1,10 +1,12 @@
 """Answers with the values of fields of one document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from agent.assumptions import FirstOfSeveral
 from agent.english.written_values import written_forms_of
+from agent.evidence.coded_places import find_leading_codes, find_places, leading_code_of, match_codes
 from agent.evidence.referred_names import find_referred_names
 from agent.forms.clarifications import (
     ask_which_document,
@@ -267,7 +269,10 @@ async def _read_field_values(
 async def _name_referred(review: LegReview, facts: Sequence[FieldValuesFacts]) -> list[FieldValuesFacts]:
     """Adds what the documents are called that the values refer to."""
     pairs = [(value.field, value.value) for fact in facts for value in fact.values]
-    names = await find_referred_names(pairs, review.session, review.question_context.schemas)
+    names = {
+        **_name_places(pairs, review),
+        **await find_referred_names(pairs, review.session, review.question_context.schemas),
+    }
     return [
         replace(
             fact,
@@ -275,6 +280,26 @@ async def _name_referred(review: LegReview, facts: Sequence[FieldValuesFacts]) -
         )
         for fact in facts
     ]
+
+
+def _name_places(pairs: Sequence[tuple[SchemaField, FieldValue | None]], review: LegReview) -> Mapping[str, str]:
+    """ "SP 9-5.30" in a rota: returns the place of each value that begins with the code of one."""
+    coded = [value for _, value in pairs if isinstance(value, str) and leading_code_of(value)]
+    if not coded:
+        return {}
+    vocabulary, schemas = review.question_context.vocabulary, review.question_context.schemas
+    places = {
+        place
+        for bucket, schema in schemas.items()
+        for place in find_places(schema, partial(vocabulary.field_of, bucket))
+    }
+    codes = {
+        code
+        for clause in review.leg.search.clauses
+        for code in find_leading_codes(schemas[clause.bucket], partial(vocabulary.field_of, clause.bucket))
+    }
+    names = match_codes(codes, places)
+    return {value: names[code] for value in coded if (code := leading_code_of(value)) in names}
 
 
 def report_missing_values(

@@ -34,6 +34,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.planning.word_coverage import (
     stems_covered_by,
+    words_for_day_column,
     words_for_stock,
     words_of_conditions,
 )
@@ -94,7 +95,7 @@ def _assess_leg(
     explained = linked | _explained_words(leg, alternatives, planned, lexicons) | _words_beside_identifiers(leg, tokens)
     explained |= _words_for_type_read(leg, lexicons) | _words_for_counted_unit(leg, tokens)
     explained |= frozenset(list_words_of_portions(tokens))
-    explained |= _words_for_all_kinds(leg, tokens, lexicons)
+    explained |= _words_for_all_kinds(leg, tokens, lexicons) | words_for_day_column(leg)
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
     features = ReadingFeatures(

@@ -13,6 +13,7 @@ from agent.english.telling_words import tells_subject
 from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.comparison.cues import mask_comparison
 from agent.rules.comparison.share import plan_share
+from agent.rules.composition.day_columns import plan_day_column
 from agent.rules.composition.phrase_plan import plan_phrase
 from agent.rules.composition.stock_quantity import plan_stock_quantity
 from agent.rules.composition.stock_value import plan_stock_value
@@ -208,6 +209,10 @@ def _plan_best_leg(
             quantity.alternatives,
             assumptions_of_leg(quantity.leg, [quantity.reading], reader.lexicons),
         )
+
+    day = plan_day_column(leg_id, question, readings, reader)
+    if day is not None:
+        return day.leg, day.alternatives, ()
 
     def plan_outer_leg(leg_id: LegId, text: str, readings: Sequence[BucketReading]) -> tuple[Leg, LegAlternatives]:
         return plan_leg(leg_id, text, readings, reader.lexicons)

@@ -21,6 +21,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
+from agent.english.rota_words import WORDS_ABOUT_DAYS, weekday_of_word
 from agent.english.stock_words import (
     QUANTITY_IN_STOCK_WORDS,
     STOCK_VALUE_WORDS,
@@ -87,7 +88,12 @@ def find_uncovered_words(plan: Plan, lexicons: Mapping[BucketId, BucketLexicon])
         for clause in leg.search.clauses
         for words in words_of_conditions(clause)
         for token in tokenize_question(words, analyser)  # as the question is: "TO-3" has two words
-    }.union(*(_words_of_form(leg.answer_form) | words_for_stock(leg, lexicons) for leg in plan.legs))
+    }.union(
+        *(
+            _words_of_form(leg.answer_form) | words_for_stock(leg, lexicons) | words_for_day_column(leg)
+            for leg in plan.legs
+        )
+    )
     computes = any(leg.answer_form.computes for leg in plan.legs)
     is_ordered = any(leg.answer_form.list_order or leg.answer_form.list_limit or computes for leg in plan.legs)
     is_negated = any(_has_negation(clause) for leg in plan.legs for clause in leg.search.clauses)
@@ -124,6 +130,12 @@ def words_for_stock(leg: Leg, lexicons: Mapping[BucketId, BucketLexicon]) -> Set
     )
     holds_stock = any(rank_stock_name(frozenset(fold_text(label).replace("_", " ").split())) for label in labels)
     return QUANTITY_IN_STOCK_WORDS if holds_stock else frozenset()
+
+
+def words_for_day_column(leg: Leg) -> Set[str]:
+    """ "Which *shop* is she *in* on *Wednesdays*": the words around a day, if its column in a rota is read."""
+    reads_day = any(weekday_of_word(fold_text(name)) is not None for _, name in leg.answer_form.requested_fields)
+    return WORDS_ABOUT_DAYS if reads_day else frozenset()
 
 
 def _parts_of_nouns(tokens: Sequence[QuestionToken], lexicons: Sequence[BucketLexicon]) -> frozenset[int]:
