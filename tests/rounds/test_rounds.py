@@ -60,6 +60,7 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r47_software_house": (0.84, 0.04),
     "r48_garden_wholesale": (0.8, 0.075),
     "r49_food_charity": (0.82, 0.05),
+    "r51_opticians": (0.82, 0.08),
     "r52_it_support": (0.75, 0.075),
 }
 

@@ -95,7 +95,7 @@ def plan_day_column(
 def _find_person(tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> tuple[int, Condition] | None:
     """ "Which shop is *Ida* in": returns the token of a first name that only one person of the rota has."""
     field = next(iter(lexicon.roles.people), None)
-    names = {} if field is None or not lexicon.roles.holds_people else short_names_of(field, lexicon)
+    names: Mapping[str, str] = {} if field is None or not lexicon.roles.holds_people else short_names_of(field, lexicon)
     for index, (token, following) in enumerate(pairwise((*tokens, None))):
         name = names.get(token.word) if token is not None else None
         if token is None or name is None or (not token.is_name and is_ordinary_word(token.word)):

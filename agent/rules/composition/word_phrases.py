@@ -297,7 +297,9 @@ class _WordPhraseFinder:
     def add_short_names(self, lexicon: BucketLexicon) -> None:
         """ "The *Mississippi*" of the Mississippi River."""
         own_names = {_name_field_of(lexicon) or TITLE_FIELD}
-        for key in own_names | {key for bucket, key in self._keys if bucket == lexicon.bucket}:
+        own_names |= {key for bucket, key in self._keys if bucket == lexicon.bucket}
+        people = set(lexicon.roles.people[:1]) if lexicon.roles.holds_people else set[FieldName]()
+        for key in own_names | people:
             names = short_names_of(key, lexicon)
             if not names:
                 continue
@@ -305,7 +307,10 @@ class _WordPhraseFinder:
                 name = names.get(words)
                 if name is not None and self._may_mean_name(first, last, lexicon):
                     self._value_tokens.update(range(first, last))
-                    named = self._named_set(key, name, self._text_of(first, last), lexicon)
+                    text = self._text_of(first, last)
+                    condition = ComparisonCondition(field=key, op=ComparisonOperator.EQ, value=name, words=text)
+                    value = ValuePhrase(bucket=lexicon.bucket, condition=condition)
+                    named = self._named_set(key, name, text, lexicon) if key in own_names else value
                     self._add(first, last, named, _SHORT_NAME_COST)
 
     def _may_mean_name(self, first: int, last: int, lexicon: BucketLexicon) -> bool:

@@ -41,7 +41,7 @@ def select_fields_of_side(
 ) -> tuple[FieldName, ...]:
     """ "The most expensive frame *we sell*": returns the fields with this price; all if the question tells none."""
     side = side_of_verbs(words)
-    found = set() if side is None else set(_fields_with_side(side, lexicon))
+    found = set[FieldName]() if side is None else set(_fields_with_side(side, lexicon))
     return tuple(name for name in fields if name in found) or fields
 
 

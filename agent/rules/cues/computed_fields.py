@@ -131,8 +131,8 @@ def counts_measure(reading: BucketReading, lexicon: BucketLexicon) -> bool:
 def sums_quantity_at_place(answer_form: AnswerForm, lexicon: BucketLexicon) -> bool:
     """Whether a quantity is summed of which the documents have one for each of several places: "Qty HB"."""
     name = answer_form.computed_field
-    is_known = name is not None and name in lexicon.schema.by_name
-    return is_known and answer_form.computes and names_quantity_at_place(lexicon.get_field(name).label)
+    field = None if name is None else lexicon.schema.by_name.get(name)
+    return field is not None and answer_form.computes and names_quantity_at_place(field.label)
 
 
 def _fields_of_object(

@@ -91,7 +91,11 @@ def _sum_of_pieces(cues: QuestionCues) -> ComputeNumbers | None:
     """ "How many have we got *at Harbury*": a sum of the quantity at the place, without a condition on it."""
     if tuple(cues.words[:2]) not in (("how", "many"), ("how", "much")):
         return None
-    names = {mention.field for mention in cues.reading.asked_mentions if mention.column is None and not mention.is_hint}
+    names = {
+        mention.field
+        for mention in cues.reading.asked_mentions
+        if mention.column is None and not (mention.is_hint or mention.is_question)
+    }
     names -= fields_of(cues.reading.condition)
     found = [name for name in names if names_quantity_at_place(cues.lexicon.get_field(name).label)]
     return ComputeNumbers(functions=(AggregateFunction.SUM,), field=found[0]) if len(found) == 1 else None

@@ -165,6 +165,8 @@ def find_negated_tokens(
             continue
         if word == "no" and _is_number_abbreviation(tokens[index + 1 :], links, index):
             continue  # "CAS no. of"
+        if word == "no" and tokens[index + 1 : index + 2] and tokens[index + 1].word in _WORDS_AFTER_NO_IN_NOUNS:
+            continue  # "no-shows in October"
         if word == "minus" and index + 1 < len(tokens) and tokens[index + 1].word.isdigit():
             continue  # a sign
         if word in ("no", "not") and index + 2 < len(tokens) and tokens[index + 2].word == "than":
@@ -179,6 +181,7 @@ def _is_number_abbreviation(following_tokens: Sequence[QuestionToken], links: Se
     return follows_mention and (not following_tokens or following_tokens[0].word in ("of", "for", "is", "in"))
 
 
+_WORDS_AFTER_NO_IN_NOUNS = frozenset({"show", "shows"})
 _ARTICLES_AND_PREPOSITIONS = frozenset({"a", "an", "the", "any", "by", "from", "in", "with", "at", "of", "for"})
 _MAX_NEGATION_DISTANCE = 5  # tokens from a negation to the token that it negates
 

@@ -249,7 +249,7 @@ def _is_about_quantity_at_place(
     No other table that has the place as well needs to be asked.
     """
     reading = next((reading for reading in readings if leg.search.buckets == (reading.bucket,)), None)
-    if reading is None or reading.unlinked_words or not reading.has_noun:
+    if reading is None or reading.unlinked_words or not (reading.has_noun or reading.conditions):
         return False
     mentions = (link.meaning for link in reading.links if isinstance(link.meaning, FieldMention))
     return any(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent.english.function_words import EVERYDAY_WORDS, GROUPING_WORDS
+from agent.english.function_words import EVERYDAY_WORDS, GROUPING_WORDS, IDENTIFYING_NOUNS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -29,6 +29,7 @@ def words_of_unused_mentions(
         " ".join(token.word for token in reading.tokens[link.first : link.last])
         for link in _unused_links(reading, used)
         if not keeping.issuperset(range(link.first, link.last))
+        and not _numbers_documents(link, reading, lexicon)
         and (not _is_known_of_all(link, lexicon) if _modifies_noun(link, reading) else answer_form.is_document_count)
     )
 
@@ -61,6 +62,12 @@ def _leads_to_value(link: SpanLink, reading: BucketReading) -> bool:
     nearest = min(following, key=lambda other: other.first)
     words_between = {token.word for token in reading.tokens[link.last : nearest.first]}
     return isinstance(nearest.meaning, ValueMatch | PartialMatch) and words_between <= EVERYDAY_WORDS
+
+
+def _numbers_documents(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "How many *item codes* are …": whether the words are for what numbers the documents."""
+    is_number = reading.tokens[link.last - 1].word in IDENTIFYING_NOUNS
+    return is_number and isinstance(link.meaning, FieldMention) and lexicon.is_identifying(link.meaning.field)
 
 
 def _is_known_of_all(link: SpanLink, lexicon: BucketLexicon) -> bool:
