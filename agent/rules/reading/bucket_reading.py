@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from agent.assumptions import Assumption
-from agent.rules.binding.arrival_conditions import build_arrival_conditions
-from agent.rules.binding.deadline_conditions import build_deadline_conditions
+from agent.rules.binding.deadline_conditions import build_arrival_conditions, build_deadline_conditions
 from agent.rules.binding.field_comparisons import build_field_comparison
 from agent.rules.binding.literal_conditions import AlternativeCondition, LiteralAlternatives, build_literal_conditions
 from agent.rules.binding.row_numbers import build_row_number_conditions
