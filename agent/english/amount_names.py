@@ -7,10 +7,10 @@ _GRAND_TOTAL_WORDS = frozenset("total totals grand".split())
 _SUM_WORDS = frozenset("sum overall gross amount payable".split())
 _WHOLE_WORDS = frozenset("value price cost costs revenue turnover sales".split())
 _PART_WORDS = frozenset(
-    """tax taxes vat gst duty customs deposit discount rebate reduction material materials labour labor parts shipping
-    freight postage delivery packaging handling travel tip gratuity surcharge supplement advance extras extra excess
-    prepayment instalment installment downpayment credit penalty interest commission bonus allowance paid outstanding
-    remaining""".split()
+    """sub subtotal tax taxes vat gst duty customs deposit discount rebate reduction material materials
+    labour labor parts shipping freight postage delivery packaging handling travel tip gratuity surcharge
+    supplement advance extras extra excess prepayment instalment installment downpayment credit penalty
+    interest commission bonus allowance paid outstanding remaining""".split()
 )
 _TAX_WORDS = frozenset("tax taxes vat gst duty".split())
 _WITH_TAX_WORDS = frozenset("inc incl including includes included gross with plus".split())

@@ -32,7 +32,7 @@ from agent.retrieval.full_text_fallback import search_all_text
 from agent.review.leg_review import LegReview
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD
 from storage.search.analyser import fold_text
-from storage.search.conditions import ComparisonCondition, conjuncts_of
+from storage.search.conditions import TITLE_FIELD, ComparisonCondition, conjuncts_of
 from storage.search.ids import ChunkId, DocId
 from storage.search.index import PassageHit
 from storage.text.identifiers import is_identifier
@@ -375,6 +375,8 @@ def words_of_fields(review: LegReview) -> Iterator[str]:
     for clause in review.leg.search.clauses:
         schema = schemas[clause.bucket]
         yield from words_of(" ".join((schema.bucket.replace("_", " "), schema.title, *schema.synonyms)))
-        for condition in conjuncts_of(clause.condition):
-            if isinstance(condition, ComparisonCondition) and condition.field in schema.by_name:
+        comparisons = [each for each in conjuncts_of(clause.condition) if isinstance(each, ComparisonCondition)]
+        in_title = [each for each in comparisons if each.field == TITLE_FIELD]
+        for condition in comparisons:
+            if condition.field in schema.by_name or (condition in in_title and len(in_title) > 1):
                 yield from words_of(condition.words)

@@ -4,7 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from storage.ingest.extract.candidates import ExtractionInput
 from storage.ingest.extract.document_text import DocumentText
-from storage.ingest.extract.kinds.kind_inference import InferredKinds, SurveyedDocument, infer_kinds, survey_document
+from storage.ingest.extract.kinds.kind_inference import (
+    InferredKinds,
+    SurveyedDocument,
+    infer_kinds,
+    nouns_of_documents,
+    survey_document,
+)
+from storage.ingest.extract.kinds.usual_fields import UsualField, find_usual_fields
 from storage.ingest.extract.labels.find_labels import find_labelled_texts
 from storage.ingest.extract.labels.label_fields import LabelledFields, fields_of_labels
 from storage.ingest.extract.labels.recurring_labels import LabelTally
@@ -15,6 +22,10 @@ from storage.search.ids import BucketId
 _MAX_DOCUMENTS = 200  # that are read for their labels; of more files as many evenly spread ones
 _MAX_FILE_BYTES = 5_000_000
 _MAX_CHARACTERS = 200_000  # of each document
+_MAX_SEARCHED_DOCUMENTS, _MAX_SEARCHED_CHARACTERS = (
+    60,
+    20_000,
+)  # that are searched for usual fields
 
 
 def spread_sample(files: Sequence[SourceFile]) -> Iterator[SourceFile]:
@@ -30,6 +41,7 @@ class LabelSurvey:
     def __init__(self) -> None:
         self._tally = LabelTally()
         self._documents = list[SurveyedDocument]()
+        self._texts = list[ExtractionInput]()  # of the first documents
 
     @property
     def is_complete(self) -> bool:
@@ -42,6 +54,8 @@ class LabelSurvey:
             texts = find_labelled_texts(document)
             self._tally.add_document(texts)
             self._documents.append(survey_document(record.origin.file, document, texts))
+            if len(self._texts) < _MAX_SEARCHED_DOCUMENTS:
+                self._texts.append(ExtractionInput(title=record.title, text=record.text[:_MAX_SEARCHED_CHARACTERS]))
 
     def decide_kinds(self, table_paths: Iterable[str], bucket: BucketId) -> InferredKinds:
         """Returns the kinds of the documents and of the rows of the tables; none if all are of one kind."""
@@ -50,3 +64,8 @@ class LabelSurvey:
     def decide_fields(self, taken_names: Collection[str], kinds: InferredKinds) -> LabelledFields:
         """Returns the fields of the labels that recur; `taken_names` are names that the bucket has already."""
         return fields_of_labels(self._tally, taken_names, kinds.kind_by_document, are_of_one_kind=kinds.are_of_one_kind)
+
+    def find_usual_fields(self, kinds: InferredKinds, bucket: BucketId, language: str) -> list[UsualField]:
+        """Returns the fields that documents of these kinds usually have, of those that the texts give."""
+        nouns = nouns_of_documents(self._documents, kinds, bucket)
+        return list(find_usual_fields(dict(enumerate(self._texts)), nouns, language, kinds.kind_by_document))

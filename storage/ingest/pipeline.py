@@ -25,6 +25,7 @@ from storage.ingest.extract.kinds.kind_fields import add_kinds, kinds_of_columns
 from storage.ingest.extract.kinds.kind_inference import InferredKinds
 from storage.ingest.extract.kinds.kind_reader import KindReader
 from storage.ingest.extract.kinds.record_origins import OriginTally
+from storage.ingest.extract.kinds.usual_fields import UsualField, join_with_labels
 from storage.ingest.extract.labels.label_fields import LabelledFields
 from storage.ingest.files import SourceFile, find_source_files, single_document_id
 from storage.ingest.label_survey import LabelSurvey, spread_sample
@@ -431,6 +432,7 @@ class _IngestRun:
         self.profiles: dict[BucketId, dict[FieldName, ValueProfile]] = {}
         self._label_surveys = defaultdict[BucketId, LabelSurvey](LabelSurvey)
         self._labelled_fields: dict[BucketId, LabelledFields] = {}
+        self._usual_fields: dict[BucketId, list[UsualField]] = {}
         self._origin_tallies = defaultdict[BucketId, OriginTally](OriginTally)
         self._kinds: dict[BucketId, InferredKinds] = {}
         self._language_detectors = defaultdict[BucketId, LanguageDetector](LanguageDetector)
@@ -579,6 +581,8 @@ class _IngestRun:
         survey = self._label_surveys.pop(bucket, LabelSurvey())
         kinds = survey.decide_kinds(self._origin_tallies[bucket].columns_by_table, bucket)
         fields = survey.decide_fields(self.profiles[bucket].keys(), kinds)
+        usual = survey.find_usual_fields(kinds, bucket, self._language_detectors[bucket].language)
+        fields, self._usual_fields[bucket] = join_with_labels(usual, fields, self.profiles[bucket].keys())
         self._labelled_fields[bucket], self._kinds[bucket] = fields, kinds
         if kinds.synonyms_by_kind:
             self.report_builder.add_remark(
@@ -590,10 +594,10 @@ class _IngestRun:
                 f"{bucket} has tables with different columns ({', '.join(different_tables)}): a question is read in "
                 "the columns of all; load tables about different things into buckets of their own"
             )
-        if fields.fields:
+        if field_count := len(fields.fields) + len(self._usual_fields[bucket]):
             self.report_builder.add_remark(
-                f"{len(fields.fields)} fields of {bucket} come from labels in the texts of {fields.document_count:,} "
-                "documents; parley bucket review shows how sure their values are"
+                f"{field_count} fields of {bucket} come from the texts of {fields.document_count:,} documents; "
+                "parley bucket review shows how sure their values are"
             )
 
     def _survey_files(self, bucket: BucketId, worker: ParserWorker, *, detects_language: bool) -> None:
@@ -639,6 +643,8 @@ class _IngestRun:
         inferred = replace(infer_schema(BucketId(own_name), profiles, language, names), bucket=bucket)
         inferred = name_rows(inferred, own_name) if is_table else inferred
         inferred = labelled.add_details(inferred)
+        usual = [each.field for each in self._usual_fields.get(bucket, ()) if each.field.name not in inferred.by_name]
+        inferred = replace(inferred, fields=(*inferred.fields, *usual))
         if existing is None or not existing.fields:
             inferred = self._add_origins(inferred, labelled)
         schema = self.given_schema if self.given_schema and self.given_schema.bucket == bucket else None
@@ -652,6 +658,7 @@ class _IngestRun:
         kinds_by_field = {
             **kinds_of_columns(tally.columns_by_table, tally.other_keys, kinds, labelled.kinds_of_taken),
             **{field.name: field.kinds for field in labelled.fields},
+            **{each.field.name: each.kinds for each in self._usual_fields.get(bucket, ())},
         }
         with_kinds = add_kinds(schema, kinds, kinds_by_field)
         places = tally.decide_fields(KindReader(with_kinds), with_kinds.by_name.keys(), schema.language)

@@ -65,6 +65,9 @@ def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
     settled = None if is_of_validity else _find_settled_field(selection, field)
     if settled is not None:
         parts.append(MissingCondition(field=settled.name, words=words))
+    elif not is_of_validity and (flag := _find_settled_flag(selection)) is not None:
+        is_settled = ComparisonCondition(field=flag.name, op=ComparisonOperator.EQ, value=True, words=words)
+        parts.append(NotCondition(is_settled))
     condition = conjunction_of(*parts)
     yield NotCondition(condition) if first in selection.negated_tokens else condition
 
@@ -168,6 +171,13 @@ def _find_settled_field(selection: SpanSelection, deadline: SchemaField) -> Sche
         ),
         None,
     )
+
+
+def _find_settled_flag(selection: SpanSelection) -> SchemaField | None:
+    """Returns the flag that says that the matter is settled: "Paid", "Returned"."""
+    flags = [field for field in selection.lexicon.schema.fields if field.type is FieldType.FLAG]
+    found = [field for field in flags if set(field.label.casefold().split()) <= SETTLED_WORDS]
+    return found[0] if len(found) == 1 else None
 
 
 # -- what has come in again

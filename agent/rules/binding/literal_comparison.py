@@ -1,5 +1,6 @@
 """The comparison of a field with a literal that binds to it."""
 
+import math
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -16,7 +17,7 @@ from agent.rules.binding.field_fit import (
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.span_selection import SpanSelection, literal_extent_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
-from storage.quantities.units import convert_unit
+from storage.quantities.units import convert_unit, parse_unit
 from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
@@ -29,6 +30,12 @@ from storage.search.conditions import (
 from storage.search.ids import FieldName
 from storage.search.schema import BareValueMatch, FieldType, SchemaField
 
+# The fewest and the most days of a unit, on average over several
+_DAYS_OF_UNIT = {
+    "month": (Decimal(30), Decimal("30.67")),
+    "quarter": (Decimal(90), Decimal(92)),
+    "year": (Decimal(365), Decimal(366)),
+}
 _WORDS_OF_VALIDITY = frozenset("until till valid expiry expires expiration".split())
 _ENDING_WORDS = END_VERBS | frozenset("expiring expired ended due overdue past out up last lasts".split())
 
@@ -88,6 +95,8 @@ def _age_condition(literal: QuantityLiteral, field: SchemaField, today: date | N
 
 
 def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, lexicon: BucketLexicon) -> Condition:
+    if (extent := _extent_in_days(literal, field)) is not None:
+        return _condition_of_extent(literal, extent, field, words)
     low = _number_in_field(literal, literal.low, field, lexicon)
     op = literal.op
     if literal.is_bare and field.bare is not BareValueMatch.EXACTLY:
@@ -105,6 +114,32 @@ def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, 
         )
         return AndCondition((comparison, currency))
     return comparison
+
+
+def _extent_in_days(literal: QuantityLiteral, field: SchemaField) -> tuple[float, float] | None:
+    """Returns the fewest and the most days of so many months or years; None for other units, and for a range of them.
+
+    Three months are 90 days where a notice is counted so, and up to 92 days of the calendar.
+    """
+    days = _DAYS_OF_UNIT.get(parse_unit(literal.unit) or "")
+    if days is None or field.unit != "day" or literal.high is not None:
+        return None
+    fewest, most = days
+    return float(literal.low * fewest), float(math.ceil(literal.low * most))
+
+
+def _condition_of_extent(
+    literal: QuantityLiteral, extent: tuple[float, float], field: SchemaField, words: str
+) -> Condition:
+    fewest, most = extent
+    match literal.op:
+        case ComparisonOperator.EQ:
+            op, value = ComparisonOperator.BETWEEN, extent
+        case ComparisonOperator.GT | ComparisonOperator.LTE:
+            op, value = literal.op, most
+        case _:
+            op, value = literal.op, fewest
+    return ComparisonCondition(field=field.name, op=op, value=value, words=words)
 
 
 def _number_in_field(literal: QuantityLiteral, number: Decimal, field: SchemaField, lexicon: BucketLexicon) -> float:

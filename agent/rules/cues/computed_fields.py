@@ -31,7 +31,8 @@ _AREA_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TAXES = frozenset("vat tax taxes gst".split())
 _WITHOUT_WORDS = frozenset("excl exc excluding without ex before less".split())
 _WITH_OR_WITHOUT = _WITHOUT_WORDS | frozenset("incl inc including includes with plus".split())
-_NET_NAMES = frozenset("net subtotal excl excluding ex".split())
+_NET_NAMES = frozenset("net sub subtotal excl excluding ex".split())
+_SPENDING_WORDS = SPENDING_NOUNS | frozenset("spend spent paid invoiced billed".split())
 _OPEN_AMOUNT_NAMES = frozenset("due outstanding balance owed owing unpaid open remaining".split())
 _EARNING_WORDS = frozenset("earn earns earned earning salary salaries wage wages".split())
 
@@ -66,7 +67,12 @@ def computed_fields(
         return amounts
     if set(words) & _EARNING_WORDS:
         return ()  # "how much does she earn" is no number of hours
-    return tuple(name for name in lexicon.roles.numbers if name != excluded_field)
+    is_money = not _SPENDING_WORDS.isdisjoint(words)  # "how much have we spent" is no number of days
+    return tuple(
+        name
+        for name in lexicon.roles.numbers
+        if name != excluded_field and not (is_money and lexicon.get_field(name).unit)
+    )
 
 
 def computed_field(

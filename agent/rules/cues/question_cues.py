@@ -10,8 +10,10 @@ from agent.rules.lexicon.span_links import BucketNoun, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
 from storage.search.plan import GroupBy
+from storage.search.schema import FieldType
 
 _ENDS_OF_DAYS = {"last": "latest", "first": "earliest"}
+_ENDS_BEHIND_VERBS = {**_ENDS_OF_DAYS, "soonest": "earliest"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,8 @@ def _read_last_as_latest(reading: BucketReading, lexicon: BucketLexicon) -> list
         return words
     for link in reading.links:
         meaning, index = link.meaning, link.first - 1
+        if link.last == len(words) - 1 and _names_day(meaning, lexicon):  # "which contract ends *first*"
+            words[link.last] = _ENDS_BEHIND_VERBS.get(words[link.last], words[link.last])
         is_document = isinstance(meaning, BucketNoun) or (
             isinstance(meaning, FieldMention) and meaning.column is None and lexicon.is_identifying(meaning.field)
         )
@@ -49,6 +53,14 @@ def _read_last_as_latest(reading: BucketReading, lexicon: BucketLexicon) -> list
             continue
         words[index] = _ENDS_OF_DAYS.get(words[index], words[index])
     return words
+
+
+def _names_day(meaning: object, lexicon: BucketLexicon) -> bool:
+    return (
+        isinstance(meaning, FieldMention)
+        and meaning.column is None
+        and lexicon.get_field(meaning.field).type is FieldType.DATE
+    )
 
 
 def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:

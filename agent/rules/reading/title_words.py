@@ -1,7 +1,7 @@
 """The words of a question that may be the title of a document, where they mean nothing else."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from agent.english.function_words import STOP_WORDS
@@ -30,7 +30,15 @@ def find_title_words(reading: BucketReading, lexicon: BucketLexicon) -> tuple[st
     if not titles:
         return runs if len(runs) == 1 else ()
     joined = (run for run in runs if any(_holds_words(title, run) for title in titles))
-    return tuple(run for run in joined if len(words) == 1 or _count_content_words(run) > 1)
+    found = tuple(run for run in joined if len(words) == 1 or _count_content_words(run) > 1)
+    return found or _words_of_only_title(words, titles)
+
+
+def _words_of_only_title(words: Sequence[str], titles: Iterable[str]) -> tuple[str, ...]:
+    """ "The *lease* on *unit* 4": returns the words, where there are several and a single title has all of them."""
+    parts = tuple(dict.fromkeys(part for word in words for part in _split_words(word) if part not in STOP_WORDS))
+    holders = [title for title in titles if all(_holds_words(title, part) for part in parts)]
+    return parts if len(parts) > 1 and len(holders) == 1 else ()
 
 
 def _runs_of(words: Sequence[str], tokens: Sequence[QuestionToken]) -> Iterator[str]:

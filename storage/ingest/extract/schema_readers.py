@@ -156,12 +156,16 @@ class SchemaReaders:
             case FieldType.MONEY:
                 return lambda document: money_candidates(document, target)
             case FieldType.DATE:
-                is_only = len(self._date_targets) == 1
+                is_only = all(
+                    other is target or _has_concept(other, "payment due date") for other in self._date_targets
+                ) and (len(self._date_targets) == 1 or not _has_concept(target, "payment due date"))
                 return lambda document: dates.date_candidates(
                     document, target, day_first=_detect_day_first(document), is_only_date_field=is_only
                 )
             case FieldType.CATEGORY | FieldType.TEXT:
                 return self._text_reader_for(target)
+            case FieldType.FLAG if _has_concept(target, "payment mark"):
+                return flags.payment_mark_candidates
             case FieldType.FLAG:
                 clauses = clause_patterns_of(target.field)
                 return lambda document: flags.flag_candidates(document, target, clauses)

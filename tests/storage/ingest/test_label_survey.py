@@ -57,7 +57,7 @@ async def test_labels_of_several_forms_become_fields_with_evidence(index: Embedd
 
     schema = await load_schema(index)
     assert [field.label for field in schema.fields] == ["Owner", "Fee", "Start date", "Reference"]
-    assert any("come from labels in the texts of 6 documents" in remark for remark in report.remarks)
+    assert any("come from the texts of 6 documents" in remark for remark in report.remarks)
     for doc_id, number in (("3.md", 3), ("1.txt", 1), ("2.html", 2)):
         document = await fetch_document(index, doc_id)
         by_label = {schema.by_name[name].label: value for name, value in document.values.items()}

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import pairwise
 
 from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
@@ -29,6 +30,10 @@ _PERIOD_BOUND_WORDS = re.compile(
     r"|ends?\s+on|formation|incorporated|source:)"
 )
 _BOUND_CHARACTERS = 30
+_BETWEEN_BOUNDS = re.compile(r"[,\s]*(?:to|until|till|through|up to|bis(?: zum)?|au|jusqu'au|al|hasta(?: el)?|-)\s*")
+_BOUND_OF_CONCEPT = {"effective date": 0, "expiration date": 1}  # the position in a pair of days
+_MIN_TERM_DAYS = 180  # of a period that is the term of a contract, and not that of a price
+_PERIOD_CONFIDENCE = 0.75
 _UNDERSCORE = re.compile(r"_")
 
 
@@ -54,8 +59,25 @@ def date_candidates(
         yield from (_candidate_of_date(span, _OPENING_CONFIDENCE) for span in _opening_dates(document, day_first)[:1])
         if target.concept and target.concept.name == "agreement date":
             yield from _closing_date_candidates(document, target, day_first)
+    yield from _period_candidates(document, target, day_first)
     if is_only_date_field:
         yield from _commonest_date_candidates(find_dates(document.folded, 0, 20_000, day_first=day_first))
+
+
+def _period_candidates(
+    document: DocumentText, target: ExtractionTarget, day_first: bool | None
+) -> Iterator[ValueCandidate]:
+    """The first or the last day of a term: "36 months, *from 1 February 2024 to 31 January 2027*"."""
+    bound = _BOUND_OF_CONCEPT.get(target.concept.name) if target.concept else None
+    if bound is None:
+        return
+    days = find_dates(document.folded, 0, _HEAD_CHARACTERS, day_first=day_first)
+    for pair in pairwise(days):
+        first, last = pair
+        is_period = _BETWEEN_BOUNDS.fullmatch(document.folded, first.end, last.start) is not None
+        if is_period and (last.day - first.day).days >= _MIN_TERM_DAYS:
+            yield _candidate_of_date(pair[bound], _PERIOD_CONFIDENCE)
+            return
 
 
 def _opening_dates(document: DocumentText, day_first: bool | None) -> list[DateSpan]:

@@ -1,7 +1,7 @@
 """Fields whose values are durations: `thirty (30) days`, with words of the field's concept beside them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.concepts import FieldConcept
@@ -32,10 +32,11 @@ def _candidates_for_concept(
 ) -> Iterator[ValueCandidate]:
     if concept is None or concept.sentence_pattern is None or concept.adjacent_pattern is None:
         return
+    starts = [span.start for span in document.durations]
     for span in document.durations:
         after = concept.adjacent_pattern.search(document.folded, span.end, span.end + _ADJACENT_CHARACTERS)
         before = concept.adjacent_pattern.search(document.folded, max(0, span.start - _ADJACENT_CHARACTERS), span.start)
-        if not before and (not after or any(c.isdigit() for c in document.folded[span.end : after.start()])):
+        if not before and (not after or _has_value_between(document, span.end, after.start(), starts)):
             continue
         around = document.folded[max(0, span.start - _EXCEPTION_CHARACTERS) : span.end + _EXCEPTION_CHARACTERS]
         if concept.exception_pattern and concept.exception_pattern.search(around):
@@ -44,6 +45,13 @@ def _candidates_for_concept(
         value = _duration_value(document, span, target) if confidence is not None else None
         if confidence is not None and value is not None:
             yield ValueCandidate(value=value, confidence=confidence, start=span.start, end=span.end)
+
+
+def _has_value_between(document: DocumentText, start: int, end: int, duration_starts: Sequence[int]) -> bool:
+    """Whether a number or another duration appears between, which the words behind it are about."""
+    return any(c.isdigit() for c in document.folded[start:end]) or any(
+        start <= other < end for other in duration_starts
+    )
 
 
 def _duration_confidence(document: DocumentText, span: DurationSpan, concept: FieldConcept) -> float | None:

@@ -19,6 +19,39 @@ _NEGATION_WORDS = re.compile(
 )
 
 
+_PAID_LINE = re.compile(
+    r"(?:\[[^\]\n]{0,20}\]|(?:office )?stamp:?|[*•>#-])*\s*"
+    r"(?:(?P<unpaid>(?:received\W{1,3})?(?:not (?:yet )?(?:been )?paid|unpaid|awaiting payment|payment outstanding"
+    r"|unbezahlt|nicht bezahlt|offen|impaye|non paye|no pagad[ao]|pendiente de pago)(?![a-z]))"
+    r"|(?P<paid>(?:fully |already )?(?:paid|bezahlt|payee?|acquittee?|pagad[ao])(?![a-z])"
+    r"|payment received(?![a-z]))).{0,60}"
+)
+_RECEIPT = re.compile(
+    r"(?<![a-z])(?:receipt|pay and display|total paid|kassenbon|quittung|recibo|ticket de caisse)(?![a-z])"
+)
+_HEAD_CHARACTERS = 600
+_PAID_CONFIDENCE, _RECEIPT_CONFIDENCE = 0.85, 0.7
+_PROMISED_PAYMENT = re.compile(
+    r"(?:paid|pagad[ao]|payee?) (?:by|within|before|on receipt|para)(?![a-z])(?! (?:bacs|card|cash|cheque))"
+)
+
+
+def payment_mark_candidates(document: DocumentText) -> Iterator[ValueCandidate]:
+    """Whether a line by itself says that the document was paid: `PAID 09/03/2026`, `[stamp] RECEIVED - NOT PAID YET`.
+
+    Of several marks the last counts, which was made later. Without one, a receipt is for what was paid.
+    """
+    for line in reversed(list(document.lines_from())):
+        span = document.trim_span(line.start, line.end)
+        match = _PAID_LINE.fullmatch(document.folded, span.start, span.end)
+        if match is not None and (match["unpaid"] or not _PROMISED_PAYMENT.search(match[0])):
+            value = match["unpaid"] is None
+            yield ValueCandidate(value=value, confidence=_PAID_CONFIDENCE, start=span.start, end=span.end)
+            return
+    if receipt := _RECEIPT.search(document.folded, 0, _HEAD_CHARACTERS):
+        yield ValueCandidate(value=True, confidence=_RECEIPT_CONFIDENCE, start=receipt.start(), end=receipt.end())
+
+
 def flag_candidates(
     document: DocumentText, target: ExtractionTarget, clauses: ClausePatterns
 ) -> Iterator[ValueCandidate]:

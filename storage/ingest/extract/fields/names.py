@@ -105,6 +105,7 @@ _LINE_LABEL = re.compile(
     r"(?:(?P<seller>from|by|seller|vendor|merchant|supplier|store|shop|company|issued by|sold by)|[a-z][a-z .]{1,20})"
     r":\s+(?=\w)"
 )
+_NAME_BEFORE_MARKS = re.compile(r"[\s*=_|.:-]*(?P<name>\w[^*|=_•·\n]*?)\s*(?:\*{2,}|[|•·]|={2,}|_{2,}|\s{3,}).*")
 _MAX_NAME_LINE_CHARACTERS = 60  # of a line that can be a name
 _MIN_LETTER_SHARE = 0.5
 _VERB = re.compile(r" (?:is|are|was|were|will|shall|has|have|ist|sind|war|est|sont|es|son) ")
@@ -129,6 +130,8 @@ def title_candidates(
     rest = _strip_kind_and_dates(document.title, schema)
     if cut_at_values:
         rest = _cut_at_other_value(rest, schema)
+    if rest.startswith("(") and rest.endswith(")"):  # the file or the number that tells "INVOICE" from others
+        rest = rest[1:-1] if names_number else ""
     if rest and rest != document.title.strip() and not _is_unknown_title(rest):
         index = document.folded.find(rest.lower()) if rest.isascii() else document.text.find(rest)
         span = (index, index + len(rest)) if index >= 0 else (None, None)
@@ -206,6 +209,8 @@ def head_name_candidates(document: DocumentText) -> Iterator[ValueCandidate]:
         )
         if not _could_be_name(document, cell):
             continue
+        if form := _NAME_BEFORE_MARKS.match(document.text, cell.start, cell.end):  # "** Acme Ltd **  14 Forge Way"
+            cell = document.trim_span(*form.span("name"))
         has_form = _LEGAL_FORM.search(document.text, cell.start, cell.end) is not None
         value = document.text[cell.start : cell.end].strip(" *-=_.:|")
         if len(value) < 2:

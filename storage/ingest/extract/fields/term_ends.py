@@ -17,6 +17,7 @@ _TERM_START_WORDS = re.compile(
 )
 _TERM_WORDS = re.compile(
     r"term of (?:this|the) (?:\w+ )?(?:agreement|contract)(?: \([^)]{0,30}\))? (?:is|shall be|will be|shall continue)"
+    r"|(?<![a-z])(?:runs?|lasts?) for"
 )
 _MIN_TERM_DAYS = 300  # of a term in days; shorter ones are delays
 

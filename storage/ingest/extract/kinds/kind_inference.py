@@ -130,6 +130,17 @@ def infer_kinds(documents: Sequence[SurveyedDocument], table_paths: Iterable[str
     return InferredKinds(synonyms_by_kind=synonyms, kind_by_document=kind_by_document, kind_by_table=kind_by_table)
 
 
+def nouns_of_documents(documents: Sequence[SurveyedDocument], kinds: InferredKinds, bucket: str) -> dict[int, str]:
+    """Returns what each document is called, by its number: as its kind, by its own words, or as the bucket is."""
+    noun_of_bucket = phrase_of_words(words_in_name(bucket)).noun if _is_named_by_kind(bucket) else ""
+    found = dict[int, str]()
+    for number, document in enumerate(documents):
+        phrase = None if noun_of_bucket and kinds.are_of_one_kind else _phrase_of_document(document)
+        if noun := kinds.kind_by_document.get(number, "") or (phrase.noun if phrase else "") or noun_of_bucket:
+            found[number] = noun
+    return found
+
+
 def _is_own_kind(kind: str, nouns: Collection[str], bucket: str) -> bool:
     """Whether all documents of the bucket are called so: "agreement" and "contract sheet" in `leases`."""
     words = {*_words_for(kind), kind.split()[-1]}

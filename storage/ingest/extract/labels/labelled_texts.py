@@ -12,6 +12,7 @@ _MAX_LABEL_CHARACTERS = 50
 _MAX_LABEL_WORDS = 6
 _BRACKETED = re.compile(r"\([^()]{0,30}\)|\[[^\[\]]{0,30}\]")
 _SENTENCE_MARK = re.compile(r"[!?;\"“”<>{}@\\*]|[.,]\s+\S+\s+\S+\s+\S+|\w{4,}\.\s")
+_WIDE_GAP = re.compile(r"\S\s{3,}\S")  # between the columns of a line
 _LABEL_START = re.compile(r"[^\W\d_]")
 _CLAUSE_WORDS = frozenset(  # a label is not a clause
     "i we you he she they it is are was were will would shall should can could may must have has had do does did "
@@ -69,6 +70,7 @@ def is_label(text: str, *, may_be_clause: bool = False) -> bool:
         text[-1] not in ",;!?-"
         and 0 < len(words) <= _MAX_LABEL_WORDS
         and not _SENTENCE_MARK.search(bare)
+        and not _WIDE_GAP.search(bare)
         and (may_be_clause or _CLAUSE_WORDS.isdisjoint(words))
         and bool(words_of_phrase(text))
     )

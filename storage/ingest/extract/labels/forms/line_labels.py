@@ -25,8 +25,12 @@ _LEADER = re.compile(
 )
 _DASH = re.compile(r"(?P<label>[^|\t]{1,50}?)\s+[–—-]\s+(?P<value>\S.*)$")
 _PLAIN = re.compile(r"(?P<label>[^\W\d_][^\d|\t:]{1,40}?)\s(?P<value>[^\s\w]?[A-Z]{0,6}[-/]?\s?\d\S*(?:\s\S+){0,4})")
+# In a letterhead an address follows: "Acme Ltd    14 Forge Way"
+_COMPANY = re.compile(r"(?<![^\W_])(?:ltd|limited|llp|llc|inc|corp|plc|gmbh|ag|kg|sarl|s\.?a|b\.?v)\.?$", re.IGNORECASE)
 _CLOCK = re.compile(r".*\d$")
-_NEXT_LABEL = re.compile(r"(?:\s{2,}|\t|\s*[|;·•]\s+)(?=(?P<label>[^\W\d_][^:|;·•\t]{1,40}?)\s*[:：]\s)")
+_NEXT_LABEL = re.compile(
+    r"(?:(?P<stop>(?:(?<=[^\W_]{3})|(?<=[\d)]))\.\s+)|\s{2,}|\t|\s*[|;·•]\s+)(?=(?P<label>[^\W\d_][^:|;·•\t.]{1,40}?)\s*[:：]\s)"
+)
 _FRONT_MATTER_LIST = re.compile(r"\[(?P<members>[^\[\]]*)\]$")
 _MAX_LINE_CHARACTERS = 400
 _MAX_BLOCK_CHARACTERS = 80  # of a value on the line below its label
@@ -68,8 +72,9 @@ def _texts_of_line(document: DocumentText, number: int, line: TextSpan) -> Itera
         return
     for pattern, form in ((_LEADER, LabelForm.LEADER), (_DASH, LabelForm.DASH)):
         match = pattern.match(plain)
-        if match and is_label(match["label"].strip()) and has_label_case(match["label"].strip()):
-            yield from _labelled_texts_in(document, line, match["label"].strip(), match["value"], form)
+        label = match["label"].strip() if match else ""
+        if match and is_label(label) and has_label_case(label) and not _COMPANY.search(label):
+            yield from _labelled_texts_in(document, line, label, match["value"], form)
             return
     match = _PLAIN.fullmatch(plain)
     if match and is_label(match["label"]) and has_label_case(match["label"]) and _is_clear_value(match["value"]):
@@ -86,13 +91,16 @@ def _is_clock_time(match: re.Match[str]) -> bool:
 
 def _colon_texts(document: DocumentText, line: TextSpan, label: str, value: str) -> Iterator[LabelledText]:
     """Yields the label with its value, and further labels on the same line: `Date: 3 May   Ref: C-18`."""
-    while following := _NEXT_LABEL.search(value):
-        if not is_label(following["label"]):
-            break
+    while following := next(filter(_begins_label, _NEXT_LABEL.finditer(value)), None):
         yield from _labelled_texts_in(document, line, label, value[: following.start()], LabelForm.COLON)
         label, _, value = value[following.end() :].partition(":")
         label, value = label.strip(), value.strip()
     yield from _labelled_texts_in(document, line, label, value, LabelForm.COLON)
+
+
+def _begins_label(following: re.Match[str]) -> bool:
+    """Whether a label follows; behind the end of a sentence it must begin with a capital letter."""
+    return is_label(following["label"]) and (not following["stop"] or has_label_case(following["label"]))
 
 
 def _labelled_texts_in(
