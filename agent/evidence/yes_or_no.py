@@ -92,6 +92,11 @@ def split_case(question: str) -> tuple[str, str]:
     return (claim, "") if condition is None else (claim.replace(condition[0], " "), condition["case"])
 
 
+_RELATIVE_PRONOUNS = frozenset({"who", "which", "that", "whose"})
+_MODAL_VERBS = frozenset("may might can could must should shall will would".split())
+_VERBS_OF_PAYMENT = frozenset("pay refund reimburse charge compensate".split())
+
+
 def verdict_of(sentence: str, question: str, analyser: Analyser) -> bool | None:
     """Returns True for yes and False for no; None if the sentence holds only in part, or for a doubtful question.
 
@@ -147,7 +152,13 @@ def _negates_asked_word(words: list[str], asked: set[str], analyser: Analyser) -
     """Whether a word of the question, or a permission, appears right after a negation; "no" may end the clause."""
     stems = _content_stems_of(" ".join(asked), analyser)
     for index, word in enumerate(words):
+        if index and words[index - 1] in _RELATIVE_PRONOUNS:
+            continue  # "those who cannot come" says only of whom a rule is
         following = words[index + 1 : index + 1 + _MAX_NEGATED_DISTANCE]
+        if other := next((place for place, each in enumerate(following) if place and each in _MODAL_VERBS), 0):
+            following = following[:other]  # "those who cannot come *may* take holiday"
+        if following[:1] and following[0] in _VERBS_OF_PAYMENT and not asked & _VERBS_OF_PAYMENT:
+            continue  # "we do not *pay* for holiday" says of no holiday that nobody may take it
         is_asked = bool(set(following) & _PERMISSIONS or stems & _content_stems_of(" ".join(following), analyser))
         if _is_negation(word) and (is_asked or word in _FORBIDDING):
             return True

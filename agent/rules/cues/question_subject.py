@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from agent.english.date_roles import END_DATE_NAMES, END_VERBS, START_DATE_NAMES, START_VERBS
+from agent.english.date_roles import DUE_DATE_NAMES, END_DATE_NAMES, END_VERBS, START_DATE_NAMES, START_VERBS
 from agent.english.function_words import (
     DESTINATION_FIELD_WORDS,
     DIMENSION_UNITS,
@@ -35,6 +35,8 @@ _MAIN_QUESTION_WORDS = frozenset("what which who whom whose how where when".spli
 _POWER_WORDS = frozenset("square sq cubic".split())  # before a unit: "square metres"
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_IDIOMS = {("run", "out"), ("runs", "out"), ("ran", "out"), ("be", "up"), ("is", "up"), ("wind", "up")}
+_PAYING_WORDS = frozenset("pay paid settle settled".split())
+_DUTIES = {("have", "to"), ("has", "to"), ("need", "to"), ("needs", "to"), ("got", "to")}
 _START_IDIOMS = {
     ("kick", "in"), ("kicks", "in"), ("kicked", "in"), ("take", "effect"), ("takes", "effect"), ("took", "effect"),
     ("into", "force"), ("into", "effect"), ("go", "live"), ("went", "live"),
@@ -50,6 +52,8 @@ def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[Fie
         words[:1] == ["when"] and (set(words) & START_VERBS or pairs & _START_IDIOMS)
     ):
         return lexicon.find_date_fields(START_DATE_NAMES)
+    if words[:1] == ["when"] and set(words) & _PAYING_WORDS and ("must" in words or pairs & _DUTIES):
+        return lexicon.find_date_fields(DUE_DATE_NAMES)
     return ()
 
 

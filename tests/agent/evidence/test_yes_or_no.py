@@ -44,6 +44,8 @@ def test_a_permission_says_yes_to_a_question_for_leave() -> None:
         ("Photographs are welcome.", "are photographs not allowed?"),
         ("Goats may graze in the yard, not in the rose garden.", "may my goat graze in the yard?"),
         ("Bells cast before 1900 have no maker's mark.", "was the bell cast in 1900?"),
+        ("We do not pay for ringing that is not done.", "can I leave some ringing to my son?"),
+        ("Those who cannot come may take leave or ring at home.", "can I save my leave?"),
     ],
 )
 def test_a_restricted_or_plain_sentence_settles_nothing(sentence: str, question: str) -> None:

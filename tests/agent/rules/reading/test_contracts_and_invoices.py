@@ -1,0 +1,103 @@
+"""Questions for the usual fields of contracts and invoices: notices in months, ends in order, what is overdue."""
+
+from datetime import date
+
+import pytest
+
+from agent.rules.cues.question_cues import find_cues
+from agent.rules.forms.recognisers import recognise_form
+from agent.rules.lexicon.bucket_lexicon import build_lexicons
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.question_reader import QuestionReader
+from agent.rules.reading.title_words import find_title_words
+from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, NotCondition, conjuncts_of
+from storage.search.ids import BucketId, FieldName, Generation
+from storage.search.index import FieldVocabulary, IndexVocabulary, ValueCount
+from storage.search.plan import ListDocuments
+from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
+from storage.text.snowball_analyser import analyser_for
+
+BUCKET = BucketId("papers")
+END, NOTICE, DUE, PAID = map(FieldName, ("End date", "Notice period", "Due date", "Paid"))
+SCHEMA = Schema(
+    bucket=BUCKET,
+    synonyms=("paper", "papers"),
+    fields=(
+        SchemaField(name=END, type=FieldType.DATE, synonyms=("ends", "ending")),
+        SchemaField(name=NOTICE, type=FieldType.NUMBER, unit="day", synonyms=("notice",)),
+        SchemaField(name=DUE, type=FieldType.DATE, synonyms=("due",)),
+        SchemaField(name=PAID, type=FieldType.FLAG, synonyms=("is paid",)),
+    ),
+)
+VOCABULARY = IndexVocabulary(
+    generation=Generation("1"),
+    document_counts={BUCKET: 9},
+    fields=(
+        FieldVocabulary(bucket=BUCKET, field=END, document_count=9, low="2026-01-01", high="2029-01-01"),
+        FieldVocabulary(bucket=BUCKET, field=NOTICE, document_count=9, low=14.0, high=360.0),
+        FieldVocabulary(bucket=BUCKET, field=DUE, document_count=9, low="2026-01-01", high="2027-01-01"),
+        FieldVocabulary(bucket=BUCKET, field=PAID, document_count=9),
+        FieldVocabulary(
+            bucket=BUCKET,
+            field=TITLE_FIELD,
+            document_count=3,
+            values=tuple(
+                ValueCount(value=title, count=1)
+                for title in ("Lease of Shed 9, Quay Road", "Hire of the crane", "Lease of the yard")
+            ),
+        ),
+    ),
+)
+LEXICONS = build_lexicons({BUCKET: SCHEMA}, VOCABULARY, {BUCKET: analyser_for("en")})
+
+
+def read(question: str) -> BucketReading:
+    return QuestionReader(LEXICONS, date(2026, 11, 27)).readings_of(question)[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "op", "value"),
+    [
+        ("papers with a notice period of three months", ComparisonOperator.BETWEEN, (90.0, 93.0)),
+        ("papers with a notice period of at least 3 months", ComparisonOperator.GTE, 90.0),
+        ("papers with a notice period of more than two months", ComparisonOperator.GT, 62.0),
+        ("papers with a notice period of less than a year", ComparisonOperator.LT, 365.0),
+        ("papers with a notice period of 30 days", ComparisonOperator.EQ, 30.0),
+    ],
+)
+def test_months_and_years_are_days_as_notices_count_them(
+    question: str, op: ComparisonOperator, value: float | tuple[float, float]
+) -> None:
+    (condition,) = read(question).conditions
+    assert isinstance(condition, ComparisonCondition)
+    assert (condition.field, condition.op, condition.value) == (NOTICE, op, value)
+
+
+@pytest.mark.parametrize(("last", "descending"), [("first", False), ("soonest", False), ("last", True)])
+def test_first_behind_a_day_orders_by_it(last: str, descending: bool) -> None:
+    form = recognise_form(find_cues(read(f"which paper ends {last}"), LEXICONS[BUCKET]))[1]
+
+    assert isinstance(form, ListDocuments)
+    assert (form.order, form.limit) == (SchemaOrder(field=END, descending=descending), 1)
+
+
+def test_overdue_leaves_out_what_a_flag_calls_paid() -> None:
+    (condition,) = read("overdue papers").conditions
+
+    due, settled = conjuncts_of(condition)
+    assert isinstance(due, ComparisonCondition)
+    assert (due.field, due.op, due.value) == (DUE, ComparisonOperator.LT, "2026-11-27")
+    assert isinstance(settled, NotCondition)
+    assert isinstance(settled.condition, ComparisonCondition)
+    assert (settled.condition.field, settled.condition.value) == (PAID, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("when does the lease on the quay end", ("lease", "quay")),  # a single title has both
+        ("when does the lease on the boat end", ()),  # no title has both
+    ],
+)
+def test_words_from_several_places_are_a_title_where_only_one_has_them(question: str, words: tuple[str, ...]) -> None:
+    assert find_title_words(read(question), LEXICONS[BUCKET]) == words
