@@ -5,7 +5,7 @@ What is overdue has its day in the past, and nothing says that the matter is set
 
 from collections.abc import Iterator, Sequence
 
-from agent.english.date_roles import ARRIVAL_PARTICLES, DUE_WORDS, tells_arrival, tells_settling
+from agent.english.date_roles import ARRIVAL_PARTICLES, DUE_WORDS, SETTLED_WORDS, tells_arrival, tells_settling
 from agent.english.function_words import FORMS_OF_BE, NEGATIONS
 from agent.english.state_words import name_words_of
 from agent.rules.binding.field_fit import is_deadline, words_of_field
