@@ -62,8 +62,10 @@ _DAYS_LATER = {
     "r47_software_house": timedelta(days=5),
     "r48_garden_wholesale": timedelta(days=5),
     "r49_food_charity": timedelta(days=5),
+    "r50_letting_agents": timedelta(days=5),
     "r51_opticians": timedelta(days=5),
     "r52_it_support": timedelta(days=5),
+    "r53_paper_office": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_TITLES = 60  # no truth lists more names
