@@ -40,7 +40,7 @@ def tells_settling(words: frozenset[str]) -> bool:
 # -- whole names of fields, the likeliest first
 
 START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
-DUE_DATE_NAMES = ("due date", "payment due", "payment due by", "payment due date", "pay by", "due by", "due on")
+PAYMENT_DAY_NAMES = ("due date", "payment due", "payment due by", "payment due date", "pay by", "due by", "due on")
 END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
 DUE_DATE_NAMES = ("due date", "due", "deadline", "promised date", "planned date", "expected date", "target date")
 

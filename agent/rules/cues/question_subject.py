@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from agent.english.date_roles import DUE_DATE_NAMES, END_DATE_NAMES, END_VERBS, START_DATE_NAMES, START_VERBS
+from agent.english.date_roles import END_DATE_NAMES, END_VERBS, PAYMENT_DAY_NAMES, START_DATE_NAMES, START_VERBS
 from agent.english.function_words import (
     DESTINATION_FIELD_WORDS,
     DIMENSION_UNITS,
@@ -53,7 +53,7 @@ def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[Fie
     ):
         return lexicon.find_date_fields(START_DATE_NAMES)
     if words[:1] == ["when"] and set(words) & _PAYING_WORDS and ("must" in words or pairs & _DUTIES):
-        return lexicon.find_date_fields(DUE_DATE_NAMES)
+        return lexicon.find_date_fields(PAYMENT_DAY_NAMES)
     return ()
 
 
