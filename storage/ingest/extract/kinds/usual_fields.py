@@ -46,7 +46,7 @@ class UsualField:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _FieldEntry:
     concept: str
     type: FieldType
     unit: str
@@ -166,7 +166,7 @@ def _is_called(noun: str, kind_nouns: Collection[str], language: str) -> bool:
     return noun in kind_nouns or last in kind_nouns or is_compound
 
 
-def _field_for(entry: _Entry, language: str) -> SchemaField:
+def _field_for(entry: _FieldEntry, language: str) -> SchemaField:
     title = entry.titles.get(language, entry.titles["en"])
     name = field_name_for(title)
     currency_field = FieldName(f"{name} currency") if entry.type is FieldType.MONEY else None
@@ -179,13 +179,13 @@ def _with_synonyms(field: SchemaField, language: str) -> SchemaField:
 
 
 @lru_cache(maxsize=1)
-def _load_entries() -> Sequence[tuple[frozenset[str], Sequence[_Entry]]]:
+def _load_entries() -> Sequence[tuple[frozenset[str], Sequence[_FieldEntry]]]:
     kinds = cast(Sequence[Mapping[str, Any]], yaml.safe_load(_FIELDS_FILE.read_text(encoding="utf-8")))
     return [
         (
             frozenset(kind["documents"]),
             [
-                _Entry(
+                _FieldEntry(
                     concept=entry["concept"],
                     type=FieldType(entry["type"]),
                     unit=entry.get("unit", ""),
