@@ -155,6 +155,10 @@ def _is_value_or_flag(selection: SpanSelection, index: int) -> bool:
 
 def _find_deadline_field(selection: SpanSelection) -> SchemaField | None:
     fields = [field for field in selection.lexicon.schema.fields if is_deadline(field)]
+    stems = {token.stem for token in selection.tokens if token.word not in DUE_WORDS}
+    counts = [sum(selection.lexicon.is_named_by(field.name, stem) for stem in stems) for field in fields]
+    if len(fields) > 1 and max(counts) and counts.count(max(counts)) == 1:
+        return fields[counts.index(max(counts))]  # "whose *gas* certificate is overdue"
     return next((field for field in fields if words_of_field(field) & DUE_WORDS), fields[0] if fields else None)
 
 

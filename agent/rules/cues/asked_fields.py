@@ -6,7 +6,13 @@ from enum import StrEnum
 
 from agent.english.date_roles import END_DATE_NAMES, END_VERBS, START_DATE_NAMES, START_VERBS
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
-from agent.rules.cues.question_subject import asked_date_fields, is_convertible, main_clause_of, units_named_in
+from agent.rules.cues.question_subject import (
+    asked_date_fields,
+    find_day_of_payment,
+    is_convertible,
+    main_clause_of,
+    units_named_in,
+)
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
@@ -107,6 +113,8 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     wider = _naming_fields(lexicon) if kind in (AskedKind.PERSON, AskedKind.PLACE) else candidates
     if kind is AskedKind.DAY:
         wider = (*lexicon.roles.dates, *lexicon.roles.years)
+    if kind is AskedKind.DAY and (due := find_day_of_payment(words, lexicon)):
+        return AskedFields(fields=due, is_named=True)
     if kind is AskedKind.DAY and (ends := asked_date_fields(words, lexicon)):
         opposite = {*lexicon.find_date_fields(START_DATE_NAMES), *lexicon.find_date_fields(END_DATE_NAMES)} - {*ends}
         mentioned = _mentioned_fields(words, reading, {*lexicon.roles.dates} - opposite)

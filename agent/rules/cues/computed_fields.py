@@ -33,6 +33,7 @@ _WITHOUT_WORDS = frozenset("excl exc excluding without ex before less".split())
 _WITH_OR_WITHOUT = _WITHOUT_WORDS | frozenset("incl inc including includes with plus".split())
 _NET_NAMES = frozenset("net sub subtotal excl excluding ex".split())
 _SPENDING_WORDS = SPENDING_NOUNS | frozenset("spend spent paid invoiced billed".split())
+_NOUNS_OF_MONEY = frozenset("rent rents price prices fee fees salary wage wages turnover".split())
 _OPEN_AMOUNT_NAMES = frozenset("due outstanding balance owed owing unpaid open remaining".split())
 _EARNING_WORDS = frozenset("earn earns earned earning salary salaries wage wages".split())
 
@@ -48,7 +49,7 @@ def computed_fields(
 
     One that is named or hinted at, else money where the question speaks of it, else the only number there is.
     """
-    if (said := _amount_said(words, lexicon)) is not None:
+    if (said := find_amount_said(words, lexicon)) is not None:
         return (said,)
     for mention in _numeric_mentions(reading, lexicon, words):
         if mention.field != excluded_field:
@@ -67,6 +68,8 @@ def computed_fields(
         return amounts
     if set(words) & _EARNING_WORDS:
         return ()  # "how much does she earn" is no number of hours
+    if not _NOUNS_OF_MONEY.isdisjoint(words) and not amounts:  # "how much is the rent" is no number of beds
+        return tuple(sorted(lexicon.roles.amounts_without_currency))
     is_money = not _SPENDING_WORDS.isdisjoint(words)  # "how much have we spent" is no number of days
     return tuple(
         name
@@ -82,7 +85,7 @@ def computed_field(
     return next(iter(computed_fields(reading, lexicon, words, excluded_field=excluded_field)), None)
 
 
-def _amount_said(words: Sequence[str], lexicon: BucketLexicon) -> FieldName | None:
+def find_amount_said(words: Sequence[str], lexicon: BucketLexicon) -> FieldName | None:
     """ "Including VAT", "what does Acme still *owe*": returns the amount that is said so, and not the tax."""
     roles = lexicon.roles
     amounts = (*roles.amounts, *sorted(roles.amounts_without_currency))

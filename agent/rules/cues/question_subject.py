@@ -52,9 +52,15 @@ def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[Fie
         words[:1] == ["when"] and (set(words) & START_VERBS or pairs & _START_IDIOMS)
     ):
         return lexicon.find_date_fields(START_DATE_NAMES)
-    if words[:1] == ["when"] and set(words) & _PAYING_WORDS and ("must" in words or pairs & _DUTIES):
-        return lexicon.find_date_fields(PAYMENT_DAY_NAMES)
     return ()
+
+
+def find_day_of_payment(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "When do we have to pay …", "by when must it be paid": returns the date on which a payment is due."""
+    is_duty = "must" in words or bool(set(pairwise(words)) & _DUTIES)
+    if "when" not in words[:2] or not is_duty or _PAYING_WORDS.isdisjoint(words):
+        return ()
+    return lexicon.find_date_fields(PAYMENT_DAY_NAMES)
 
 
 def hinted_date_fields(reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:

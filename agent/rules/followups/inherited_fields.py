@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from agent.english.function_words import AGGREGATE_PHRASES
 from agent.rules.cues.asked_fields import AskedKind, asked_kind
+from agent.rules.cues.computed_fields import find_amount_said
 from agent.rules.followups.followup_context import FollowUpMessage
 from agent.rules.followups.result_references import is_about_whole_result
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -71,6 +72,8 @@ def find_total_field(follow_up: FollowUpMessage, answer_form: AnswerForm) -> Fie
     named = [name for bucket, name in answer_form.requested_fields if bucket == follow_up.reading.bucket]
     is_money = asked_kind([token.word for token in follow_up.reading.tokens]) is AskedKind.MONEY
     asks_money = is_money or _COMES_TO.search(follow_up.question) is not None
+    if asks_money and (said := find_amount_said(follow_up.words, follow_up.lexicon)) is not None:
+        return said  # "what do they add up to with VAT"
     fields = [*dict.fromkeys(named or asked or (follow_up.lexicon.roles.amounts if asks_money else ()))]
     types = [follow_up.lexicon.get_field(name).type for name in fields]
     if is_whole and types[:1] == [FieldType.NUMBER] and follow_up.words[:1] == ("how",):

@@ -28,6 +28,7 @@ from agent.rules.cues.question_subject import (
     asked_date_fields,
     counted_unit_fields,
     fields_of_dimension,
+    find_day_of_payment,
     hinted_date_fields,
     hinted_fields,
     names_one_document,
@@ -141,6 +142,8 @@ def _fields_of_one_document(
     words: Sequence[str], phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
 ) -> tuple[FieldName, ...]:
     """Returns the fields asked of one named document, also in short form: "BUL48A Ic max?"; else nothing."""
+    if due := find_day_of_payment(words, lexicon):
+        return due if names_one_document(reading, lexicon) else ()
     asks_for_field = any(mention.is_question for mention in reading.asked_mentions)
     opens_instructions = tuple(words[:2]) in _HOW_TO_OPENINGS and not asks_for_field
     if not names_one_document(reading, lexicon) or reading.has_plural_noun or opens_instructions:

@@ -26,7 +26,13 @@ _MIN_PROSE_TERMS = 5  # terms per value, on average, above which the values are 
 
 _APOSTROPHE = re.compile(r"(?<=\w)['’ʼ](?=\w)")
 _LANGUAGES_OF_STATES = frozenset({"fr", "es"})  # a state begins with a preposition: "en cours" is not "cours"
+_AND = re.compile(r"\s(?:&|and)\s", re.IGNORECASE)
 FieldKey: TypeAlias = tuple[FieldName, FieldName | None]  # a field, or a column of a rows field
+
+
+def _spell_and(value: str) -> str:
+    """Returns "Bed & Breakfast" with the word, and "bed and breakfast" with the sign."""
+    return _AND.sub(lambda match: " and " if "&" in match[0] else " & ", value)
 
 
 class ValueStyle(Enum):
@@ -98,14 +104,21 @@ class ValuePhraseIndex:
         if style is not ValueStyle.PROSE:
             self._index_terms(phrases, include_single_terms=column is not None)
         if any(_APOSTROPHE.search(value.value) for value in values):
-            self._index_without_apostrophes(field_key, values, phrases, style)
+            self._index_as_typed(field_key, values, phrases, style, lambda value: _APOSTROPHE.sub("", value))
+        if any(_AND.search(value.value) for value in values):
+            self._index_as_typed(field_key, values, phrases, style, _spell_and)
         self._value_count += len(values)
 
-    def _index_without_apostrophes(
-        self, field_key: FieldKey, values: Sequence[ValueCount], phrases: Sequence[str], style: ValueStyle
+    def _index_as_typed(
+        self,
+        field_key: FieldKey,
+        values: Sequence[ValueCount],
+        phrases: Sequence[str],
+        style: ValueStyle,
+        spell: Callable[[str], str],
     ) -> None:
-        """ "obriens bakery": indexes "O'Brien's Bakery" also as people type it."""
-        typed = self._analyser.joined_terms_of([_APOSTROPHE.sub("", value.value) for value in values])
+        """ "obriens bakery", "bed and breakfast": indexes "O'Brien's Bakery" and "Bed & Breakfast" as typed, too."""
+        typed = self._analyser.joined_terms_of([spell(value.value) for value in values])
         others = ["" if other == phrase else other for other, phrase in zip(typed, phrases, strict=True)]
         if field_key[1] is None:
             self._index_phrases(others, field_key, ValueStyle.PROSE)  # the short forms are there already

@@ -38,6 +38,10 @@ _WORDS_BEFORE_ITEMS = frozenset(
 _COUNTING_WORDS = frozenset("count number".split())
 _MAX_NEGATION_DISTANCE = 4  # tokens: "have *not* yet been *paid*"
 _NEGATING_WORDS = CONTRACTED_NEGATIONS | NEGATIONS | frozenset({"still", "yet"})
+_NOUNS_OF_MONEY = frozenset("rent rents hire lease".split())  # "rented", "hired" and "leased" are states
+_WORDS_BEFORE_AMOUNTS = frozenset(
+    "the their his her our your my its most more much average total monthly weekly yearly annual in of".split()
+)
 _MAX_IDENTIFIED_VALUES = 3
 _WORDS_BEFORE_NAMES = frozenset("from by at with of for in via".split())
 
@@ -59,7 +63,9 @@ def filter_links(
     links = [
         link
         for link in links
-        if not _is_total_of_count(link, tokens) and not _is_state_of_amount(link, tokens, lexicon)
+        if not _is_total_of_count(link, tokens)
+        and not _is_state_of_amount(link, tokens, lexicon)
+        and not _is_amount_for_state(link, tokens)
     ]
     nouns = [link for link in links if isinstance(link.meaning, BucketNoun)]
     links = _drop_values_of_other_kinds(links, lexicon.schema)
@@ -114,6 +120,19 @@ def _is_total_of_count(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
         and is_counted
         and words[link.first : link.last] == ["total"]
         and words[max(link.first - 1, 0)] == "in"
+    )
+
+
+def _is_amount_for_state(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
+    """ "How much is *the rent*": whether the word is the money, and only shares its stem with the state "rented"."""
+    is_noun = link.last == link.first + 1 and tokens[link.first].word in _NOUNS_OF_MONEY
+    before = {token.word for token in tokens[max(link.first - 2, 0) : link.first]}
+    value = link.meaning.value if isinstance(link.meaning, ValueMatch) else ""
+    return (
+        is_noun
+        and isinstance(link.meaning, ValueMatch)
+        and tokens[link.first].word not in str(value).casefold()
+        and not before.isdisjoint(_WORDS_BEFORE_AMOUNTS)
     )
 
 

@@ -150,9 +150,9 @@ def join_with_labels(
 
 def _words_for(usual: UsualField, same: Sequence[LabelledField]) -> tuple[str, ...]:
     """Returns the synonyms with the field's usual title and the labels that documents use."""
-    labels = (label_key_of(label) for field in same for label in field.labels)
-    words = (label_key_of(usual.field.title), *usual.field.synonyms, *(key for key in labels if not says_little(key)))
-    return tuple(dict.fromkeys(words))
+    labels = [label_key_of(label) for field in same for label in field.labels]
+    said = (key for key in labels if key not in _nouns_of_documents() and not says_little(key))
+    return tuple(dict.fromkeys((label_key_of(usual.field.title), *usual.field.synonyms, *said)))
 
 
 def _is_of_concept(field: SchemaField, concept: str) -> bool:
@@ -174,8 +174,15 @@ def _field_for(entry: _FieldEntry, language: str) -> SchemaField:
 
 
 def _with_synonyms(field: SchemaField, language: str) -> SchemaField:
+    """Returns the field with what people call it; "invoice" is the document, and not its date."""
     schema = Schema(bucket=_SCRATCH_BUCKET, fields=(field,), language=language)
-    return add_synonyms(schema, lambda _: False).fields[0]
+    named = add_synonyms(schema, lambda _: False).fields[0]
+    return replace(named, synonyms=tuple(word for word in named.synonyms if word not in _nouns_of_documents()))
+
+
+@lru_cache(maxsize=1)
+def _nouns_of_documents() -> frozenset[str]:
+    return frozenset[str]().union(*(nouns for nouns, _ in _load_entries()))
 
 
 @lru_cache(maxsize=1)

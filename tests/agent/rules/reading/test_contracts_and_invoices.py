@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from agent.rules.cues.question_cues import find_cues
+from agent.rules.cues.question_subject import find_day_of_payment
 from agent.rules.forms.recognisers import recognise_form
 from agent.rules.lexicon.bucket_lexicon import build_lexicons
 from agent.rules.reading.bucket_reading import BucketReading
@@ -101,3 +102,51 @@ def test_overdue_leaves_out_what_a_flag_calls_paid() -> None:
 )
 def test_words_from_several_places_are_a_title_where_only_one_has_them(question: str, words: tuple[str, ...]) -> None:
     assert find_title_words(read(question), LEXICONS[BUCKET]) == words
+
+
+def test_the_deadline_that_the_question_names_is_the_overdue_one() -> None:
+    gas, lift = (SchemaField(name=FieldName(name), type=FieldType.DATE) for name in ("Gas test due", "Lift test due"))
+    schema = Schema(bucket=BUCKET, synonyms=("paper", "papers"), fields=(gas, lift))
+    days = tuple(
+        FieldVocabulary(bucket=BUCKET, field=field.name, document_count=9, low="2026-01-01", high="2027-01-01")
+        for field in schema.fields
+    )
+    vocabulary = IndexVocabulary(generation=Generation("2"), document_counts={BUCKET: 9}, fields=days)
+    lexicons = build_lexicons({BUCKET: schema}, vocabulary, {BUCKET: analyser_for("en")})
+
+    (condition,) = (
+        QuestionReader(lexicons, date(2026, 11, 27)).readings_of("papers with an overdue lift test")[0].conditions
+    )
+
+    assert isinstance(condition, ComparisonCondition)
+    assert condition.field == lift.name
+
+
+@pytest.mark.parametrize("question", ["when do we have to pay paper 7", "by when must paper 7 be paid"])
+def test_what_must_be_paid_is_due_on_a_day(question: str) -> None:
+    words = [token.word for token in read(question).tokens]
+
+    assert find_day_of_payment(words, LEXICONS[BUCKET]) == (DUE,)
+
+
+@pytest.mark.parametrize("question", ["when did we pay paper 7", "when do we have to leave"])
+def test_other_days_are_not_those_of_payments(question: str) -> None:
+    assert find_day_of_payment(question.split(), LEXICONS[BUCKET]) == ()
+
+
+@pytest.mark.parametrize("typed", ["bed and breakfast", "Bed & Breakfast", "bed & breakfast"])
+def test_the_sign_and_the_word_for_and_are_one(typed: str) -> None:
+    board = SchemaField(name=FieldName("Board"), type=FieldType.CATEGORY)
+    values = tuple(ValueCount(value=value, count=3) for value in ("Bed & Breakfast", "Half board", "Room only"))
+    vocabulary = IndexVocabulary(
+        generation=Generation("3"),
+        document_counts={BUCKET: 9},
+        fields=(FieldVocabulary(bucket=BUCKET, field=board.name, document_count=9, values=values),),
+    )
+    schema = Schema(bucket=BUCKET, synonyms=("paper", "papers"), fields=(board,))
+    lexicons = build_lexicons({BUCKET: schema}, vocabulary, {BUCKET: analyser_for("en")})
+
+    (condition,) = QuestionReader(lexicons, date(2026, 11, 27)).readings_of(f"papers for {typed}")[0].conditions
+
+    assert isinstance(condition, ComparisonCondition)
+    assert condition.value == "Bed & Breakfast"
