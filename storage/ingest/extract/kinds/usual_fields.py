@@ -81,7 +81,7 @@ def find_usual_fields(
             values = {
                 number: candidates[0]
                 for number, by_field in found.items()
-                if (candidates := by_field.get(field.name)) and candidates[0].confidence >= _MIN_CONFIDENCE
+                if (candidates := by_field.get(field.name)) and _is_certain(candidates[0], field)
             }
             distinct = {repr(candidate.value) for candidate in values.values()}
             if len(values) < max(_MIN_VALUES, entry.share * len(numbers)) or len(distinct) < 2:
@@ -97,6 +97,12 @@ def find_usual_fields(
                 values_by_document=values,
                 kinds=frozenset(kind_by_document[number] for number in values if number in kind_by_document),
             )
+
+
+def _is_certain(candidate: ValueCandidate, field: SchemaField) -> bool:
+    """Whether a value counts; a slip without a letterhead begins with what was bought: "1 Chicken"."""
+    is_name = field.type is not FieldType.CATEGORY or str(candidate.value)[:1].isalpha()
+    return candidate.confidence >= _MIN_CONFIDENCE and is_name
 
 
 def _is_money(field: SchemaField) -> bool:

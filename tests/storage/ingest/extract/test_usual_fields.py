@@ -138,3 +138,12 @@ def test_a_line_by_itself_says_whether_a_document_is_paid(line: str, is_paid: bo
     assert [candidate.value for candidate in payment_mark_candidates(document)] == (
         [] if is_paid is None else [is_paid]
     )
+
+
+def test_slips_without_a_letterhead_have_no_supplier() -> None:
+    texts = [f"{number} Fried rice  {number}2.00\n1 Tea 3.00\n\nTOTAL  £{number}5.00\nCASH" for number in range(1, 5)]
+
+    fields = find_fields("receipt", texts)
+
+    assert "Supplier" not in fields
+    assert values_of(fields["Total"]) == [15.0, 25.0, 35.0, 45.0]
