@@ -166,6 +166,8 @@ def find_leading_group(words: Sequence[str], reading: BucketReading, lexicon: Bu
 
 def find_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[GroupBy, ...]:
     """ "Per branch", "by branch and month": returns the groups in order, each field once."""
+    if (compared := _field_of_each(words, reading)) is not None:
+        return (GroupBy(field=compared),)
     groups: dict[FieldName, GroupBy] = {}
     for index, word in enumerate(words[:-1]):
         continues = bool(groups) and word == "and"
@@ -180,6 +182,18 @@ def find_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLex
         if group is not None:
             groups.setdefault(group.field, group)
     return tuple(groups.values())
+
+
+def _field_of_each(words: Sequence[str], reading: BucketReading) -> FieldName | None:
+    """ "How much have Acme and Orlo *each* billed": returns the field of which several values are named."""
+    if "each" not in words[1:] or words[words.index("each") - 1] in GROUPING_WORDS | {"of", "for"}:
+        return None
+    named = [
+        condition.field
+        for condition in reading.conditions
+        if isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.IN
+    ]
+    return named[0] if len(named) == 1 else None
 
 
 def _group_at(start: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:

@@ -46,7 +46,9 @@ _START_IDIOMS = {
 def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """ "Until when …", "since when …", "when does … end": returns the date fields for the end or the beginning."""
     pairs = set(pairwise(words))
-    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and (set(words) & END_VERBS or pairs & _END_IDIOMS)):
+    is_up = words[1:2] in (["is"], ["are"]) and words[-1:] == ["up"]  # "when is the lease up"
+    ends = bool(set(words) & END_VERBS or pairs & _END_IDIOMS or is_up)
+    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and ends):
         return lexicon.find_date_fields(END_DATE_NAMES)
     if words[:2] == ["since", "when"] or (
         words[:1] == ["when"] and (set(words) & START_VERBS or pairs & _START_IDIOMS)

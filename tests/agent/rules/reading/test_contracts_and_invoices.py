@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from agent.rules.cues.question_cues import find_cues
-from agent.rules.cues.question_subject import find_day_of_payment
+from agent.rules.cues.question_subject import asked_date_fields, find_day_of_payment
 from agent.rules.forms.recognisers import recognise_form
 from agent.rules.lexicon.bucket_lexicon import build_lexicons
 from agent.rules.reading.bucket_reading import BucketReading
@@ -150,3 +150,32 @@ def test_the_sign_and_the_word_for_and_are_one(typed: str) -> None:
 
     assert isinstance(condition, ComparisonCondition)
     assert condition.value == "Bed & Breakfast"
+
+
+@pytest.mark.parametrize("question", ["when is the lease up", "when does the hire run out", "when are they up"])
+def test_what_is_up_has_ended(question: str) -> None:
+    assert asked_date_fields(question.split(), LEXICONS[BUCKET]) == (END,)
+
+
+@pytest.mark.parametrize(
+    ("question", "field"),
+    [
+        ("how many papers have Orlo and Velm each sent", "Sender"),
+        ("how many papers have Orlo and Velm sent", None),
+    ],
+)
+def test_each_of_several_names_is_a_group(question: str, field: str | None) -> None:
+    sender = SchemaField(name=FieldName("Sender"), type=FieldType.CATEGORY)
+    values = tuple(ValueCount(value=value, count=3) for value in ("Orlo", "Velm", "Skarv"))
+    vocabulary = IndexVocabulary(
+        generation=Generation("4"),
+        document_counts={BUCKET: 9},
+        fields=(FieldVocabulary(bucket=BUCKET, field=sender.name, document_count=9, values=values),),
+    )
+    schema = Schema(bucket=BUCKET, synonyms=("paper", "papers"), fields=(sender,))
+    lexicons = build_lexicons({BUCKET: schema}, vocabulary, {BUCKET: analyser_for("en")})
+    reading = QuestionReader(lexicons, date(2026, 11, 27)).readings_of(question)[0]
+
+    group = find_cues(reading, lexicons[BUCKET]).group
+
+    assert (None if group is None else group.field) == field
