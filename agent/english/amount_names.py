@@ -12,9 +12,10 @@ _PART_WORDS = frozenset(
     supplement advance extras extra excess prepayment instalment installment downpayment credit penalty
     interest commission bonus allowance paid outstanding remaining""".split()
 )
-_TAX_WORDS = frozenset("tax taxes vat gst duty".split())
+TAX_WORDS = frozenset("tax taxes vat gst duty".split())
 _WITH_TAX_WORDS = frozenset("inc incl including includes included gross with plus".split())
 _WITHOUT_TAX_WORDS = frozenset("net ex exc excl excluding no without before less".split())
+WORDS_BEFORE_TAXES = frozenset("inc incl including exc excl excluding ex".split())  # in questions: "incl VAT"
 _RATE_WORDS = frozenset("per unit each hourly daily rate apiece single".split())
 
 
@@ -24,8 +25,8 @@ def rank_amount_name(words: Set[str]) -> int:
     4 for a total, 3 for a sum, 2 for a price or value, 1 for any other amount, 0 for a rate, -1 for a part of it.
     "Total tax" is a part and "total per unit" is a rate. "Total inc VAT" and "fee (no VAT)" are not the tax.
     """
-    if words & _TAX_WORDS and words & (_WITH_TAX_WORDS | _WITHOUT_TAX_WORDS):
-        words = words - _TAX_WORDS
+    if words & TAX_WORDS and words & (_WITH_TAX_WORDS | _WITHOUT_TAX_WORDS):
+        words = words - TAX_WORDS
     if words & _PART_WORDS:
         return -1
     if words & _RATE_WORDS:
@@ -37,7 +38,7 @@ def rank_amount_name(words: Set[str]) -> int:
 def phrases_of_tax(label: str) -> tuple[str, ...]:
     """Returns what people say for an amount whose label says that a tax is in it, or is not; else nothing."""
     words = set(re.findall(r"[a-z]+", label.casefold()))
-    if words & _WITH_TAX_WORDS and words & (_TAX_WORDS | {"gross"}):
+    if words & _WITH_TAX_WORDS and words & (TAX_WORDS | {"gross"}):
         said = (
             "inc {}",
             "incl {}",
@@ -48,7 +49,7 @@ def phrases_of_tax(label: str) -> tuple[str, ...]:
             "{} included",
             "{} and all",
         )
-    elif words & _WITHOUT_TAX_WORDS and words & (_TAX_WORDS | {"net"}):
+    elif words & _WITHOUT_TAX_WORDS and words & (TAX_WORDS | {"net"}):
         said = (
             "ex {}",
             "excl {}",
@@ -61,5 +62,5 @@ def phrases_of_tax(label: str) -> tuple[str, ...]:
         )
     else:
         return ()
-    taxes = sorted(words & _TAX_WORDS) or ["vat", "tax"]
+    taxes = sorted(words & TAX_WORDS) or ["vat", "tax"]
     return tuple(phrase.format(tax) for tax in taxes for phrase in said)

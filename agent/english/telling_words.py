@@ -21,7 +21,7 @@ _PREPOSITIONS = frozenset(
     "after below above beside beyond despite except near off past since till toward unlike".split()
 )
 _TITLES_OF_PERSONS = frozenset("mr mrs ms miss dr prof sir".split())
-_ABBREVIATIONS = frozenset("incl excl eg ie vs approx ca nr".split())
+_ABBREVIATIONS = frozenset("inc incl exc excl eg ie vs approx ca nr".split())
 
 
 def tells_subject(word: str) -> bool:

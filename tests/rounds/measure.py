@@ -66,6 +66,8 @@ _DAYS_LATER = {
     "r51_opticians": timedelta(days=5),
     "r52_it_support": timedelta(days=5),
     "r53_paper_office": timedelta(days=5),
+    "r54_tool_hire": timedelta(days=5),
+    "r55_sports_centre": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_TITLES = 60  # no truth lists more names

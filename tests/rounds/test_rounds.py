@@ -60,10 +60,12 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r47_software_house": (0.84, 0.04),
     "r48_garden_wholesale": (0.8, 0.075),
     "r49_food_charity": (0.82, 0.05),
-    "r50_letting_agents": (0.64, 0.1),
+    "r50_letting_agents": (0.7, 0.1),
     "r51_opticians": (0.82, 0.08),
     "r52_it_support": (0.75, 0.075),
-    "r53_paper_office": (0.65, 0.175),
+    "r53_paper_office": (0.725, 0.125),
+    "r54_tool_hire": (0.6, 0.15),
+    "r55_sports_centre": (0.5, 0.15),
 }
 
 

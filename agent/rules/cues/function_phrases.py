@@ -71,6 +71,10 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
     }
     mentions = [link for link in reading.links if isinstance(link.meaning, FieldMention)]
     inside |= {link.last for link in mentions if link.last < len(words) and words[link.last] == "number"}
+    unknown = {part for phrase in reading.unlinked_words for part in phrase.casefold().split()}
+    inside |= {  # "the *reg* number of the lorry" is counted by nobody
+        index for index, word in enumerate(words) if word == "number" and words[max(index - 1, 0)] in unknown
+    }
     inside |= {
         index for index, word in enumerate(words) if word == "mean" and set(words[:index]) & {"does", "do", "did"}
     }

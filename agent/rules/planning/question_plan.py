@@ -259,7 +259,13 @@ def _is_about_quantity_at_place(
 
 
 def _leads_to_own_bucket(plain: Leg, composed: Leg) -> bool:
-    """ "Who is Ida Berg's boss": whether the row that a value refers to would be listed, and not the value read."""
+    """ "Who is Ida Berg's boss": whether the row that a value refers to would be listed, and not the value read.
+
+    Nor is the value of one row read where rows are listed: "which customers are in Upton" is no customer of Upton's.
+    """
+    if plain.answer_form.lists_documents and composed.answer_form.reads_values:
+        joins = [join for clause in composed.search.clauses for join in semi_joins_in(clause.condition)]
+        return composed.search.buckets == plain.search.buckets and not joins
     if not (plain.answer_form.reads_values and composed.answer_form.lists_documents):
         return False
     return composed.search.buckets == plain.search.buckets and all(

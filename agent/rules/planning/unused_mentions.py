@@ -7,6 +7,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.empty_phrases import find_keeping_phrases
+from agent.rules.words.tokens import looks_plural
 from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AnswerForm
@@ -65,9 +66,15 @@ def _leads_to_value(link: SpanLink, reading: BucketReading) -> bool:
 
 
 def _numbers_documents(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
-    """ "How many *item codes* are …": whether the words are for what numbers the documents."""
+    """ "How many *item codes* are …", "how many *customers*": whether the words stand for the documents."""
+    before = tuple(token.word for token in reading.tokens[max(link.first - 2, 0) : link.first])
+    is_counted = before == ("how", "many") and looks_plural(reading.tokens[link.last - 1])
     is_number = reading.tokens[link.last - 1].word in IDENTIFYING_NOUNS
-    return is_number and isinstance(link.meaning, FieldMention) and lexicon.is_identifying(link.meaning.field)
+    return (
+        (is_number or is_counted)
+        and isinstance(link.meaning, FieldMention)
+        and lexicon.is_identifying(link.meaning.field)
+    )
 
 
 def _is_known_of_all(link: SpanLink, lexicon: BucketLexicon) -> bool:

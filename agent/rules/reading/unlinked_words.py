@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
+from agent.english.amount_names import TAX_WORDS, WORDS_BEFORE_TAXES
 from agent.english.date_roles import SETTLED_WORDS
 from agent.english.function_words import (
     AGGREGATE_WORDS,
@@ -124,6 +125,9 @@ def _is_compound(selection: SpanSelection, first: int, last: int) -> bool:
 def _restricts_set(selection: SpanSelection, index: int) -> bool:
     """Whether the token is about the subject; "paid" is where it is denied: "that we haven't *paid*"."""
     token = selection.tokens[index]
+    following = selection.tokens[index + 1].word if index + 1 < len(selection.tokens) else ""
+    if token.word in WORDS_BEFORE_TAXES and following in TAX_WORDS:
+        return False  # "*incl* VAT" says which amount
     return is_content_word(token) or (index in selection.negated_tokens and token.word in SETTLED_WORDS)
 
 

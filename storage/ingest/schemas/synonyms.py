@@ -52,6 +52,9 @@ _CONTAINER_WORDS = frozenset(
 _DATED_WORD = re.compile(r"(?:[a-z]{3,9})?\d{2,4}|[qh][1-4]|[qh][1-4]\d{2,4}")  # "2031", "nov31", "q3"
 # A table of this name has rows of what the word before says, as an "incident log" does; a rota of people has shifts.
 _HOLDING_WORDS = frozenset("log logbook register record book ledger tracker index diary history overview".split())
+_ACCOUNT_HOLDERS = frozenset(
+    "customer client supplier vendor member user tenant".split()
+)  # each row of accounts is one
 _STOCK_NAMES = frozenset({"stock", "inventory"})  # "frames stock" has frames, but "shop stock" has no shops
 _ROTA_WORDS = frozenset("rota roster".split())
 _MONTH_WORDS = frozenset(ENGLISH_MONTH_NUMBERS)
@@ -197,6 +200,8 @@ def _names_of_held(words: Sequence[str]) -> Iterator[str]:
         yield from ("shift", "shifts")
     elif before and last in _STOCK_NAMES:
         yield from _forms_of_name(before) if _is_plural(before[-1]) else ()
+    elif before and last == "accounts" and singular_and_plural_of(before[-1])[0] in _ACCOUNT_HOLDERS:
+        yield from _forms_of_name(before)
     elif before and singular_and_plural_of(last)[0] in _HOLDING_WORDS:
         yield from _forms_of_name(before)
         expanded = expand_abbreviations(before[-1])

@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from agent.rules.cues.function_phrases import find_functions
 from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.question_subject import asked_date_fields, find_day_of_payment
 from agent.rules.forms.recognisers import recognise_form
@@ -179,3 +180,15 @@ def test_each_of_several_names_is_a_group(question: str, field: str | None) -> N
     group = find_cues(reading, lexicons[BUCKET]).group
 
     assert (None if group is None else group.field) == field
+
+
+def test_a_number_of_an_unknown_kind_is_no_count() -> None:
+    unknown, counted = read("what's the reg number of the paper"), read("what's the number of papers")
+
+    assert list(find_functions([token.word for token in unknown.tokens], unknown)) == []
+    assert len(list(find_functions([token.word for token in counted.tokens], counted))) == 1
+
+
+@pytest.mark.parametrize("tax", ["inc VAT", "incl. VAT", "excl VAT", "including vat"])
+def test_words_for_an_amount_with_a_tax_restrict_nothing(tax: str) -> None:
+    assert not {"inc", "incl", "excl", "including"} & set(read(f"how much are the papers {tax}").unlinked_words)

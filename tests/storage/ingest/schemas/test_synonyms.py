@@ -124,6 +124,7 @@ def test_a_date_is_not_asked_for_by_who_or_where() -> None:
         ("workOrders", "job"),
         ("pets", "animal"),
         ("incident log 2031", "incidents"),
+        ("customer_accounts", "customers"),
         ("loan register", "loan"),
         ("visitors_book", "guest"),
         ("helper rota 2031", "shifts"),
