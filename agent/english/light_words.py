@@ -13,7 +13,7 @@ _LIGHT_VERBS = frozenset(
     """add appear arise ask attach be bear become belong bring call carry chat choose come compare concern consider
     count deal decide describe discuss do draw enter exist face fall feel fill fit get give go handle hang happen have
     hear help hit hold include involve keep know lead let lie like live log look make manage mean meet mention
-    move need occur offer own phone pick place pull put reach read register relate remain remember require ring run say
+    move need occur offer own pick place pull put reach read register relate remain remember require run say
     schedule see seem serve set share show sit spend split stand state stay suggest take talk tell think touch try turn
     understand undergo use wait want wear wonder work write""".split()
 )

@@ -42,7 +42,7 @@ from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.overview_questions import normalize_summary_request
 from storage.search.conditions import semi_joins_in
 from storage.search.ids import BucketId, LegId
-from storage.search.plan import AggregateFunction, Leg, LegCombination, Plan
+from storage.search.plan import AggregateFunction, Leg, LegCombination, Plan, ReadFields
 
 _MAX_LEGS = 4
 
@@ -263,7 +263,8 @@ def _leads_to_own_bucket(plain: Leg, composed: Leg) -> bool:
 
     Nor is the value of one row read where rows are listed: "which customers are in Upton" is no customer of Upton's.
     """
-    if plain.answer_form.lists_documents and composed.answer_form.reads_values:
+    reads_one = isinstance(composed.answer_form, ReadFields) and not composed.answer_form.of_each
+    if plain.answer_form.lists_documents and reads_one:
         joins = [join for clause in composed.search.clauses for join in semi_joins_in(clause.condition)]
         return composed.search.buckets == plain.search.buckets and not joins
     if not (plain.answer_form.reads_values and composed.answer_form.lists_documents):
