@@ -68,8 +68,8 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
 def recognise_price(cues: QuestionCues) -> ReadFields | None:
     """ "How much is the Juno", "the margin on the Juno": a price of a thing, or both, which all its rows share."""
     words, reading, lexicon = cues.words, cues.reading, cues.lexicon
-    if cues.group is not None or reading.unlinked_quotations:
-        return None
+    if cues.group is not None or cues.superlative is not None or reading.unlinked_quotations:
+        return None  # "the lowest price of a panel" compares panels
     margin = find_asked_margin(words, reading, lexicon)
     price = find_asked_price(words, reading, lexicon) if margin is None else None
     names = margin or (() if price is None else (price,))
