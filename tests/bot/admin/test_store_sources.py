@@ -63,6 +63,7 @@ def sources(database: SqlDatabase, index: EmbeddedIndex, tmp_path: Path, logged:
 @pytest.fixture
 def bucket(object_store: ObjectStoreServer) -> str:
     """A bucket of the store with ten objects in `in/`."""
+    object_store.gate.forbidden.clear()  # what another test may have left
     name = f"b{uuid4().hex}"
     object_store.create_bucket(name)
     for number in range(DOCUMENT_COUNT):
