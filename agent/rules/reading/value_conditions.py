@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agent.english.date_roles import END_WORDS
+from agent.english.date_roles import DUE_WORDS, END_WORDS, SETTLED_WORDS
 from agent.english.function_words import (
     CONTRACTED_NEGATIONS,
     DAY_ORDER_WORDS,
@@ -23,6 +23,7 @@ from agent.english.function_words import (
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.english.state_words import CALLED_OFF_STATUSES, WORDS_OF_THE_PENDING
 from agent.english.stock_words import PHRASES_FOR_NONE, names_quantity_at_place
+from agent.rules.binding.field_fit import is_deadline
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.end_fields import PAID_VALUES, is_status
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
@@ -258,6 +259,8 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             )
             if meaning.is_negated and not is_negated and tells_failure(fold_text(words).split()):
                 yield from _known_where(selection, field, words)
+        elif is_deadline(field) and _tells_settling(selection, link):
+            continue  # "not *paid*": the day by which it is due tells of no payment
         elif meaning.is_negated:
             selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
@@ -310,6 +313,11 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
             selection.usage.links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
+
+
+def _tells_settling(selection: SpanSelection, link: SpanLink) -> bool:
+    words = {token.word for token in selection.tokens[link.first : link.last]}
+    return bool(words & SETTLED_WORDS) and not words & DUE_WORDS
 
 
 def _known_where(selection: SpanSelection, flag: SchemaField, words: str) -> Iterator[Condition]:

@@ -84,8 +84,9 @@ def find_usual_fields(
                 if (candidates := by_field.get(field.name)) and _is_certain(candidates[0], field)
             }
             distinct = {repr(candidate.value) for candidate in values.values()}
-            if len(values) < max(_MIN_VALUES, entry.share * len(numbers)) or len(distinct) < 2:
-                continue
+            varies = len(distinct) > 1 or (field.type is FieldType.FLAG and len(values) < len(numbers))
+            if len(values) < max(_MIN_VALUES, entry.share * len(numbers)) or not varies:
+                continue  # a value that all have tells nothing; a stamp that some have does
             if _is_money(field):
                 field = replace(field, currency=_only_currency(field, found.values()), currency_field=None)
                 if not field.currency:

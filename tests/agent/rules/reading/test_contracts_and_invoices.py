@@ -192,3 +192,16 @@ def test_a_number_of_an_unknown_kind_is_no_count() -> None:
 @pytest.mark.parametrize("tax", ["inc VAT", "incl. VAT", "excl VAT", "including vat"])
 def test_words_for_an_amount_with_a_tax_restrict_nothing(tax: str) -> None:
     assert not {"inc", "incl", "excl", "including"} & set(read(f"how much are the papers {tax}").unlinked_words)
+
+
+def test_a_day_that_is_set_beforehand_tells_of_no_payment() -> None:
+    due = SchemaField(name=DUE, type=FieldType.DATE, synonyms=("due", "payment due", "paid by"))
+    schema = Schema(bucket=BUCKET, synonyms=("paper", "papers"), fields=(due,))
+    vocabulary = IndexVocabulary(
+        generation=Generation("5"),
+        document_counts={BUCKET: 9},
+        fields=(FieldVocabulary(bucket=BUCKET, field=DUE, document_count=9, low="2026-01-01", high="2027-01-01"),),
+    )
+    lexicons = build_lexicons({BUCKET: schema}, vocabulary, {BUCKET: analyser_for("en")})
+
+    assert not QuestionReader(lexicons, date(2026, 11, 27)).readings_of("which papers are not paid")[0].conditions

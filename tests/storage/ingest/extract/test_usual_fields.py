@@ -147,3 +147,11 @@ def test_slips_without_a_letterhead_have_no_supplier() -> None:
 
     assert "Supplier" not in fields
     assert values_of(fields["Total"]) == [15.0, 25.0, 35.0, 45.0]
+
+
+def test_a_stamp_that_only_some_invoices_have_is_a_field() -> None:
+    stamped = [f"Orlo Timber Ltd\n\nINVOICE {number}\nTotal due: £{number}0.00\n\nPAID" for number in range(1, 4)]
+    plain = ["Orlo Timber Ltd\n\nINVOICE 9\nTotal due: £90.00\n"]
+
+    assert "Paid" in find_fields("invoice", [*stamped, *plain])
+    assert "Paid" not in find_fields("invoice", stamped)
