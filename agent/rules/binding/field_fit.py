@@ -33,6 +33,11 @@ def words_of_field(field: SchemaField) -> frozenset[str]:
     return _words_of_names((field.name.replace("_", " "), field.title, *field.synonyms))
 
 
+def words_of_label(field: SchemaField) -> frozenset[str]:
+    """The folded words of the field's name and title."""
+    return _words_of_names((field.name.replace("_", " "), field.title))
+
+
 @lru_cache(maxsize=4096)  # a few names for each field of the recent buckets
 def _words_of_names(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(fold_text(" ".join(names)).replace("-", " ").split())
@@ -42,7 +47,7 @@ def is_deadline(field: SchemaField) -> bool:
     """Whether the date is one by which something ends or must be done."""
     if field.type is not FieldType.DATE:
         return False
-    label_words = _words_of_names((field.name.replace("_", " "), field.title))
+    label_words = words_of_label(field)
     words = label_words if label_words & (BEGINNING_WORDS | DEADLINE_WORDS) else words_of_field(field)
     return bool(words & DEADLINE_WORDS)
 

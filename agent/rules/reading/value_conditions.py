@@ -23,7 +23,7 @@ from agent.english.function_words import (
 from agent.english.gradable_adjectives import scale_of_superlative
 from agent.english.state_words import CALLED_OFF_STATUSES, WORDS_OF_THE_PENDING
 from agent.english.stock_words import PHRASES_FOR_NONE, names_quantity_at_place
-from agent.rules.binding.field_fit import is_deadline
+from agent.rules.binding.field_fit import is_deadline, words_of_label
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.end_fields import PAID_VALUES, is_status
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
@@ -259,7 +259,7 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             )
             if meaning.is_negated and not is_negated and tells_failure(fold_text(words).split()):
                 yield from _known_where(selection, field, words)
-        elif is_deadline(field) and _tells_settling(selection, link):
+        elif is_deadline(field) and _tells_settling(selection, link, field):
             continue  # "not *paid*": the day by which it is due tells of no payment
         elif meaning.is_negated:
             selection.usage.links.add(index)
@@ -315,9 +315,12 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             yield NotCondition(MissingCondition(field=field.name, words=words))
 
 
-def _tells_settling(selection: SpanSelection, link: SpanLink) -> bool:
+def _tells_settling(selection: SpanSelection, link: SpanLink, field: SchemaField) -> bool:
+    """Whether the words say that something has been done, as only a synonym of the field does: "without a *completion*
+    date" names the field "Completion date" itself.
+    """
     words = {token.word for token in selection.tokens[link.first : link.last]}
-    return bool(words & SETTLED_WORDS) and not words & DUE_WORDS
+    return bool((words & SETTLED_WORDS) - words_of_label(field)) and not words & DUE_WORDS
 
 
 def _known_where(selection: SpanSelection, flag: SchemaField, words: str) -> Iterator[Condition]:

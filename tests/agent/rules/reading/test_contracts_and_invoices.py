@@ -12,7 +12,14 @@ from agent.rules.lexicon.bucket_lexicon import build_lexicons
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.reading.title_words import find_title_words
-from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, NotCondition, conjuncts_of
+from storage.search.conditions import (
+    TITLE_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    MissingCondition,
+    NotCondition,
+    conjuncts_of,
+)
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import FieldVocabulary, IndexVocabulary, ValueCount
 from storage.search.plan import ListDocuments
@@ -205,3 +212,15 @@ def test_a_day_that_is_set_beforehand_tells_of_no_payment() -> None:
     lexicons = build_lexicons({BUCKET: schema}, vocabulary, {BUCKET: analyser_for("en")})
 
     assert not QuestionReader(lexicons, date(2026, 11, 27)).readings_of("which papers are not paid")[0].conditions
+
+
+def test_the_date_that_a_question_names_by_its_label_is_the_one_without_a_value() -> None:
+    completion = SchemaField(name=FieldName("completion_date"), type=FieldType.DATE, synonyms=("completed", "ended"))
+    schema = Schema(bucket=BUCKET, synonyms=("paper", "papers"), fields=(completion,))
+    known = FieldVocabulary(bucket=BUCKET, field=completion.name, document_count=6, low="2026-01-01", high="2027-01-01")
+    vocabulary = IndexVocabulary(generation=Generation("6"), document_counts={BUCKET: 9}, fields=(known,))
+    lexicons = build_lexicons({BUCKET: schema}, vocabulary, {BUCKET: analyser_for("en")})
+
+    for question in ("papers without a completion date", "which papers have no completion date?"):
+        reading = QuestionReader(lexicons, date(2026, 11, 27)).readings_of(question)[0]
+        assert [type(condition) for condition in reading.conditions] == [MissingCondition], question
