@@ -1,7 +1,12 @@
-"""PostgreSQL is backed up while people ask, and restored into another database while they go on asking."""
+"""PostgreSQL is backed up while people ask, and restored into another database while they go on asking.
+
+The index is a file of the lost machine, which the new one rebuilds, or in an OpenSearch that both machines use.
+"""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -21,23 +26,32 @@ from tests.stand_ins.slack.server import SlackServer
 class ParleyHome:
     """A machine's home, with a database on the server."""
 
-    def __init__(self, home: Path, database_url: str) -> None:
+    def __init__(self, home: Path, database_url: str, index_settings: Mapping[str, str]) -> None:
         self.home = home
-        self.settings = {"PARLEY_DATABASE_URL": database_url, "PARLEY_SECRET_KEY": "k" * 40}
+        self.settings = {"PARLEY_DATABASE_URL": database_url, "PARLEY_SECRET_KEY": "k" * 40, **index_settings}
 
     async def run(self, *words: str) -> ProcessResult:
         return await asyncio.to_thread(run_parley, self.home, *words, **self.settings)
 
 
+@pytest.fixture(params=["embedded", "opensearch"])
+def index_settings(request: pytest.FixtureRequest) -> Mapping[str, str]:
+    if request.param == "embedded":
+        return {}
+    url: str = request.getfixturevalue("opensearch_url")
+    return {"PARLEY_INDEX_URL": url, "PARLEY_TENANT": f"restored-{uuid4().hex}"}
+
+
 @pytest.mark.servers
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)  # on a busy machine
 async def test_nothing_that_was_accepted_before_the_backup_is_lost_or_answered_twice(
-    tmp_path: Path, postgres_database: str, second_postgres_database: str
+    tmp_path: Path, postgres_database: str, second_postgres_database: str, index_settings: Mapping[str, str]
 ) -> None:
     """The workers pause during the backup, so that it has questions which the lost machine answers after it."""
     write_receipts(tmp_path)
     file = str(tmp_path / "parley.backup")
-    old, new = ParleyHome(tmp_path / "old", postgres_database), ParleyHome(tmp_path / "new", second_postgres_database)
+    old = ParleyHome(tmp_path / "old", postgres_database, index_settings)
+    new = ParleyHome(tmp_path / "new", second_postgres_database, index_settings)
     assert (await old.run("ingest", str(tmp_path / "receipts.jsonl"), "--bucket", "receipts")).status == 0
     assert (await old.run("grant", "receipts", "everyone")).status == 0
     assert (await new.run("upgrade")).status == 0
