@@ -23,7 +23,6 @@ from agent.retrieval.fusion import (
     fuse_hits,
     matchers_by_bucket,
     merge_rankings,
-    rerank_passages,
 )
 from agent.retrieval.leg_requests import (
     LegInquiry,
@@ -250,7 +249,8 @@ async def rank_leg_passages(
     rerank_scores = (
         await review.session.rerank_scores(review.leg.question, passages[:RERANKED_PASSAGES]) if use_reranker else None
     )
-    return question, rerank_passages(passages, question, review.question_context.analysers, rerank_scores)
+    ranked = review.session.rank_passages(passages, question, review.question_context.analysers, rerank_scores)
+    return question, ranked
 
 
 def _fuse_sub_queries(

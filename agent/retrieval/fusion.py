@@ -23,7 +23,7 @@ from agent.retrieval.relevance import (
     stem_matcher_for,
 )
 from storage.search.analyser import Analyser
-from storage.search.ids import BucketId, ChunkId
+from storage.search.ids import BucketId, ChunkId, DocId
 from storage.search.index import OutlineHit, PassageHit
 
 IdT = TypeVar("IdT", bound=str)
@@ -179,9 +179,12 @@ def _join_neighbours(passages: Sequence[FoundPassage]) -> list[FoundPassage]:
     """Joins two passages into one hit if they follow each other on a page and have similar scores."""
     joined: list[FoundPassage] = []
     joined_chunks: set[ChunkId] = set()  # hits that already consist of two passages
+    places: dict[tuple[DocId, int | None], list[int]] = defaultdict(list)  # in `joined`, of each page
     for passage in passages:
-        index = next((i for i, other in enumerate(joined) if _is_neighbour(other, passage, joined_chunks)), None)
+        page = places[passage.hit.doc_id, passage.hit.page]
+        index = next((i for i in page if _is_neighbour(joined[i], passage, joined_chunks)), None)
         if index is None:
+            page.append(len(joined))
             joined.append(passage)
         else:
             joined_chunks.add(joined[index].hit.chunk_id)
@@ -190,13 +193,9 @@ def _join_neighbours(passages: Sequence[FoundPassage]) -> list[FoundPassage]:
 
 
 def _is_neighbour(better: FoundPassage, candidate: FoundPassage, joined_chunks: set[ChunkId]) -> bool:
+    """Whether two passages of one page follow each other and have similar scores."""
     a, b = better.hit, candidate.hit
-    if (
-        a.doc_id != b.doc_id
-        or a.page != b.page
-        or a.chunk_id in joined_chunks
-        or candidate.score < _NEIGHBOUR_SCORE_SHARE * better.score
-    ):
+    if a.chunk_id in joined_chunks or candidate.score < _NEIGHBOUR_SCORE_SHARE * better.score:
         return False
     do_not_overlap = a.end <= b.start or b.end <= a.start
     return do_not_overlap and abs(_chunk_number_of(a.chunk_id) - _chunk_number_of(b.chunk_id)) == 1

@@ -7,7 +7,6 @@ difference.
 """
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
-from storage.search.analyser import Analyser, decompose_text
+from storage.search.analyser import Analyser, decompose_text, drop_marks
 from storage.search.index import PassageHit
 
 # Maximum score bonuses: coverage of the question by the passage, coverage by its title, proximity. Ranks score up to 2.
@@ -91,7 +90,7 @@ class StemMatcher:
         return self._stem_by_word[word]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)  # for some twenty questions at once, with a few parts each
 def stem_matcher_for(stems: frozenset[str], analyser: Analyser) -> StemMatcher:
     """Returns the same matcher for the same stems, so that each text is scanned once per question."""
     return StemMatcher(stems, analyser)
@@ -102,8 +101,7 @@ def fold_text(text: str) -> str:
     """Returns `text` in lower case without diacritics, like the words of the analyser."""
     if text.isascii():
         return text.lower()
-    decomposed = decompose_text(text).casefold()
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+    return drop_marks(decompose_text(text).casefold())
 
 
 def relevance_of_hit(hit: PassageHit, query_terms: Sequence[QueryTerm], matcher: StemMatcher) -> float:

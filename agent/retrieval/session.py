@@ -7,14 +7,17 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TypeAlias, cast
 
 from agent.errors import RerankerUnavailable
 from agent.outcome import FoundPassage, SearchAttempt, SearchRoute, SearchTrace, TraceStage
 from agent.reasoning_log import collect_calls_in
+from agent.retrieval.fusion import rerank_passages
+from agent.retrieval.relevance import QueryTerm
 from agent.retrieval.search_context import SearchContext
+from storage.search.analyser import Analyser
 from storage.search.codec import search_to_json
-from storage.search.ids import ChunkId
+from storage.search.ids import BucketId, ChunkId
 from storage.search.index import (
     AggregateRequest,
     CountRequest,
@@ -43,6 +46,9 @@ _EMBED_STAGE, _RERANK_STAGE = "embed", "rerank"
 _MAX_ATTEMPTS = 40  # recorded in one turn; counting many refinements is one attempt
 
 
+RankingInput: TypeAlias = tuple[tuple[FoundPassage, ...], tuple[QueryTerm, ...], tuple[float, ...] | None]
+
+
 @dataclass(slots=True)
 class RetrievalSession:
     """The index within the scope of the turn, the reranker, and the requests made of them."""
@@ -59,6 +65,10 @@ class RetrievalSession:
     cosines_by_query: dict[str, dict[ChunkId, float]] = field(default_factory=dict[str, dict[ChunkId, float]])
     known_answers: IndexAnswers | None = None  # of the turn so far, all in one state of the index
     likely_requests: list[IndexRequest[object]] = field(default_factory=list[IndexRequest[object]])
+    # What was ranked before in this turn: several stages read the same passages
+    known_rankings: dict[RankingInput, Sequence[FoundPassage]] = field(
+        default_factory=dict[RankingInput, Sequence[FoundPassage]]
+    )
 
     async def ask_index(
         self, requests: Sequence[IndexRequest[object]], record: Sequence[IndexRequest[object]] = ()
@@ -126,6 +136,19 @@ class RetrievalSession:
             if isinstance(request, SemanticPassageRequest) and self.context.uses_index_cosines:
                 cosines = self.cosines_by_query.setdefault(request.text, {})
                 cosines.update((hit.chunk_id, hit.score) for hit in hits)
+
+    def rank_passages(
+        self,
+        passages: Sequence[FoundPassage],
+        query_terms: Sequence[QueryTerm],
+        analysers: Mapping[BucketId, Analyser],
+        reranker_scores: Sequence[float] | None,
+    ) -> list[FoundPassage]:
+        """Returns what `rerank_passages` does; each ranking is made once in a turn. The analysers are those of it."""
+        key = (tuple(passages), tuple(query_terms), None if reranker_scores is None else tuple(reranker_scores))
+        if key not in self.known_rankings:
+            self.known_rankings[key] = rerank_passages(passages, query_terms, analysers, reranker_scores)
+        return list(self.known_rankings[key])
 
     async def rerank_scores(self, question: str, passages: Sequence[FoundPassage]) -> Sequence[float] | None:
         """Returns the reranker's score of each passage, read with its title, in order.

@@ -1,11 +1,10 @@
 """The languages whose numbers, money and days the project reads, and their CLDR data (through Babel)."""
 
-import unicodedata
 from functools import cache
 
 from babel import Locale
 
-from storage.search.analyser import decompose_text
+from storage.search.analyser import decompose_text, drop_marks
 
 LANGUAGES = ("en", "de", "fr", "es")  # of the project; ISO 639-1
 DOCUMENT_LANGUAGES = (*LANGUAGES, "pt", "id", "ms")  # receipts of these are read as well
@@ -21,4 +20,4 @@ def strip_accents(text: str) -> str:
     """`août` → `aout`: combining marks are dropped, every other character stays."""
     if text.isascii():
         return text
-    return "".join(c for c in decompose_text(text) if not unicodedata.combining(c))
+    return drop_marks(decompose_text(text))

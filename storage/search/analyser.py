@@ -15,11 +15,8 @@ def fold_text(text: str) -> str:
     Control characters count as blanks. Idempotent. Every engine stores this form with each string, so that no engine's
     own folding decides which documents match.
     """
-    if text.isascii():  # most values; ASCII needs no decomposition
-        lowered = text.lower()
-    else:
-        decomposed = decompose_text(decompose_text(text).casefold())
-        lowered = "".join(character for character in decomposed if not unicodedata.combining(character))
+    # Most values are ASCII, which needs no decomposition.
+    lowered = text.lower() if text.isascii() else drop_marks(decompose_text(decompose_text(text).casefold()))
     return " ".join((lowered if lowered.isprintable() else _CONTROL_CHARACTERS.sub(" ", lowered)).split())
 
 
@@ -32,6 +29,12 @@ def decompose_text(text: str) -> str:
         return unicodedata.normalize("NFKD", text)
     pieces = (text[start : start + _NORMALIZED_AT_ONCE] for start in range(0, len(text), _NORMALIZED_AT_ONCE))
     return "".join([unicodedata.normalize("NFKD", piece) for piece in pieces])
+
+
+def drop_marks(text: str) -> str:
+    """Returns a decomposed text without its combining marks."""
+    marks = {ord(character): None for character in set(text) if unicodedata.combining(character)}
+    return text.translate(marks) if marks else text
 
 
 class AnalysedTerm(NamedTuple):

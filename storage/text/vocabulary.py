@@ -5,7 +5,6 @@ collection of documents.
 """
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from storage.search.analyser import decompose_text
+from storage.search.analyser import decompose_text, drop_marks
 from storage.text.irregular_verbs import past_participle_of
 
 _FOLDER = Path(__file__).with_name("vocabularies")
@@ -185,8 +184,7 @@ def fold_letters(word: str) -> str:
         word = re.sub(r"(?<=\w)['’-](?=\w)", " ", word)
     if word.isascii():
         return word.lower()
-    decomposed = decompose_text(word.casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    return drop_marks(decompose_text(word.casefold()))
 
 
 def pluralize_noun(noun: str) -> str:

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from agent.context import AgentContext
+from agent.retrieval.fusion import fuse_hits, rerank_passages
+from agent.retrieval.relevance import QueryTerm
 from agent.retrieval.session import RetrievalSession
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import CountRequest, RecordPageRequest
+from storage.search.index import CountRequest, KeywordPassageRequest, RecordPageRequest
 from storage.search.plan import Clause, Search
 from storage.search.schema import Schema
 from storage.search.scope import Scope
@@ -96,3 +98,31 @@ async def test_likely_requests_alone_make_no_round_trip(notes: EmbeddedIndex) ->
     await session.ask_index((COUNT,))
 
     assert session.round_trips == 1
+
+
+async def test_a_known_ranking_is_not_that_of_other_passages_terms_or_reranker_scores(notes: EmbeddedIndex) -> None:
+    await _put_note(notes, "second")
+    session = a_session(notes)
+    requests = [KeywordPassageRequest(COUNT.search, text=name, limit=2) for name in ("first", "second")]
+    answers = await session.ask_index(requests)
+    passages = fuse_hits({request.text: answers[request] for request in requests})
+    assert len(passages) == 2
+    first, second = (
+        QueryTerm(word=word, stem=word, weight=weight, is_known=True)
+        for word, weight in (("first", 1.0), ("second", 0.5))
+    )
+    analysers = {NOTES: analyser_for("en")}
+    inputs = [
+        (passages, [first], None),
+        (passages, [second], None),
+        (passages, [first, second], None),
+        (passages[:1], [first], None),
+        (passages, [first], [0.0, 1.0]),
+    ]
+
+    for _ in range(2):  # the second time they are known
+        for ranked, terms, scores in inputs:
+            known = session.rank_passages(ranked, terms, analysers, scores)
+            assert known == rerank_passages(ranked, terms, analysers, scores)
+            known.clear()  # a list of the caller's own
+    assert len(session.known_rankings) == len(inputs)
