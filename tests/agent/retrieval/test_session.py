@@ -13,8 +13,8 @@ from agent.retrieval.session import RetrievalSession
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import CountRequest, KeywordPassageRequest, RecordPageRequest
+from storage.search.ids import BucketId, ChunkId, DocId, TenantId
+from storage.search.index import CountRequest, PassageHit, RecordPageRequest
 from storage.search.plan import Clause, Search
 from storage.search.schema import Schema
 from storage.search.scope import Scope
@@ -46,6 +46,21 @@ def a_session(index: EmbeddedIndex) -> RetrievalSession:
     )
 
 
+def a_hit(text: str, score: float) -> PassageHit:
+    return PassageHit(
+        doc_id=DocId(text),
+        bucket=NOTES,
+        chunk_id=ChunkId(f"{text}#0"),
+        title="",
+        source="",
+        page=None,
+        start=0,
+        end=len(text),
+        text=text,
+        score=score,
+    )
+
+
 async def test_a_request_is_made_once_in_a_turn(notes: EmbeddedIndex) -> None:
     session = a_session(notes)
 
@@ -70,43 +85,8 @@ async def test_only_new_requests_are_sent(notes: EmbeddedIndex) -> None:
 async def test_a_change_of_the_index_asks_everything_again(notes: EmbeddedIndex) -> None:
     session = a_session(notes)
     await session.ask_index((COUNT,))
-    await _put_note(notes, "second")
-
-    answers = await session.ask_index((COUNT, PAGE))
-
-    assert (answers[COUNT], len(answers[PAGE].records)) == (2, 2)
-    assert (await session.ask_index((COUNT,)))[COUNT] == 2
-    assert session.round_trips == 3
-
-
-async def test_likely_requests_are_sent_along_with_the_next_ones(notes: EmbeddedIndex) -> None:
     session = a_session(notes)
-    session.ask_with_next((PAGE,))
-    await session.ask_index((COUNT,))
-
-    answers = await session.ask_index((PAGE,))
-
-    assert len(answers[PAGE].records) == 1
-    assert session.round_trips == 1
-
-
-async def test_likely_requests_alone_make_no_round_trip(notes: EmbeddedIndex) -> None:
-    session = a_session(notes)
-    await session.ask_index((COUNT,))
-    session.ask_with_next((PAGE,))
-
-    await session.ask_index((COUNT,))
-
-    assert session.round_trips == 1
-
-
-async def test_a_known_ranking_is_not_that_of_other_passages_terms_or_reranker_scores(notes: EmbeddedIndex) -> None:
-    await _put_note(notes, "second")
-    session = a_session(notes)
-    requests = [KeywordPassageRequest(COUNT.search, text=name, limit=2) for name in ("first", "second")]
-    answers = await session.ask_index(requests)
-    passages = fuse_hits({request.text: answers[request] for request in requests})
-    assert len(passages) == 2
+    passages = fuse_hits({"text": [a_hit("first", 2.0), a_hit("second", 1.5)]})
     first, second = (
         QueryTerm(word=word, stem=word, weight=weight, is_known=True)
         for word, weight in (("first", 1.0), ("second", 0.5))
