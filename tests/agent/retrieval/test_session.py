@@ -85,6 +85,37 @@ async def test_only_new_requests_are_sent(notes: EmbeddedIndex) -> None:
 async def test_a_change_of_the_index_asks_everything_again(notes: EmbeddedIndex) -> None:
     session = a_session(notes)
     await session.ask_index((COUNT,))
+    await _put_note(notes, "second")
+
+    answers = await session.ask_index((COUNT, PAGE))
+
+    assert (answers[COUNT], len(answers[PAGE].records)) == (2, 2)
+    assert (await session.ask_index((COUNT,)))[COUNT] == 2
+    assert session.round_trips == 3
+
+
+async def test_likely_requests_are_sent_along_with_the_next_ones(notes: EmbeddedIndex) -> None:
+    session = a_session(notes)
+    session.ask_with_next((PAGE,))
+    await session.ask_index((COUNT,))
+
+    answers = await session.ask_index((PAGE,))
+
+    assert len(answers[PAGE].records) == 1
+    assert session.round_trips == 1
+
+
+async def test_likely_requests_alone_make_no_round_trip(notes: EmbeddedIndex) -> None:
+    session = a_session(notes)
+    await session.ask_index((COUNT,))
+    session.ask_with_next((PAGE,))
+
+    await session.ask_index((COUNT,))
+
+    assert session.round_trips == 1
+
+
+async def test_a_known_ranking_is_not_that_of_other_passages_terms_or_reranker_scores(notes: EmbeddedIndex) -> None:
     session = a_session(notes)
     passages = fuse_hits({"text": [a_hit("first", 2.0), a_hit("second", 1.5)]})
     first, second = (
