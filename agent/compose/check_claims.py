@@ -42,7 +42,11 @@ def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
     claims = join_all([_describe_claim(claim, facts, review) for claim in facts.claims])
     line = join_by_colon(f"**{format_verdict(holds=facts.holds)}**", claims)
     is_quoted = facts.support is not None and not is_part_of_record(facts.support.text, review)
-    quote = f" — “{format_quotation(facts.support.text)}” [1]" if facts.support is not None and is_quoted else " [1]"
+    quote = (
+        f" — “{format_quotation(facts.support.text, is_code=facts.support.is_code)}” [1]"
+        if facts.support is not None and is_quoted
+        else " [1]"
+    )
     document_citation = cite_quotes(cite_values(facts.document, [None]))[0]
     return ComposedLeg(
         sentences=(f"{line}{quote}",),

@@ -89,7 +89,11 @@ def _compose_side_values(facts: SideValuesFacts, review: LegReview) -> ComposedL
 def _describe_value(cell: ValueCell, marker: int, review: LegReview) -> str:
     label = escape_markdown(lowercase_label(cell.field.label))
     is_quoted = cell.sentence is not None and not is_part_of_record(cell.sentence.text, review)
-    quoted = f"“{format_quotation(cell.sentence.text)}”" if cell.sentence is not None and is_quoted else ""
+    quoted = (
+        f"“{format_quotation(cell.sentence.text, is_code=cell.sentence.is_code)}”"
+        if cell.sentence is not None and is_quoted
+        else ""
+    )
     if cell.value is None:
         return f"{join_by_colon(label, quoted)} [{marker}]"
     line = f"{label} **{escape_markdown(_format_cell_value(cell))}**"
@@ -97,7 +101,7 @@ def _describe_value(cell: ValueCell, marker: int, review: LegReview) -> str:
 
 
 def _compose_side_quote(facts: SideQuoteFacts, review: LegReview) -> ComposedLeg:
-    quote = format_quotation(facts.cited.quote.text)
+    quote = format_quotation(facts.cited.quote.text, is_code=facts.cited.quote.is_code)
     return ComposedLeg(sentences=(f"“{quote}” [1]",), citations=cite_quotes(facts.quotes))
 
 

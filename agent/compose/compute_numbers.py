@@ -49,7 +49,11 @@ def _compose_computation(facts: ComputationFacts, review: LegReview) -> Composed
     sentences = [gap.join(filter(None, (*warnings, close_sentence(text) if remarks else text)))]
     if facts.support is not None:
         is_quoted = facts.has_value_in_text and not is_part_of_record(facts.support.quote.text, review)
-        quote = f" — “{format_quotation(facts.support.quote.text)}” [1]" if is_quoted else " [1]"
+        quote = (
+            f" — “{format_quotation(facts.support.quote.text, is_code=facts.support.quote.is_code)}” [1]"
+            if is_quoted
+            else " [1]"
+        )
         sentences.append(quote)
     sentences += (f"{gap}{remark}" for remark in (*remarks, *_describe_readings(facts)))
     return ComposedLeg(

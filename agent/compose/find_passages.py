@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.figures import highlight_value
 from agent.compose.phrases.values import format_verdict
-from agent.compose.phrases.words import clean_quotation, escape_markdown, join_by_colon, spell_as_asked
+from agent.compose.phrases.words import escape_markdown, join_by_colon, show_quotation, spell_as_asked
 from agent.english.telling_words import select_telling_words
 from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
@@ -60,7 +60,8 @@ def _quote_sentences(
     for sentence in sentences:
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
         first += len(sentence.places)
-        text = clean_quotation(sentence.places[0][1].text)[:_MAX_QUOTATION_CHARACTERS]
+        quote = sentence.places[0][1]
+        text = show_quotation(quote.text, is_code=quote.is_code)[:_MAX_QUOTATION_CHARACTERS]
         yield f"“{highlight_value(text, answer_type, counted_noun)}” {markers}"
 
 

@@ -24,7 +24,7 @@ def _compose_step(step: ProcedureStep, marker: int) -> str:
     if step.is_heading:
         return f"**{escape_markdown(step.quote.text.strip('#* '))}** [{marker}]"
     bullet = f"{step.number}." if step.number is not None else "-"
-    return f"{bullet} “{format_quotation(step.quote.text, max_characters=None)}” [{marker}]"
+    return f"{bullet} “{format_quotation(step.quote.text, max_characters=None, is_code=step.quote.is_code)}” [{marker}]"
 
 
 COMPOSERS = (LegComposer(StepsFacts, _compose_steps),)

@@ -71,7 +71,7 @@ def _describe_value(fact: FieldValueFact, facts: FieldValuesFacts, marker: int, 
     line = state_value(field, escape_markdown(title), f"**{escape_markdown(shown)}**")
     if sentence is None or is_part_of_record(sentence.text, review):
         return f"{line} [{marker}]"
-    return f"{line} — “{format_quotation(sentence.text)}” [{marker}]"
+    return f"{line} — “{format_quotation(sentence.text, is_code=sentence.is_code)}” [{marker}]"
 
 
 def _name_document(document: Document, asked: SchemaField, review: LegReview) -> str:

@@ -63,7 +63,9 @@ def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
     heading, column_names, previous = "", "", ""
     for quote, is_numbered in _join_section_numbers(split_sentences(text, start, passage.hit.page), text, start):
         first, last = quote.start - start, quote.end - start
-        opens_section = is_numbered or (is_heading(quote.text, text, first, last) and not _LABEL.match(quote.text))
+        opens_section = is_numbered or (
+            not quote.is_code and is_heading(quote.text, text, first, last) and not _LABEL.match(quote.text)
+        )
         if opens_section:
             heading, column_names = heading_text_of(quote.text), ""
         elif _TABLE_RULE.match(quote.text):

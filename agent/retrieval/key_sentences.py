@@ -37,6 +37,8 @@ def _sentences_with_headings(document: Document) -> list[KeySentence]:
         pieces = split_sentences(document.text[passage.start : passage.end], passage.start, passage.page)
         for index, quote in enumerate(pieces):
             is_last = index + 1 == len(pieces)  # of the passage: no text follows that it could be the heading of
+            if quote.is_code:
+                continue
             if quote.text.startswith("#") or (
                 not is_last and is_heading(quote.text, document.text, quote.start, quote.end)
             ):

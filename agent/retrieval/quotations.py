@@ -12,6 +12,7 @@ from storage.search.documents import Document
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import DocumentRecord, PassageHit
 from storage.search.plan import Leg
+from storage.text.code_blocks import find_fence_lines
 from storage.text.key_sentences import find_sentence_spans
 
 _MAX_QUOTE_CHARACTERS = 400
@@ -29,12 +30,16 @@ _VALUE_FORM_BONUS = 0.2  # for each form of the value in a sentence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentQuote:
-    """A sentence of a document that supports the answer: its offsets in the document's text, and its page."""
+    """A sentence of a document that supports the answer: its offsets in the document's text, and its page.
+
+    `is_code`: a line of a block of code, whose signs are no marks of Markdown.
+    """
 
     start: int
     end: int
     page: int | None
     text: str
+    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,7 @@ def quote_beginning_of(document: Document) -> DocumentQuote:
     first = document.passages[0] if document.passages else None
     end = min(first.end, first.start + 160) if first else 0
     start = first.start if first else 0
+    end = next((start + fence for fence, _ in find_fence_lines(document.text[start:end]) if fence), end)
     return DocumentQuote(start=start, end=end, page=first.page if first else None, text=document.text[start:end])
 
 
@@ -120,8 +126,8 @@ def split_document_sentences(document: Document) -> list[DocumentQuote]:
 def split_sentences(text: str, offset: int, page: int | None) -> list[DocumentQuote]:
     """Returns the sentences and lines of `text`, whose first character is at `offset` in the document."""
     return [
-        DocumentQuote(start=offset + start, end=offset + end, page=page, text=text[start:end])
-        for start, end in find_sentence_spans(text)
+        DocumentQuote(start=offset + start, end=offset + end, page=page, text=text[start:end], is_code=is_code)
+        for start, end, is_code in find_sentence_spans(text)
     ]
 
 

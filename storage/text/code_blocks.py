@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n]*)$", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t>]*(?:`{3,}[^`\n]*|~{3,}[^\n]*)$", re.MULTILINE)  # in a list or quotation too
 _LANGUAGE = re.compile(r"[{.]*(?:lang(?:uage)?[-:=])?(?P<name>[A-Za-z][\w+#-]{0,30})")
 
 
@@ -31,6 +32,13 @@ def find_code_blocks(text: str) -> tuple[CodeBlock, ...]:
     if opened is not None:
         blocks.append(_block_between(opened, len(text), text))
     return tuple(block for block in blocks if text[block.start : block.end].strip())
+
+
+def find_fence_lines(text: str) -> list[tuple[int, int]]:
+    """Returns start and end of each line that opens or closes a block of code, in order."""
+    if "```" not in text and "~~~" not in text:
+        return []
+    return [match.span() for match in _FENCE_LINE.finditer(text)]
 
 
 def overlapping_blocks(blocks: Iterable[CodeBlock], start: int, end: int) -> Sequence[CodeBlock]:

@@ -6,11 +6,14 @@ words. Early sentences score higher (the lead bias of Edmundson 1969), and so do
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from storage.quantities.days import MONTH_PATTERN
 from storage.search.analyser import fold_text
+from storage.text.code_blocks import find_code_blocks, find_fence_lines
 
 _ABBREVIATION_PATTERN = re.compile(  # a company form, a title, a reference or an initial; the sentence goes on after it
     r"(?<!\w)(?:[a-z]|pvt|ltd|inc|corp|co|llc|plc|pte|pty|sdn|bhd|bros|no|nos|art|sec|par|para|cl|ch|fig|vol|pp|ref|ex"
@@ -29,6 +32,7 @@ _MAX_ABBREVIATION_CHARS = 8  # characters, the full stop included
 _SENTENCE_END_PATTERN = re.compile(  # a line break before a small letter is a wrapped line; two points lead to a value
     r"(?<=[.!?;])(?<!\.\.)\s+(?=[\"“(A-Z0-9•-])|\n\s*\n\s*|\n(?![a-z])"
 )
+_CODE_LINE_PATTERN = re.compile(r"\S[^\n]*")
 _MIN_SENTENCE_WORDS = 5
 _MAX_SENTENCE_WORDS = 60
 _COMMON_WORD_SHARE = 0.4  # of the sentences; a word that occurs in more of them is ignored, in any language
@@ -40,17 +44,44 @@ _SIGN_PATTERN = re.compile(r"[^\w\s]|[\d_]")
 _HEADING_PATTERN = re.compile(r"(?:#{1,6}\s+)?(?P<title>(?:[\dIVX]+[.)]\s*)*[^\W\d_].*)")
 
 
-def find_sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each sentence or line of `text`, without blanks around it; none is empty."""
-    start = 0
-    ends = [(match.start(), match.end()) for match in _SENTENCE_END_PATTERN.finditer(text)] + [(len(text), len(text))]
-    for stop, next_start in ends:
-        if _is_after_abbreviation(text, max(start, stop - _MAX_ABBREVIATION_CHARS), stop, next_start):
+class SentenceSpan(NamedTuple):
+    """`text[start:end]` is a sentence or a line, without blanks around it."""
+
+    start: int
+    end: int
+    is_code: bool
+
+
+def find_sentence_spans(text: str) -> Iterator[SentenceSpan]:
+    """Yields each sentence or line of `text`; none is empty.
+
+    A line of a block of code is taken by itself, and the fences of the block are left out.
+    """
+    fences, start = find_fence_lines(text), 0
+    blocks = find_code_blocks(text) if fences else ()
+    block_starts = [block.start for block in blocks]
+    for fence_start, fence_end in [*fences, (len(text), len(text))]:
+        block = bisect_right(block_starts, start + 1) - 1
+        is_code = block >= 0 and start < blocks[block].end
+        for first, last in (_split_code_lines if is_code else _split_prose)(text, start, fence_start):
+            yield SentenceSpan(first, last, is_code)
+        start = fence_end
+
+
+def _split_prose(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    ends = [(match.start(), match.end()) for match in _SENTENCE_END_PATTERN.finditer(text, start, end)]
+    for stop, next_start in [*ends, (end, end)]:
+        if stop < end and _is_after_abbreviation(text, max(start, stop - _MAX_ABBREVIATION_CHARS), stop, next_start):
             continue
         sentence = text[start:stop]
         if sentence.strip():
             yield start + len(sentence) - len(sentence.lstrip()), start + len(sentence.rstrip())
         start = next_start
+
+
+def _split_code_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _CODE_LINE_PATTERN.finditer(text, start, end):
+        yield match.start(), match.start() + len(match[0].rstrip())
 
 
 def _is_after_abbreviation(text: str, start: int, stop: int, following: int) -> bool:

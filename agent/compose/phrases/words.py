@@ -124,9 +124,14 @@ def _join_labelled_lines(text: str) -> str | None:
     return " · ".join(f"{label}: {value}" for label, value in shown if label.casefold() not in ("id", "doc id"))
 
 
-def format_quotation(text: str, max_characters: int | None = _MAX_QUOTED_CHARACTERS) -> str:
-    """Returns the beginning of a quoted line as Markdown, without the marks of its own."""
-    return escape_markdown(clean_quotation(text)[:max_characters])
+def show_quotation(text: str, *, is_code: bool) -> str:
+    """Returns the text of a quotation as a reply has it: a line of code as it stands, else without marks."""
+    return text.strip() if is_code else clean_quotation(text)
+
+
+def format_quotation(text: str, max_characters: int | None = _MAX_QUOTED_CHARACTERS, *, is_code: bool = False) -> str:
+    """Returns the beginning of a quoted line as Markdown, without the marks of its own; those of code are no marks."""
+    return escape_markdown(show_quotation(text, is_code=is_code)[:max_characters])
 
 
 def escape_markdown(text: str) -> str:

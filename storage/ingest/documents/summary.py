@@ -30,10 +30,11 @@ def summary_of(text: str) -> str:
 
 
 def _prose_sentences(text: str) -> Iterator[str]:
-    for start, end in find_sentence_spans(text):
+    for start, end, is_code in find_sentence_spans(text):
         sentence = text[start:end]
         if (
-            len(sentence) <= _LONGEST_SENTENCE
+            not is_code
+            and len(sentence) <= _LONGEST_SENTENCE
             and reads_as_sentence(sentence)
             and not sentence.startswith(_MARKDOWN_PREFIXES)
         ):
@@ -41,9 +42,9 @@ def _prose_sentences(text: str) -> Iterator[str]:
 
 
 def _headings_in_text(text: str) -> Iterator[str]:
-    for start, end in find_sentence_spans(text):
+    for start, end, is_code in find_sentence_spans(text):
         check_work()
-        if is_heading(sentence := text[start:end], text, start, end):
+        if not is_code and is_heading(sentence := text[start:end], text, start, end):
             yield heading_text_of(sentence)
 
 

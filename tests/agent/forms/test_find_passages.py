@@ -24,6 +24,10 @@ TEXTS = {
     "Harbour crane handbook": "The crane lifts nine tonnes. Its jib is forty metres long.",
     "Ferry ramp handbook": "The ramp rests on two rollers. Grease the rollers in spring.",
     "Mooring rules": "The harbour board adopted these rules on 4 July 2019. Yachts leave the quay by noon.",
+    "Sluice gate handbook": (
+        "The gate is closed by a program.\n\n```sh\n# the sluice gate closes\n"
+        "- run **close_gate** __force__ --seconds 40\n```\n"
+    ),
     "Bathing rules": "Swimmers stay within the buoys. Dogs are never allowed on the pier.",
 }
 
@@ -116,3 +120,11 @@ def test_the_number_in_bold_is_that_of_the_counted_noun(question: str, text: str
 
     assert (f"**{expected}**" if expected is not None else "") in highlighted
     assert ("**" in highlighted) is (expected is not None)
+
+
+async def test_code_is_quoted_as_it_stands_and_without_its_fence(letters: EmbeddedIndex) -> None:
+    outcome = await ask_question(letters, "What does close_gate force seconds run?")
+
+    assert isinstance(outcome, Answer | Clarify)
+    assert "“- run **close_gate** __force__ --seconds 40" in outcome.text.replace("\\", "")
+    assert "```" not in outcome.text
