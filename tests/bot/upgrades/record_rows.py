@@ -28,7 +28,9 @@ from tests.cli.conftest import RECEIPTS
 from tests.stand_ins.searxng import serve_searxng
 
 ROWS: Final = Path(__file__).parent / "rows"
-COUNTED, LISTED, CLICKED, OPEN = (f"terminal:{name}" for name in ("counted", "listed", "clicked", "open"))
+COUNTED, LISTED, CLICKED, OPEN, STOPPED = (
+    f"terminal:{name}" for name in ("counted", "listed", "clicked", "open", "stopped")
+)
 OPEN_COUNT: Final = 3
 _HOME_NAME: Final = "/srv/parley"  # in the place of the folder in which the version ran
 
@@ -75,6 +77,58 @@ async def administer():
 asyncio.run(administer())
 """
 
+# What happens in Slack alone, for the versions of revisions 0003 to 0007, which have these names. It ends with an error
+# where the version has no more of it: an administrator, a limit, a bad rating, a question that somebody stops, an
+# installation, an edit of that question, a file.
+STOPPED_BY: Final = "Ann"
+_KEEP_ROWS: Final = f"""
+import asyncio
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from sqlalchemy import text
+from storage.sql.database import Database
+from storage.sql.inbox import Inbox, NewTurn
+from storage.sql.admins import Admins
+from storage.sql.feedback import FeedbackStore
+from storage.sql.limits import Limit, Limits
+
+async def keep_rows():
+    file = Path(os.environ["PARLEY_HOME"]) / "parley.db"
+    database = await Database.open(f"sqlite:///{{file}}", clock=lambda: datetime.now(UTC))
+    inbox = Inbox(database)
+    find_turn = text("SELECT id FROM turns WHERE conversation = :conversation")
+    find = lambda conversation: database.read(
+        lambda connection: connection.execute(find_turn, {{"conversation": conversation}}).scalars().first()
+    )
+    await Admins(database).add("slack:T1:U1", by="operator")
+    await Limits(database).change({{}}, {{Limit.PERSON_DAY: 500}}, by="operator")
+    await FeedbackStore(database).put(await find({COUNTED!r}), "slack:T1:U2", "bad", "too few")
+    stopped = await find({STOPPED!r})
+    await inbox.ask_to_stop(stopped, {STOPPED_BY!r})
+
+    from storage.sql.installations import Installations, NewInstallation
+    await Installations(database).put(NewInstallation(
+        account="slack:T1", team="T1", enterprise=None, name="Office", bot_user="B1", scopes=["chat:write"],
+        tokens="sealed", expires_at=None, installed_by="slack:T1:U1",
+    ))
+
+    turn = await inbox.find(stopped)
+    fields = {{name: getattr(turn, name) for name in NewTurn.__dataclass_fields__ if hasattr(turn, name)}}
+    edited = NewTurn(**fields | {{"event_id": "edited", "message_id": "edited"}})
+    await inbox.accept(replace(edited, revises=turn.message_id))
+
+    from storage.sql.attached import AttachedFiles, NewFile
+    await AttachedFiles(database).keep(NewFile(
+        conversation=turn.conversation, message=turn.message_id, file="F1", person=turn.person, audience=turn.audience,
+        name="list.txt", kind="txt", link=None, size=4, digest="00", content=b"\\x00",
+        expires_at=datetime.now(UTC) + timedelta(days=30),
+    ))
+
+asyncio.run(keep_rows())
+"""
+
 
 class EarlierParley:
     """The command line of the version that is installed for this interpreter."""
@@ -113,6 +167,7 @@ def fill_home(parley: EarlierParley, home: Path) -> None:
     parley.run_command("group", "create", "buyers")
     parley.run_command("group", "add", "buyers", "slack:T1:U2")
     parley.run_command("grant", "receipts", "group:buyers")
+    parley.run_command("group", "link", "slack:T1:U2", "slack:T2:U7", is_required=False)
     parley.ask("How many receipts from Kestrel?", COUNTED)
     parley.ask("Receipts from Kestrel", LISTED)
     choices = parley.ask("How many receipts from Harbor?", CLICKED)["choices"]
@@ -126,6 +181,8 @@ def fill_home(parley: EarlierParley, home: Path) -> None:
     for number in range(OPEN_COUNT):
         words = ("ask", "How many receipts from Harbor?", "--conversation", f"{OPEN}{number}")
         parley.run_command(*words, program=_ACCEPT_ONLY)
+    parley.run_command("ask", "How many receipts from Kestrel?", "--conversation", STOPPED, program=_ACCEPT_ONLY)
+    parley.run_command(program=_KEEP_ROWS, is_required=False)
 
 
 def write_rows(connection: Connection, path: Path) -> BackupHeader:

@@ -31,7 +31,17 @@ from tests.bot.upgrades.earlier_databases import (
     read_recorded_values,
     reflect_tables,
 )
-from tests.bot.upgrades.record_rows import CORRECTED, COUNTED, KEPT_DAYS, KIND, LISTED, OPEN, OPEN_COUNT
+from tests.bot.upgrades.record_rows import (
+    CORRECTED,
+    COUNTED,
+    KEPT_DAYS,
+    KIND,
+    LISTED,
+    OPEN,
+    OPEN_COUNT,
+    STOPPED,
+    STOPPED_BY,
+)
 from tests.cli.conftest import RECEIPTS
 from tests.contracts.sql.databases import SetClock
 from tests.contracts.sql.databases import database_url as database_url
@@ -69,26 +79,52 @@ def read_all_rows(connection: Connection) -> dict[str, list[RowValues]]:
     }
 
 
-def test_the_first_version_and_the_latest_ones_are_among_those_recorded() -> None:
-    """No version had revision 0024 for itself."""
-    assert list_recorded_revisions()[0] == "0001"
-    latest = ("0018", "0019", "0020", "0021", "0022", "0023", "0025", "0026", "0027", "0028", "0029", "0030")
-    assert {*latest} <= {*list_recorded_revisions()}
+NEW_ROWS = [  # what was new in a revision, as its rows show it
+    ("0002", "sources", "kind"),
+    ("0003", "admins", "person"),
+    ("0003", "limits", "questions"),
+    ("0003", "feedback", "verdict"),
+    ("0004", "turns", "stopped_by"),
+    ("0005", "installations", "tokens"),
+    ("0006", "turns", "revises"),
+    ("0007", "attached_files", "content"),
+    ("0012", "person_links", "key"),
+    ("0015", "recorded_buckets", "generation"),
+    ("0016", "recorded_buckets", "field_schema"),
+    ("0016", "document_loads", "request"),
+    ("0017", "turns", "is_long"),
+    ("0021", "saved_searches", "schedule"),
+    ("0025", "value_corrections", "content"),
+    ("0025", "sources", "paused_at"),
+    ("0026", "saved_searches", "kind"),
+    ("0027", "web_searches", "requests"),
+    ("0028", "conversations", "rights"),
+    ("0029", "document_rules", "days"),
+    ("0030", "sources", "succeeded_at"),
+]
+WITHOUT_NEW_ROWS = {
+    "0001": "all of its rows are new",
+    "0008": "adds an index of turns alone",
+    "0009": "calls of a language model, which the recording has not",
+    "0013": "further messages of a long reply, which the recording has not",
+    "0014": "adds an index of open turns alone",
+    "0018": "choices that are about to expire, which the recording has not",
+    "0019": "pages of the web, which the recording has not",
+    "0020": "tokens of programs, which the recording has not",
+    "0022": "passwords of sources, which the recording has not",
+    "0023": "searches saved by a button, which the recording has not",
+}
+WITHOUT_VERSION = {"0010", "0011", "0024"}  # no version had one of these for itself
 
 
-@pytest.mark.parametrize(
-    ("revision", "table", "column"),
-    [
-        ("0021", "saved_searches", "schedule"),
-        ("0025", "value_corrections", "content"),
-        ("0025", "sources", "paused_at"),
-        ("0026", "saved_searches", "kind"),
-        ("0027", "web_searches", "requests"),
-        ("0028", "conversations", "rights"),
-        ("0029", "document_rules", "days"),
-        ("0030", "sources", "succeeded_at"),
-    ],
-)
+def test_each_revision_before_the_present_one_was_recorded() -> None:
+    recorded = {*list_recorded_revisions()}
+
+    assert {f"{number:04}" for number in range(1, int(HEAD))} - recorded == WITHOUT_VERSION
+    assert {revision for revision, *_ in NEW_ROWS} | WITHOUT_NEW_ROWS.keys() == recorded
+
+
+@pytest.mark.parametrize(("revision", "table", "column"), NEW_ROWS)
 def test_a_version_has_written_what_was_new_in_it(revision: str, table: str, column: str) -> None:
     recorded = read_recorded_values(revision)
 
@@ -108,6 +144,11 @@ async def test_no_row_is_lost_and_no_column_of_a_row_is_changed(upgraded: Upgrad
             assert {name: row[name] for name in row.keys() & present[table][0].keys()} in kept, table
 
 
+def replied_in(chat: FakeChat) -> set[str]:
+    """The conversations with a reply."""
+    return {message.conversation for message in chat.messages.values()}
+
+
 async def test_open_questions_are_answered_and_conversations_go_on(upgraded: UpgradedDatabase, tmp_path: Path) -> None:
     home, chat = tmp_path / "new-home", FakeChat()
     variables = {"PARLEY_EMBEDDER": "none", "PARLEY_SECRET_KEY": "k" * 32}
@@ -115,6 +156,8 @@ async def test_open_questions_are_answered_and_conversations_go_on(upgraded: Upg
     receipts.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
     letter.write_text("A letter about the receipts.", encoding="utf-8")
     kept = upgraded.rows.get
+    open_turns = [row for row in upgraded.rows["turns"] if row["finished_at"] is None]
+    expected_replies = {row["conversation"] for row in open_turns}
     async with open_application(
         load_settings(home, variables).settings,
         clock=upgraded.clock,
@@ -125,7 +168,7 @@ async def test_open_questions_are_answered_and_conversations_go_on(upgraded: Upg
         if upgraded.rows.get("sources"):  # the first version had none
             await ingest_files(bot.index, [letter], extractor=bot.extractor, bucket=BucketId("letters"))
         async with running_workers(bot):
-            await wait_until(lambda: len(chat.messages) == OPEN_COUNT)
+            await wait_until(lambda: replied_in(chat) == expected_replies)
         listed = ConversationDriver(bot, surface="terminal", conversation=LISTED)
         clicked = await bot.run_turn(await listed.accept_body(ButtonClick(upgraded.find_choice(LISTED, "2021"))))
         counted = ConversationDriver(bot, surface="terminal", conversation=COUNTED)
@@ -141,6 +184,9 @@ async def test_open_questions_are_answered_and_conversations_go_on(upgraded: Upg
     assert all("40 receipts" in str(message.reply.parts) for message in answered)
     assert (clicked.result["outcome"], clicked.result["count"]) == ("answer", 10)
     assert (followed.result["outcome"], followed.result["count"]) == ("answer", 10)
+    stopped = [str(message.reply.parts) for message in chat.messages.values() if message.conversation == STOPPED]
+    is_stopped = any(row.get("stopped_by") for row in open_turns)
+    assert is_stopped == any(f"Stopped by {STOPPED_BY}" in reply for reply in stopped)
     assert {"everyone", "group:buyers"} <= subjects
     assert corrected is not None
     assert corrected[0].values[FieldName("kind")] == (KIND if kept("value_corrections") else "tires")
