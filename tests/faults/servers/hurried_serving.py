@@ -22,6 +22,7 @@ from bot.admin import document_retention, periodic_jobs
 from bot.admin.source_kinds.confluence_kind import ConfluenceKind
 from bot.admin.source_kinds.rest_kind import RestKind
 from bot.admin.source_kinds.sql_kind import QueryKind
+from bot.admin.source_kinds.store_kind import StoreKind
 from bot.admin.sources import SourceOperations
 from bot.admin.usage.report_posts import ReportPosts
 from bot.application import Application
@@ -40,7 +41,12 @@ CHANGE_INTERVAL: Final = timedelta(seconds=8)  # between two looks of a saved se
 SYNC_LEASE: Final = timedelta(seconds=10)
 POINT_KEEP_ALIVE: Final = timedelta(seconds=30)
 USAGE_POST, WEB_SEARCH = "post_usage_report", "search_web"  # kills in what is a part of a turn
-SYNC_KINDS: Final = {QueryKind: "sync_sql", RestKind: "sync_rest", ConfluenceKind: "sync_confluence"}
+SYNC_KINDS: Final = {
+    QueryKind: "sync_sql",
+    RestKind: "sync_rest",
+    ConfluenceKind: "sync_confluence",
+    StoreKind: "sync_store",
+}
 _KEEP_ALIVE: Final = f"{POINT_KEEP_ALIVE.total_seconds():.0f}s"
 _COMMAND: Final = (sys.executable, "-m", "tests.faults.servers.hurried_serving", "answer")
 
@@ -104,7 +110,7 @@ async def compose_post_or_die(*arguments: Any) -> Any:
     return await compose_post(*arguments)
 
 
-def kill_in_syncs_of(kind: type[QueryKind | RestKind | ConfluenceKind]) -> Callable[..., Any]:
+def kill_in_syncs_of(kind: type[QueryKind | RestKind | ConfluenceKind | StoreKind]) -> Callable[..., Any]:
     """`open_source` of the kind, whose source is open as long as its sync runs."""
     open_source = kind.open_source
 

@@ -21,6 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.admin.source_kinds.confluence_kind import ConfluenceKind
 from bot.admin.source_kinds.rest_kind import RestKind
 from bot.admin.source_kinds.sql_kind import QueryKind
+from bot.admin.source_kinds.store_kind import StoreKind
 from bot.metrics.job_runs import JobName
 from storage.opensearch.index import OpenSearchIndex
 from storage.search.bucket_parts import with_parts
@@ -54,6 +55,7 @@ JOB_NAMES: Final = {
     ServerFault.KILLED_SQL_SYNC: SYNC_KINDS[QueryKind],
     ServerFault.KILLED_REST_SYNC: SYNC_KINDS[RestKind],
     ServerFault.KILLED_CONFLUENCE_SYNC: SYNC_KINDS[ConfluenceKind],
+    ServerFault.KILLED_STORE_SYNC: SYNC_KINDS[StoreKind],
     ServerFault.KILLED_USAGE_POST: USAGE_POST,
     ServerFault.KILLED_WEB_SEARCH: WEB_SEARCH,
     ServerFault.KILLED_EXPORT_EXPIRY: JobName.EXPIRE_EXPORTED_FILES,
@@ -66,6 +68,7 @@ _LONG_JOBS: Final = frozenset(
         ServerFault.KILLED_SQL_SYNC,
         ServerFault.KILLED_REST_SYNC,
         ServerFault.KILLED_CONFLUENCE_SYNC,
+        ServerFault.KILLED_STORE_SYNC,
         ServerFault.KILLED_WEB_SEARCH,
         ServerFault.KILLED_USAGE_POST,
     }

@@ -30,6 +30,7 @@ class ServerFault(StrEnum):
     KILLED_SQL_SYNC = "kill -9 while the rows of a database are synchronised"
     KILLED_REST_SYNC = "kill -9 while a list interface is synchronised"
     KILLED_CONFLUENCE_SYNC = "kill -9 while pages of Confluence are synchronised"
+    KILLED_STORE_SYNC = "kill -9 while files of a store are synchronised"
     KILLED_USAGE_POST = "kill -9 while the report of usage is posted"
     KILLED_WEB_SEARCH = "kill -9 while a turn searches the web"
     KILLED_EXPORT_EXPIRY = "kill -9 while files of exports are deleted"
@@ -76,6 +77,7 @@ WEIGHTS: Final = {
     ServerFault.KILLED_SQL_SYNC: 30,
     ServerFault.KILLED_REST_SYNC: 30,
     ServerFault.KILLED_CONFLUENCE_SYNC: 30,
+    ServerFault.KILLED_STORE_SYNC: 30,
     ServerFault.KILLED_USAGE_POST: 40,
     ServerFault.KILLED_WEB_SEARCH: 50,
     ServerFault.KILLED_EXPORT_EXPIRY: 30,

@@ -1,4 +1,4 @@
-"""The places of the storm's sources: a folder, a table of PostgreSQL, a list interface, and a space of Confluence."""
+"""The places of the storm's sources: a folder, a table of PostgreSQL, a list interface, a Confluence, and S3."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tests.faults.servers.jobs.changing_source import ChangingPlace, title_of
 from tests.faults.servers.jobs.sql_statements import ExecuteStatement
+from tests.servers.file_stores import SECRET, USER, ObjectStoreServer, object_store_server
 from tests.stand_ins.list_interface import (
     CONFLUENCE_TOKEN,
     CONFLUENCE_USER,
@@ -25,6 +26,7 @@ from tests.stand_ins.list_interface import (
 
 _PAGE_SIZE: Final = 15  # several pages, between which documents come and go
 _SPACE: Final = "HR"
+_BUCKET: Final = "office"
 _CREATE_STATEMENT: Final = "CREATE TABLE storm_rows (id text PRIMARY KEY, title text, revision integer)"
 _WRITE_STATEMENT: Final = (
     "INSERT INTO storm_rows SELECT * FROM unnest(CAST(:ids AS text[]), CAST(:titles AS text[]), CAST(:revisions AS"
@@ -168,9 +170,51 @@ class WikiPlace:
         del self.wiki.pages[_SPACE][self.item_of(name)]
 
 
+@dataclass
+class StorePlace:
+    """Objects below a path of S3. A file whose time is of the present second is read again."""
+
+    store: ObjectStoreServer
+    name: str = "sheet"
+    secret_variable: str = "STORE_SECRET"
+    secret: str = SECRET
+
+    @property
+    def adding_words(self) -> Sequence[str]:
+        options = (
+            "--user",
+            USER,
+            "--endpoint",
+            self.store.url,
+            "--allow-private",
+            "--secret-env",
+            self.secret_variable,
+        )
+        return (f"s3://{_BUCKET}/sheets", *options)
+
+    def item_of(self, name: str) -> str:
+        return f"{name}.md"
+
+    async def open_place(self) -> None:
+        await asyncio.to_thread(self.store.create_bucket, _BUCKET)
+
+    async def write_documents(self, revisions: Mapping[str, int]) -> None:
+        for name, revision in revisions.items():
+            text = f"# {title_of(name, revision)}\n\nThe drawer of {name} has {revision} handles.\n"
+            await asyncio.to_thread(self.store.request, "PUT", self._path_of(name), text.encode())
+
+    async def delete_document(self, name: str) -> None:
+        await asyncio.to_thread(self.store.request, "DELETE", self._path_of(name))
+
+    def _path_of(self, name: str) -> str:
+        return f"/{_BUCKET}/sheets/{self.item_of(name)}"
+
+
 @asynccontextmanager
 async def open_source_places(
     folder: Path, database_url: str, execute: ExecuteStatement
 ) -> AsyncGenerator[list[ChangingPlace]]:
-    async with serve_list_interface() as interface, serve_confluence() as wiki:
-        yield [FolderPlace(folder), TablePlace(database_url, execute), ListPlace(interface), WikiPlace(wiki)]
+    with object_store_server() as store:
+        async with serve_list_interface() as interface, serve_confluence() as wiki:
+            places = (TablePlace(database_url, execute), ListPlace(interface), WikiPlace(wiki), StorePlace(store))
+            yield [FolderPlace(folder), *places]
