@@ -11,6 +11,7 @@ from functools import lru_cache
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.evidence.english_glosses import WordGlosses
+from agent.evidence.stated_causes import asks_for_cause
 from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
 from storage.quantities.durations import find_durations
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, ORDINALS_BY_WORD, alternatives_of
@@ -27,7 +28,6 @@ class TextValue(StrEnum):
 _TIMES = frozenset({AnswerType.DAY, AnswerType.SPAN, TextValue.TIME_OF_DAY})
 _AMOUNTS = frozenset({AnswerType.MONEY, AnswerType.SPAN, AnswerType.SHARE})
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_REASON_QUESTION = re.compile(r"\bwhy\b", re.IGNORECASE)
 _PHONE_QUESTION = re.compile(
     r"""\b (?:phone|telephone|mobile|fax|emergency) [ ] (?:no\b|number) | \b numbers? \b .* \b (?:call|ring|phone|dial)
         | \b what [ ] (?:should|do|can) .* \b dial \b | \b wh(?:at|ich) [ ] (?:phone|telephone|extension|mobile|fax) \b
@@ -71,6 +71,13 @@ _PAST_AMOUNT_QUESTION = re.compile(
         (?: (?:have|has) [ ] \w+ [ ] (?!to\b) \w+ | did [ ] .{1,60} (?:cost|spend|pay|bring|earn) )""",
     _FLAGS,
 )
+# How long or how often something took or happened: "how long *were* they stuck", "when *did* he ring".
+_PAST_TIME_QUESTION = re.compile(
+    r"""\b (?: how [ ] (?:long|often|quickly|soon|fast|late|early) | when | what [ ] time ) [ ]
+        (?: was | were | did | had (?! [ ] (?: \w+ [ ] )? (?:to|better) \b) ) \b""",
+    _FLAGS,
+)
+_DEMAND = re.compile(r"\b (?: shall | must | will | may | should | (?:is|are|has|have) [ ] to [ ] [a-z]+ ) \b", _FLAGS)
 _RULE = re.compile(r"\b (?: if | where | when | whenever | unless | shall | will | must | may ) \b", _FLAGS)
 _PRICE_QUESTION = re.compile(
     r"""\b what s? \b .* \b (?:pay|wage|wages|earn|earns|owe|owes|charge|charged) \b
@@ -89,6 +96,21 @@ _SUM_QUESTION = re.compile(
 _MEASURED_NOUN = re.compile(
     r"""\b how [ ] much [ ] (?!(?:is|was|are|were|do|does|did|has|have|had|can|could|may|must|should|will|would|of|
         for|more|it|he|she|they|we|you|i|the|a|an|my|our|per|to|in) \b) (?P<noun>[^\W\d_]{3,})""",
+    _FLAGS,
+)
+# "How much is the firm *charging*": nobody charges minutes, while a *notice* of some weeks may be paid.
+_PAID_QUESTION = re.compile(
+    r"""\b how [ ] much \b (?! [ ] (?:time|notice|holiday|leave|warning|longer|sooner|later|earlier) \b) [^?.!]* \b
+        (?: charg(?:e|es|ed|ing) | cost(?:s|ing)? | pay(?:s|ing)? | paid | earn(?:s|ed|ing)? | owe[sd]? | owing
+        | spen(?:d|ds|t|ding) | bill(?:s|ed|ing)? | quot(?:e|es|ed|ing) | invoic(?:e|es|ed|ing) )
+        (?= \W | $ )""",
+    _FLAGS,
+)
+# "What did the roofer *quote*": the same without "how much".
+_PAID_WHAT_QUESTION = re.compile(
+    r"""\b what (?: \W?s | [ ] (?:is|are|was|were|do|does|did|will|would|has|have) ) [ ] [^?.!,;]{1,60}? \b
+        (?: charg(?:e|es|ed|ing) | quot(?:e|ed|ing) | bill(?:ed|ing) | invoic(?:ed|ing) ) \b
+        (?: [ ] (?:us|me|them|him|her|you|for|a|an|per) \b | \W* $ )""",
     _FLAGS,
 )
 # What is paid: no span of time is taken off a *bill*.
@@ -119,6 +141,8 @@ _TIME_OF_DAY = re.compile(
         | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b
         | \b (?:{_HOUR_PATTERN}|\d{{1,2}}) [ ] (?: in [ ] the [ ] (?:morning|afternoon|evening) | at [ ] night ) \b
         | \b (?:before|after|until|till|by|from|at) [ ] (?:{_HOUR_PATTERN}) (?= [,;.)] | \s* $ )
+        | \b within [ ] (?:the|an?) [ ] (?:hour|day|week|fortnight|month|year) \b | \b the [ ] (?:very[ ])? same [ ] day \b
+        | \b (?: at [ ] once | immediately | straight [ ]? away | right [ ] away | without [ ] delay ) \b
         | \b (?:once|twice|(?:{_HOUR_PATTERN}|\d+) [ ] times) [ ] (?:a|an|per|every|each) [ ] \w+""",
     _FLAGS,
 )
@@ -131,6 +155,15 @@ _COUNTED_DAY = re.compile(
 )
 _PHONE_NUMBER = re.compile(r"(?<![\w.]) \+? \d [\d ()/-]{5,} \d (?![\w.]) | \b extension \b \W* \d+", _FLAGS)
 _NAME_VALUE = re.compile(r"\W*[^\W\d_a-z][\w'’-]+(?:[ ][^\W\d_a-z][\w.'’-]*){0,3}\W*")
+_OWNER_QUESTION = re.compile(r"\bwhose\b", re.IGNORECASE)
+_OWNER = re.compile(r"\b(?P<name>[^\W\d_a-z][^\W\d_]+)['’]s?\s+(?=[a-z])")
+_FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ'’-]+\b")
+# "*Ada* keeps it", "ring *Ada* first", "told by *Ada*".
+_ACTING_NAME = re.compile(
+    r"""(?: ^ \W* | \b (?:tell|tells|told|ask|asks|ring|rings|call|calls|contact|inform|see|by) [ ] )
+        (?P<name>[A-Z][a-zà-ÿ]+) (?= [ ] (?!of\b) [a-z] | [,.;] | \s* $ )""",
+    re.VERBOSE,
+)
 _PHONE_HEADING = re.compile(
     r"\b(?:extension|phone|telephone|tel|durchwahl|telefon|poste|téléphone|teléfono)", re.IGNORECASE
 )
@@ -156,7 +189,7 @@ _KIND_WORDS: Mapping[AskedKind, frozenset[str]] = {
 
 def kinds_asked_for(question: str) -> frozenset[AskedKind]:
     """Returns the kinds of value that can answer the question; empty where any sentence can."""
-    if _REASON_QUESTION.search(question):
+    if asks_for_cause(question):
         return frozenset()
     if _PHONE_QUESTION.search(question):
         return frozenset({TextValue.PHONE_NUMBER})
@@ -174,6 +207,10 @@ def kinds_asked_for(question: str) -> frozenset[AskedKind]:
     if kind is AnswerType.NAME and not _NAME_QUESTION.search(question):
         return frozenset()
     if _SUM_QUESTION.search(question):
+        return frozenset({AnswerType.MONEY})
+    if kind is AnswerType.NUMBER and _PAID_QUESTION.search(question) and not _MEASURED_NOUN.search(question):
+        return _AMOUNTS - {AnswerType.SPAN}
+    if kind is None and _PAID_WHAT_QUESTION.search(question):
         return frozenset({AnswerType.MONEY})
     if kind is AnswerType.NUMBER and re.search(r"\bhow much\b", question, re.IGNORECASE):
         amounts = _AMOUNTS - {AnswerType.SPAN} if _MONEY_NOUN.search(question) else _AMOUNTS
@@ -199,6 +236,16 @@ def states_total(text: str) -> bool:
 def asks_for_past_amount(question: str) -> bool:
     """ "How much have we credited": whether the question asks what was paid, and not what is to be paid."""
     return _PAST_AMOUNT_QUESTION.search(question) is not None
+
+
+def asks_for_past_time(question: str) -> bool:
+    """ "How long *were* they stuck": whether the question asks when or how long something was, not what a rule says."""
+    return _PAST_TIME_QUESTION.search(question) is not None
+
+
+def states_demand(text: str) -> bool:
+    """ "A person *shall be* released within an hour": whether a sentence says what is to be, not what was."""
+    return _DEMAND.search(text) is not None
 
 
 def states_rule(text: str) -> bool:
@@ -253,6 +300,32 @@ def holds_single_name(text: str, question_words: Collection[str], glosses: WordG
     )
 
 
+def names_owner(text: str, question: str) -> bool:
+    """ "*Ada's* key" for "whose key": whether the text has the name of somebody whose something is."""
+    if _OWNER_QUESTION.search(question) is None:
+        return False
+    asked = set(_WORD.findall(fold_text(question)))
+    return any(
+        (word := fold_text(match["name"])) not in asked and not _is_of_no_name(word) for match in _OWNER.finditer(text)
+    )
+
+
+def holds_known_name(text: str, known_names: Collection[str], question_words: Collection[str]) -> bool:
+    """Whether somebody does something in the text who is known by a full name: "*Ada* keeps it", "ring *Ada*"."""
+    return any(
+        (word := fold_text(match["name"])) in known_names and word not in question_words
+        for match in _ACTING_NAME.finditer(text)
+    )
+
+
+def find_full_names(text: str) -> Iterator[str]:
+    """Yields the folded words of the full names of two words: "Ada Moor"."""
+    for match in _FULL_NAME.finditer(text):
+        words = fold_text(match[0]).split()
+        if not any(_is_of_no_name(word) for word in words):
+            yield from words
+
+
 def holds_extension(heading: str, text: str) -> bool:
     """Whether a row of a table holds a short number under a heading that names telephones."""
     return _PHONE_HEADING.search(heading) is not None and _SHORT_NUMBER.search(text) is not None
@@ -284,7 +357,11 @@ def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:
     if kind is AnswerType.NAME and text[: span[0]].endswith(_OPENING_QUOTES):
         return False
     words = [word.casefold() for word in _WORD.findall(text[slice(*span)])]
-    return kind is not AnswerType.NAME or sum(word not in _WORDS_OF_NO_NAME for word in words) > 1
+    return kind is not AnswerType.NAME or sum(not _is_of_no_name(word) for word in words) > 1
+
+
+def _is_of_no_name(word: str) -> bool:
+    return word in _WORDS_OF_NO_NAME or word.removesuffix("s") in CALENDAR_WORDS
 
 
 def _blank_dates(text: str) -> str:

@@ -23,6 +23,24 @@ _QUESTION = re.compile(
     _FLAGS,
 )
 
+# "When does *that contract* end": a noun that an earlier part has told of. "That" before a verb or a clause is none.
+# A part that is only a question word, "and *how quickly*?", is about the same too.
+_REFERENCE = re.compile(
+    r"""\b (?:that|this|those|these) [ ] (?! (?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|i|we|you
+            |he|she|it|they|the|a|an|my|our|your|his|her|their|there|nobody|one)\b ) [^\W\d_]{3,}
+        | \b (?:its|their|theirs) \b
+        | ^ \W* (?: and \W+ )? (?: (?:by|until|till|since|from|for|to) [ ] )?
+            (?: how [ ] (?:quickly|soon|fast|long|often|much) | when | where | who | whom | why ) \W* $
+        | \b (?: is | are | was | were | do | does | did | has | have | will | would | can | must | for | of | with
+            | to | from | by | about ) [ ] (?:it|they|them) \b""",
+    _FLAGS,
+)
+
+
+def refers_to_earlier_part(part: str) -> bool:
+    """Whether a part of a question is about a thing that an earlier part has named: "… when does *that contract* end"."""
+    return _REFERENCE.search(part) is not None
+
 
 def split_question_parts(question: str) -> tuple[str, ...]:
     """Returns the parts, in order; the whole question if it asks for a single thing.

@@ -14,6 +14,7 @@ from itertools import permutations
 
 from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.evidence.english_glosses import NO_GLOSSES, WordGlosses
+from agent.evidence.stated_causes import asks_for_cause
 from agent.evidence.text_lines import WORD, TextLine
 from agent.evidence.word_meanings import Likeness, WordMeanings
 from agent.retrieval.relevance import QueryTerm
@@ -241,7 +242,9 @@ async def read_question(
     }
     return WeighedQuestion(
         text=text,
-        asks_account=start == "why" or (asks_what and any(fold_text(word) in _TOLD_WORDS for word in written)),
+        asks_account=start == "why"
+        or asks_for_cause(text)
+        or (asks_what and any(fold_text(word) in _TOLD_WORDS for word in written)),
         names=tuple(word for word in weighed if word.is_name),
         asked=tuple(word for word in weighed if not word.is_name),
         stems=frozenset(word_stems.stem_of(fold_text(word)) for word in written),

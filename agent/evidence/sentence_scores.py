@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.english.function_words import STOP_WORDS
-from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, holds_extension, holds_single_name
+from agent.evidence.asked_values import (
+    AskedKind,
+    TextValue,
+    find_full_names,
+    find_new_values,
+    holds_extension,
+    holds_known_name,
+    holds_single_name,
+    names_owner,
+)
 from agent.evidence.english_glosses import NO_GLOSSES, WordGlosses
 from agent.evidence.question_words import WeighedQuestion, WeighedWord
 from agent.evidence.text_lines import WORD, TextLine, words_of
@@ -27,6 +36,7 @@ _CONTINUING_PRONOUNS = frozenset("it they he she".split())
 _CASE = re.compile(r"\W*(?P<case>(?:if|when|where|once|should)\s[^,;:.]{3,}),", re.IGNORECASE)
 _NOTHING_NEW_PENALTY = 0.5
 _PART_WEIGHT = 0.5  # of what the part of a question asks, in the sentence or its heading
+_MIN_OWN_SHARE_OF_NAMED = 0.3  # of what is asked, for a sentence that names somebody by a single word
 _COMPARED_SENTENCES = 24  # the best ones, compared with the question in meaning
 
 
@@ -56,6 +66,7 @@ class SentenceScorer:
     kinds: frozenset[AskedKind]
     part: tuple[WeighedWord, ...] = ()  # what the part asks; empty for a whole question
     glosses: WordGlosses = NO_GLOSSES
+    known_names: frozenset[str] = frozenset()  # folded words of people's and firms' full names
 
     def score_lines(self, lines: Sequence[TextLine], place_words: frozenset[str]) -> list[ScoredSentence]:
         """Scores the lines of one passage. `place_words`: the words of its title and its folder."""
@@ -102,6 +113,7 @@ class SentenceScorer:
         own_names_share = self._share_of_names(line.words)
         part_share = question.share_of(self.part, (1.0, line.words), (_HEADING, heading_words)) if self.part else 0.0
         has_value = holds_value(line, self.kinds, question.text, self.glosses)
+        has_value = has_value or (own_share >= _MIN_OWN_SHARE_OF_NAMED and self._names_somebody(line))
         has_value = has_value and not question.is_contradicted_by(line.words)
         value_score = (_VALUE_WEIGHT if has_value else -_VALUE_WEIGHT) if self.kinds else 0.0
         return ScoredSentence(
@@ -122,6 +134,13 @@ class SentenceScorer:
             has_value=has_value,
             adds_words=adds_words,
         )
+
+    def _names_somebody(self, line: TextLine) -> bool:
+        """Whether the line names somebody by a word, where a name is asked for: "*Ada's* certificate", "ring *Ada*"."""
+        if AnswerType.NAME not in self.kinds or not self.glosses.is_english:
+            return False
+        text, question = line.value_text, self.question.text
+        return names_owner(text, question) or holds_known_name(text, self.known_names, words_of(question))
 
     def _split_case(self, line: TextLine) -> tuple[frozenset[str], frozenset[str]]:
         """ "*If our reply is refused*, the fine is due after a week": returns the words of the rest, and of the case.
@@ -163,6 +182,13 @@ def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str, glos
     glossed = glosses.gloss_sentence(line.value_text)
     others = kinds - {AnswerType.NAME}  # English words in a text of another language are not names
     return glossed != line.value_text and bool(find_new_values(glossed, others, question, asked_words))
+
+
+def known_names_in(lines: Sequence[TextLine]) -> frozenset[str]:
+    """Returns the folded words of the full names in the lines that no line writes without a capital letter."""
+    texts = [line.quote.text for line in lines if not line.is_heading]
+    names = frozenset(name for text in texts for name in find_full_names(text))
+    return names - frozenset(word for text in texts for word in WORD.findall(text) if word.islower())
 
 
 def text_in_context(line: TextLine) -> str:

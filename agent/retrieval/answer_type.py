@@ -73,6 +73,7 @@ _SINGULARS_IN_S = frozenset(
 )
 # "What *colour* gloves": a property of the things that follow.
 _PROPERTY_NOUNS = frozenset("colour color size shape brand make model flavour flavor strength".split())
+_PLURAL_VERBS = frozenset("are were".split())  # "what *are* options"; "what did the Hendersons pay" asks for no list
 _WORDS_OF_NO_PLURAL = STOP_WORDS | QUESTION_WORDS | YES_NO_VERBS | _SINGULARS_IN_S
 _DIGIT = re.compile(r"\d")
 _COUNTED_NOUN = re.compile(
@@ -107,7 +108,8 @@ def asks_for_several(question: str) -> bool:
     words = _LETTERS.findall(question.casefold())
     first = words[0] if words else ""
     nouns = words[1:3] if first in ("which", "what", "any", "all") else words[:1]
-    nouns = [] if nouns[:1] and nouns[0] in _PROPERTY_NOUNS else nouns
+    is_of_verb = bool(nouns) and nouns[0] in YES_NO_VERBS - _PLURAL_VERBS
+    nouns = [] if nouns[:1] and nouns[0] in _PROPERTY_NOUNS or is_of_verb else nouns
     return (
         any(phrase in question.casefold() for phrase in ("all of them", "list of "))
         or first in LIST_VERBS

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agent.evidence.word_meanings import WordMeanings
 from agent.forms.clarifications import ask_about_unknown_words
 from agent.forms.compare_sides import decide_comparison_sides
+from agent.forms.find_passages import NoAnswerFacts, QuotationsFacts
 from agent.forms.registry import decide_by_form
 from agent.outcome import OutcomeKind
 from agent.retrieval.full_text_fallback import fall_back_to_full_text
@@ -17,7 +18,7 @@ from agent.review.table_answers import answer_from_tables
 from agent.review.text_answers import answer_from_sentences
 from agent.review.topic_answers import answer_each_topic, name_document_of_topic
 from agent.review.unmentioned_words import drop_mentioned_words
-from storage.search.ids import LegId
+from storage.search.ids import DocId, LegId
 from storage.search.plan import LegCombination
 
 
@@ -36,23 +37,45 @@ async def decide_legs(
         return more
     if combination is LegCombination.COMPARE:
         return ask_about_doubtful_comparison(reviews, await decide_comparison_sides(reviews))
-    return [
-        await _decide_leg(
-            review, meanings, before.leg.question if before else "", quotes_sentences=review.leg.id not in unquoted_legs
+    decisions = list[Enough | LegClarification]()
+    for before, review in zip((None, *reviews), reviews, strict=False):
+        decision = await _decide_leg(
+            review,
+            meanings,
+            before.leg.question if before else "",
+            _documents_told_by(decisions[-1]) if decisions else (),
+            quotes_sentences=review.leg.id not in unquoted_legs,
         )
-        for before, review in zip((None, *reviews), reviews, strict=False)
-    ]
+        decisions.append(decision)
+    return decisions
+
+
+def _documents_told_by(decision: Enough | LegClarification) -> Sequence[DocId]:
+    """Returns the documents that a later part of the message may refer to: of quotations the best one's."""
+    if isinstance(decision.facts, NoAnswerFacts):
+        return tuple(passage.hit.doc_id for sentence in decision.facts.closest[:1] for passage, _ in sentence.places)
+    if not isinstance(decision, Enough):
+        return ()
+    documents = decision.result.doc_ids
+    return documents[:1] if isinstance(decision.facts, QuotationsFacts) else documents
 
 
 async def _decide_leg(
-    review: LegReview, meanings: WordMeanings, earlier_question: str, *, quotes_sentences: bool
+    review: LegReview,
+    meanings: WordMeanings,
+    earlier_question: str,
+    told_documents: Sequence[DocId],
+    *,
+    quotes_sentences: bool,
 ) -> Enough | LegClarification:
     decision = await ask_about_unknown_words(review, meanings) or await decide_by_form(review)
     if not quotes_sentences:
         return ask_about_doubtful_reading(review, ask_about_open_documents(review, decision))
     if (named := await name_document_of_topic(review, decision)) is not None:
         return named
-    quoted = await answer_from_sentences(review, decision, meanings, earlier_question=earlier_question)
+    quoted = await answer_from_sentences(
+        review, decision, meanings, earlier_question=earlier_question, told_documents=told_documents
+    )
     answered = answer_each_topic(review, await show_nearest_sentences(review, quoted, meanings))
     answered = await answer_from_tables(review, answered, meanings)
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:

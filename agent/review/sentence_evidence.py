@@ -21,7 +21,13 @@ from agent.evidence.english_glosses import WordGlosses, glosses_for
 from agent.evidence.evidence_score import EvidenceFeatures
 from agent.evidence.question_parts import split_question_parts
 from agent.evidence.question_words import LIGHT_WORDS, WeighedQuestion, WeighedWord, read_question, share_start
-from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning, text_in_context
+from agent.evidence.sentence_scores import (
+    ScoredSentence,
+    SentenceScorer,
+    known_names_in,
+    rank_by_meaning,
+    text_in_context,
+)
 from agent.evidence.stated_limits import verdict_by_limit
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
@@ -221,19 +227,26 @@ async def find_sentence_evidence(
     if continues and not own and not own_names:
         return ()
     evidence = list[RankedEvidence]()
+    known_names = known_names_in([line for lines in lines_by_passage for line in lines])
     for part, kinds in zip(parts, kinds_by_part, strict=True):
         scorer = SentenceScorer(
             question=question,
             kinds=kinds,
             part=tuple(_words_of_part(question, part)) if len(parts) > 1 else (),
             glosses=glosses,
+            known_names=known_names,
         )
         scored = [
             sentence
             for passage, lines in zip(passages, lines_by_passage, strict=True)
             if _holds_names(passage.hit, own_names)
-            for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
-            if (not own or _holds_own_part(sentence, own, question, is_followup=is_followup))
+            for of_passage in [scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))]
+            for sentence in of_passage
+            if (
+                not own
+                or _holds_own_part(sentence, own, question, is_followup=is_followup)
+                or (is_followup and asks_question(message) and _is_beside_own_part(sentence, of_passage, own, question))
+            )
             and not _is_greeting(sentence.line.quote.text)
             and not _is_of_other_code(sentence.line, part if len(parts) > 1 else own_question)
         ]
@@ -315,6 +328,26 @@ def _holds_own_part(
     heading = f"{sentence.line.heading} {sentence.line.passage.hit.title}" if is_followup else sentence.line.heading
     levels = (1.0, sentence.line.words), (1.0, words_of(heading))
     return question.share_of(own, *levels) >= _MIN_OWN_PART_SHARE
+
+
+def _is_beside_own_part(
+    sentence: ScoredSentence,
+    of_passage: Sequence[ScoredSentence],
+    own: Sequence[WeighedWord],
+    question: WeighedQuestion,
+) -> bool:
+    """Whether a value of the asked kind is beside a sentence that holds what is asked and has no such value itself:
+    "The clock has stopped. Only *Ada Moor* knows the movement."
+    """
+    index = of_passage.index(sentence)
+    beside = [
+        other
+        for other in of_passage[max(index - 1, 0) : index + 2]
+        if other.line.block == sentence.line.block and not other.has_value
+    ]
+    return sentence.has_value and any(
+        question.share_of(own, (1.0, other.line.words)) >= _MIN_OWN_PART_SHARE for other in beside
+    )
 
 
 def _holds_names(hit: PassageHit, names: Sequence[WeighedWord]) -> bool:

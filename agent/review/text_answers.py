@@ -17,9 +17,11 @@ from agent.english.light_words import is_light_word
 from agent.evidence.asked_values import (
     AskedKind,
     asks_for_past_amount,
+    asks_for_past_time,
     asks_for_total,
     find_new_values,
     kinds_asked_for,
+    states_demand,
     states_rate,
     states_rule,
     states_total,
@@ -36,8 +38,10 @@ from agent.evidence.evidence_score import (
     EvidenceFeatures,
     score_evidence,
 )
+from agent.evidence.question_parts import refers_to_earlier_part
 from agent.evidence.question_words import WeighedQuestion
 from agent.evidence.sentence_scores import ScoredSentence
+from agent.evidence.stated_causes import asks_for_cause, find_cause
 from agent.evidence.text_lines import TextLine, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.evidence.yes_or_no import is_yes_no_question
@@ -64,6 +68,7 @@ from agent.review.sentence_evidence import (
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
 from storage.search.documents import FieldValue
+from storage.search.ids import DocId
 from storage.search.plan import CheckClaims, ComputeNumbers, FindPassages, ReadFields
 from storage.search.schema import FieldType
 
@@ -118,12 +123,18 @@ class _PartAnswer:
 
 
 async def answer_from_sentences(
-    review: LegReview, decision: Enough | LegClarification, meanings: WordMeanings, *, earlier_question: str = ""
+    review: LegReview,
+    decision: Enough | LegClarification,
+    meanings: WordMeanings,
+    *,
+    earlier_question: str = "",
+    told_documents: Sequence[DocId] = (),
 ) -> Enough | LegClarification:
     """Returns an answer by quoted sentences, if they hold enough of what is asked; else `decision`.
 
     Each part of a question needs a sentence: "which extension do I call *and until when*". `earlier_question` is the
-    part of the message before this one: "who smells gas? *which number should they ring?*".
+    part of the message before this one: "who smells gas? *which number should they ring?*". `told_documents` answered
+    this part: "who does the lifts, and when does *that contract* end?" is about them.
 
     Values that do not answer the question become a report of nothing found; quotations that do not hold enough of what
     is asked are shown as what comes closest, not as an answer. Without word vectors the decision stays as it is, since
@@ -150,7 +161,11 @@ async def answer_from_sentences(
     are_values = _may_be_values(decision, kinds)
     explained = _share_explained_by_fields(review, question) if are_values else 0.0
     is_elsewhere = _points_back(review, question) or not evidence[0].is_of_asked_time
-    answers = [await _answer_part(part, decision, meanings, is_elsewhere=is_elsewhere) for part in evidence]
+    answers = list[_PartAnswer]()
+    for part in evidence:
+        told = (answers[0].sentence.line.passage.hit.doc_id,) if answers and answers[0].is_enough else told_documents
+        referring = _within_documents(part, told)
+        answers.append(await _answer_part(referring, decision, meanings, is_elsewhere=is_elsewhere))
     if explained >= _MIN_EXPLAINED_SHARE and not _says_more(answers, explained):
         return decision
     if any(answer.is_possible and _leaves_open(answer, decision) for answer in answers):
@@ -161,6 +176,16 @@ async def answer_from_sentences(
     if reads_fields and (AnswerType.DAY in kinds or not are_values):
         return report_no_answer(review, NoAnswerFacts(), decision.hits)
     return _show_closest(review, decision, [answer for answer in answers if answer.score >= MIN_NEAR_SCORE])
+
+
+def _within_documents(part: RankedEvidence, told_documents: Sequence[DocId]) -> RankedEvidence:
+    """Returns the evidence of the documents that answered an earlier part of the message, if this part refers to what
+    they tell: "who does the lifts, and when does *that contract* end?". All evidence, if they have none.
+    """
+    if not told_documents or not refers_to_earlier_part(part.part):
+        return part
+    sentences = tuple(each for each in part.sentences if each.line.passage.hit.doc_id in told_documents)
+    return replace(part, sentences=sentences) if sentences else part
 
 
 def _join_follow_up(review: LegReview, continued: ContinuedQuestion | None) -> LegReview:
@@ -269,6 +294,7 @@ def _possible_sentences(evidence: RankedEvidence, decision: Enough | LegClarific
         and (sentence.has_value or not evidence.kinds)
         and (sentence.names_share >= _MIN_NAMES_SHARE or not is_of_named)
         and (sentence.asked_share >= _MIN_POSSIBLE_SHARE or not evidence.kinds)
+        and not _is_demand_for_past(sentence, evidence)
     ]
 
 
@@ -290,9 +316,16 @@ def _may_answer(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
         return False  # "what do they pay altogether?" is not answered by a fee for each of them
     if asks_for_past_amount(question) and states_rule(text):
         return False  # "how much have we paid for missed visits?" is not answered by what is paid for one
+    if _is_demand_for_past(sentence, evidence):
+        return False
     holds_names = sentence.names_share >= _MIN_LIKELY_NAMES_SHARE
     is_of_names = not evidence.question.holds_half_of_name(words_of(f"{hit.title} {hit.doc_id}\n{hit.text}"))
     return holds_names and is_of_names and (sentence.has_value or sentence.own_share > 0)
+
+
+def _is_demand_for_past(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
+    """ "How long were they stuck?" is not answered by how long anybody may be."""
+    return asks_for_past_time(evidence.question.text) and states_demand(sentence.line.quote.text)
 
 
 def _show_closest(
@@ -421,6 +454,7 @@ def _best_answer(evidence: RankedEvidence) -> ScoredSentence | None:
             sentence
             for sentence in evidence.sentences
             if _answers(sentence, evidence.kinds)
+            and not _is_demand_for_past(sentence, evidence)
             and (_may_settle(sentence) or not is_yes_no)
             and sentence.score >= _MIN_ANSWER_SCORE_SHARE * evidence.sentences[0].score
         ),
@@ -484,7 +518,8 @@ def _quote_evidence(
         answer_type=_highlighted_kind(merged, first.evidence, review.leg.question) if is_single else None,
         counted_noun=counted_noun_of(review.leg.question),
         verdict=verdict,
-        is_sure=verdict is not None or all(answer.is_sure for answer in answers),
+        is_sure=verdict is not None
+        or (all(answer.is_sure for answer in answers) and not (is_single and _lacks_cause(first))),
     )
     return Enough(
         result=replace(
@@ -504,6 +539,20 @@ def _hits_with(review: LegReview, hits: Sequence[FoundPassage], lines: Sequence[
     return tuple(passages)[: review.session.context.limits.reported_hits]
 
 
+def _lacks_cause(answer: _PartAnswer) -> bool:
+    """Whether a cause is asked for, and no sentence near the best one tells one."""
+    return asks_for_cause(answer.evidence.question.text) and _find_cause_of(answer.sentence, answer.evidence) is None
+
+
+def _find_cause_of(sentence: ScoredSentence, evidence: RankedEvidence) -> TextLine | None:
+    return find_cause(sentence.line, _lines_with(sentence.line, evidence))
+
+
+def _lines_with(line: TextLine, evidence: RankedEvidence) -> Sequence[TextLine]:
+    """Returns the lines of its passage."""
+    return next(lines for lines in evidence.lines_by_passage if line in lines)
+
+
 def _sentences_to_quote(best: ScoredSentence, evidence: RankedEvidence) -> Iterator[TextLine]:
     """Yields the best sentence and those that answer nearly as well.
 
@@ -511,6 +560,10 @@ def _sentences_to_quote(best: ScoredSentence, evidence: RankedEvidence) -> Itera
     is often answered by the next sentence: "The gate sticks. Its hinge is bent."
     """
     yield best.line
+    cause = _find_cause_of(best, evidence) if asks_for_cause(evidence.question.text) else None
+    if cause is not None and cause is not best.line:
+        yield cause
+        return
     further = [
         sentence.line
         for sentence in evidence.sentences
@@ -529,7 +582,7 @@ def _lines_after(line: TextLine, evidence: RankedEvidence) -> Iterator[TextLine]
 
     An account ends where the next item of a list begins.
     """
-    lines = next(lines for lines in evidence.lines_by_passage if line in lines)
+    lines = _lines_with(line, evidence)
     index = lines.index(line) + 1
     is_account = evidence.question.asks_account
     following = lines[index : index + (_MAX_QUOTED_SENTENCES - 1 if is_account else 1)]

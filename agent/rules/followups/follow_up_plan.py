@@ -39,7 +39,7 @@ from agent.rules.followups.ordinal_references import (
     plan_remainder,
     plan_repeated_comparison,
 )
-from agent.rules.followups.referenced_documents import plan_about_results, plan_referenced_document
+from agent.rules.followups.referenced_documents import plan_about_results, plan_further_thing, plan_referenced_document
 from agent.rules.followups.result_references import (
     SINGULAR_PRONOUNS,
     confine_to_found_documents,
@@ -169,6 +169,7 @@ def plan_follow_up(
     if _is_new_topic(follow_up):
         return None
     steps = (
+        plan_further_thing,
         _plan_sort,
         plan_ordinal_reference,
         _plan_share_of_results,

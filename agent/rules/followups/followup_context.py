@@ -16,7 +16,7 @@ from agent.decomposition import (
 from agent.english.commands import parse_phrases
 from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, PREPOSITIONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.refine.implied_conditions import drop_implied_conditions
-from agent.rules.followups.result_references import is_among_results, refers_to_results
+from agent.rules.followups.result_references import is_about_another, is_among_results, refers_to_results
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
@@ -53,6 +53,8 @@ class FollowUpMessage:
     @property
     def refers_to_results(self) -> bool:
         """Whether the message refers to the results: "them", "she", "there"."""
+        if self.leg.answer_form.reads_text and is_about_another(self.question):
+            return True
         return refers_to_results(self.question, self.words, self.readings[0])
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent.decomposition import PlannedQuestion
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
 from agent.rules.followups.followup_filters import add_unknown_words, narrow_search
-from agent.rules.followups.result_references import SINGULAR_PRONOUNS, is_about_place
+from agent.rules.followups.result_references import SINGULAR_PRONOUNS, is_about_another, is_about_place
 from agent.rules.followups.single_document import is_about_single_document
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.reading.bucket_reading import BucketReading
@@ -93,6 +93,14 @@ def _condition_of_reference(follow_up: FollowUpMessage, referred: _ReferredReadi
         limit=limit if is_ordered and limit is not None else 1,
         words=follow_up.question,
     )
+
+
+def plan_further_thing(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """Plans "what would *the next one* cost", after an answer from texts: no field of its document tells that."""
+    if not (follow_up.leg.answer_form.reads_text and is_about_another(follow_up.question)):
+        return None
+    search = Search(clauses=follow_up.leg.search.clauses, ranking_text=follow_up.question)
+    return continue_plan(follow_up, search, FindPassages())
 
 
 def plan_about_results(follow_up: FollowUpMessage) -> PlannedQuestion | None:

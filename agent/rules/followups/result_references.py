@@ -19,6 +19,10 @@ from storage.search.ids import DocId
 from storage.search.plan import Leg
 
 _THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
+_ANOTHER = re.compile(
+    r"\b(?:the (?:next|other|last|second|third)|another|an? (?:second|third|further|new)) one\b(?!\s+(?:of|who|that)\b)",
+    re.IGNORECASE,
+)
 _AMONG_RESULTS = re.compile(r"\b(?:of|among)\s+(?:them|those|these)\b", re.IGNORECASE)
 _PLACE = re.compile(
     r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )(?<!\bbeen )(?<!\bover )"
@@ -43,6 +47,11 @@ def is_among_results(message: str) -> bool:
 def is_about_whole_result(message: str) -> bool:
     """ "How much money was that?": whether the message is about all the results together."""
     return bool(_WHOLE_RESULT.search(message))
+
+
+def is_about_another(message: str) -> bool:
+    """ "What would *the next one* cost": whether the message is about a further thing of the kind that was told of."""
+    return bool(_ANOTHER.search(message))
 
 
 def is_about_place(message: str) -> bool:

@@ -8,10 +8,9 @@ from agent.english.abbreviations import acronyms_in, initials_of, may_be_acronym
 @pytest.mark.parametrize(
     ("label", "spelled"),
     [
-        ("Deliv date", ["delivery date"]),
+        ("Inv date", ["invoice date"]),
         ("GPhC Reg", ["GPhC registration", "GPhC registered"]),
-        ("Max temp", ["highest temp", "peak temp"]),
-        ("Rent pw", ["Rent", "weekly Rent", "Rent per week"]),
+        ("Max temp", ["maximum temp", "highest temp", "peak temp"]),
         ("Colour", []),
     ],
 )

@@ -5,11 +5,16 @@ import pytest
 from agent.evidence.asked_values import (
     TextValue,
     asks_for_past_amount,
+    asks_for_past_time,
     asks_for_total,
+    find_full_names,
     find_new_values,
     holds_extension,
+    holds_known_name,
     holds_single_name,
     kinds_asked_for,
+    names_owner,
+    states_demand,
     states_rate,
     states_rule,
     states_total,
@@ -207,3 +212,66 @@ def test_an_amount_has_its_sign_before_or_after_it(text: str, value: str) -> Non
     spans = find_new_values(text, kinds_asked_for(question), question, words_of(question))
 
     assert [text[start:end] for start, end in spans] == [value]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how much is the glazier charging for the chapel window?",
+        "how much did we spend on candles",
+        "How much do ringers earn on a feast day?",
+        "what did the mason quote for the tower?",
+        "how much were we billed in May",
+    ],
+)
+def test_what_is_charged_or_earned_is_no_span_of_time(question: str) -> None:
+    kinds = kinds_asked_for(question)
+
+    assert AnswerType.MONEY in kinds
+    assert AnswerType.SPAN not in kinds
+
+
+@pytest.mark.parametrize("question", ["how much notice do I earn", "how much time did the mason spend on the tower"])
+def test_what_is_measured_is_named_by_its_noun(question: str) -> None:
+    assert kinds_asked_for(question) != {AnswerType.MONEY, AnswerType.SHARE}
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("how long were the ringers stuck in the tower", True),
+        ("when did the bell crack", True),
+        ("how long may a ringer stay in the tower", False),
+        ("how long had I to wait", False),
+    ],
+)
+def test_the_tense_says_whether_a_time_of_the_past_is_asked_for(question: str, asks: bool) -> None:
+    assert asks_for_past_time(question) is asks
+
+
+def test_what_shall_be_is_a_demand() -> None:
+    assert states_demand("A ringer who is stuck shall be freed within an hour.")
+    assert not states_demand("Two ringers were stuck for an hour.")
+
+
+def test_an_owner_is_named_before_what_is_hers() -> None:
+    question = "whose key still opens the crypt?"
+
+    assert names_owner("Keys: Ada's key is the only one that opens it.", question)
+    assert not names_owner("Monday's key is the only one that opens it.", question)
+    assert not names_owner("Ada's key is the only one that opens it.", "when does the crypt open?")
+
+
+def test_somebody_known_by_a_full_name_is_named_by_a_part_of_it() -> None:
+    names = frozenset(find_full_names("Present: Ada Moor, Ben Orr"))
+
+    assert holds_known_name("If a rope breaks, tell Ada within the hour.", names, {"rope"})
+    assert holds_known_name("Orr mends the ropes.", names, {"ropes"})
+    assert not holds_known_name("Ropes are mended on Friday.", names, {"ropes"})
+
+
+@pytest.mark.parametrize("text", ["Ring within the hour.", "It is mended the same day.", "He is told at once."])
+def test_a_time_without_a_number_tells_how_quickly(text: str) -> None:
+    question = "how quickly?"
+
+    assert find_new_values(text, kinds_asked_for(question), question, words_of(question))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.evidence.question_parts import split_question_parts
+from agent.evidence.question_parts import refers_to_earlier_part, split_question_parts
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,20 @@ def test_each_part_asks_for_something(question: str, parts: tuple[str, ...]) -> 
 )
 def test_a_story_or_a_relative_clause_is_no_part(question: str) -> None:
     assert split_question_parts(question) == (question,)
+
+
+@pytest.mark.parametrize(
+    ("part", "refers"),
+    [
+        ("when does that lease end?", True),
+        ("until when does their licence run?", True),
+        ("what is done with it?", True),
+        ("how quickly?", True),
+        ("and until when?", True),
+        ("when does the lease of the barn end?", False),
+        ("is it true that goats are allowed?", True),
+        ("how do I know that the barn is open?", False),
+    ],
+)
+def test_a_part_refers_to_a_thing_by_a_pronoun(part: str, refers: bool) -> None:
+    assert refers_to_earlier_part(part) is refers
