@@ -141,7 +141,8 @@ _TIME_OF_DAY = re.compile(
         | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b
         | \b (?:{_HOUR_PATTERN}|\d{{1,2}}) [ ] (?: in [ ] the [ ] (?:morning|afternoon|evening) | at [ ] night ) \b
         | \b (?:before|after|until|till|by|from|at) [ ] (?:{_HOUR_PATTERN}) (?= [,;.)] | \s* $ )
-        | \b within [ ] (?:the|an?) [ ] (?:hour|day|week|fortnight|month|year) \b | \b the [ ] (?:very[ ])? same [ ] day \b
+        | \b within [ ] (?:the|an?) [ ] (?:hour|day|week|fortnight|month|year) \b
+        | \b the [ ] (?:very[ ])? same [ ] day \b
         | \b (?: at [ ] once | immediately | straight [ ]? away | right [ ] away | without [ ] delay ) \b
         | \b (?:once|twice|(?:{_HOUR_PATTERN}|\d+) [ ] times) [ ] (?:a|an|per|every|each) [ ] \w+""",
     _FLAGS,

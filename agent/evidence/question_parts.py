@@ -38,7 +38,7 @@ _REFERENCE = re.compile(
 
 
 def refers_to_earlier_part(part: str) -> bool:
-    """Whether a part of a question is about a thing that an earlier part has named: "… when does *that contract* end"."""
+    """Whether a part of a question is about what an earlier part has named: "… when does *that contract* end"."""
     return _REFERENCE.search(part) is not None
 
 

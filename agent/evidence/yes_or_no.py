@@ -48,7 +48,9 @@ _TAG = re.compile(
 _ASKING_CLAUSE = re.compile(
     r"""(?P<case> \w .* ) [,;–—] \s+ (?: so \s+ )?
         (?P<clause> (?: am | are | is | was | were | do | does | did | have | has | can | could | may | must | should
-            | will | would | shall ) [ ] (?: i | we | you | he | she | it | they | one | somebody | someone | anybody )
+            | will | would | shall )
+            [ ] (?: i | we | you | he | she | it | they | one | somebody | someone | anybody
+                | (?:the|my|our|your|a|an|this|that|these|those) [ ] \w+ )
             [ ] [^,;?!.]* ) [?\s]* $""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -109,7 +109,7 @@ def asks_for_several(question: str) -> bool:
     first = words[0] if words else ""
     nouns = words[1:3] if first in ("which", "what", "any", "all") else words[:1]
     is_of_verb = bool(nouns) and nouns[0] in YES_NO_VERBS - _PLURAL_VERBS
-    nouns = [] if nouns[:1] and nouns[0] in _PROPERTY_NOUNS or is_of_verb else nouns
+    nouns = [] if (nouns[:1] and nouns[0] in _PROPERTY_NOUNS) or is_of_verb else nouns
     return (
         any(phrase in question.casefold() for phrase in ("all of them", "list of "))
         or first in LIST_VERBS

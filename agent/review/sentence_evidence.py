@@ -28,7 +28,7 @@ from agent.evidence.sentence_scores import (
     rank_by_meaning,
     text_in_context,
 )
-from agent.evidence.stated_limits import verdict_by_limit
+from agent.evidence.stated_limits import CONTINUING_WORDS, UNIT_WORDS, verdict_by_limit
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.evidence.yes_or_no import forbids_all, split_case, verdict_of
@@ -52,6 +52,7 @@ _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
 _MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
 _MIN_OWN_PART_SHARE = 0.5  # of what a part of a message asks, for a sentence that is found by an earlier part too
 _CODE = re.compile(r"\b([a-z]{1,8})(\d{1,3})\b")  # "p2", "sev1"
+_AMOUNT_WORD = re.compile(r"\d+[a-z]{1,4}")  # "12k", "25kg"
 _MIN_OWN_CLAIM_SHARE = 0.5  # of a yes-or-no question, that the sentence which settles it must hold itself
 _MIN_SHARE_OF_BAN = 0.25  # the same for a sentence that forbids all that it names
 _MIN_OWN_WORDS = 2  # content words of a part of a message, from which it says itself what it is about
@@ -98,7 +99,7 @@ class RankedEvidence:
         telling = [
             word
             for word in (*question.names, *question.asked)
-            if _tells_thing(word.word) and not (is_compared and _is_number(word.word))
+            if _tells_thing(word.word) and not (is_compared and _is_of_amount(word.word))
         ]
         own = [word for word in telling if word.word in claim - case]
         share = sum(word.weight for word in own if _is_held(word, told)) / (sum(word.weight for word in own) or 1.0)
@@ -146,8 +147,10 @@ def _tells_thing(word: str) -> bool:
     return not (word in LIGHT_WORDS or is_light_word(word) or word.removesuffix("s") in CALENDAR_WORDS)
 
 
-def _is_number(word: str) -> bool:
-    return word.isdigit() or word in NUMBERS_BY_WORD
+def _is_of_amount(word: str) -> bool:
+    """Whether a word is of an amount that was compared with a limit, or asks whether to go on: "can we *carry* on"."""
+    is_number = word.isdigit() or word in NUMBERS_BY_WORD or _AMOUNT_WORD.fullmatch(word) is not None
+    return is_number or word in UNIT_WORDS or word in CONTINUING_WORDS
 
 
 def _names_such_days(question: str, text: str) -> bool:

@@ -20,7 +20,8 @@ from storage.search.plan import Leg
 
 _THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
 _ANOTHER = re.compile(
-    r"\b(?:the (?:next|other|last|second|third)|another|an? (?:second|third|further|new)) one\b(?!\s+(?:of|who|that)\b)",
+    r"\b(?:the (?:next|other|last|second|third)|another|an? (?:second|third|further|new)) one\b"
+    r"(?!\s+(?:of|who|that)\b)",
     re.IGNORECASE,
 )
 _AMONG_RESULTS = re.compile(r"\b(?:of|among)\s+(?:them|those|these)\b", re.IGNORECASE)

@@ -30,6 +30,14 @@ _OVERDUE_AFTER = re.compile(
 )
 _OVERDUE_BEFORE = re.compile(r"\b(?:overdue|late)\s+(?:by|for)\s+$", re.IGNORECASE)
 _AGE_BEFORE = re.compile(r"\baged\s+$", re.IGNORECASE)
+# "*I've been ill for* nine days": how long somebody in the conversation is or was something, of which no document is.
+_OWN_STATE = re.compile(
+    r"""(?: ^ | [,.;:?!–-] | \b(?:and|but|if|when|because|so|that) ) \s*
+        (?:i|we|you|he|she) \s* (?: ['’]?ve | [ ]have | [ ]has | ['’]s | [ ]had | ['’]d )? \s*
+        (?: been | am | ['’]?m | are | ['’]re | is | was | were | will\s+be | ['’]ll\s+be ) \b
+        [^,.;:?!]{0,60} \b for \s+ (?: (?:about|around|over|nearly|almost|only|just|more\s+than) \s+ )? $""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _TOLERANCE = Decimal("0.1")  # of "around 50"
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
 
@@ -38,7 +46,11 @@ def find_literals(question: str, today: date) -> tuple[QuestionLiteral, ...]:
     """Returns the numbers, amounts, days and ranges outside quotation marks, in order and without overlaps."""
     singles = sorted(_find_single_literals(question, today), key=lambda literal: literal.start)
     compared = list(_attach_comparators(question, join_ranges(question, singles)))
-    return tuple(literal for literal in share_measures(question, compared) if not _is_number_word(literal))
+    return tuple(
+        literal
+        for literal in share_measures(question, compared)
+        if not (_is_number_word(literal) or _is_own_duration(question, literal))
+    )
 
 
 def _find_single_literals(question: str, today: date) -> Iterator[QuestionLiteral]:
@@ -52,6 +64,13 @@ def _is_number_word(literal: QuestionLiteral) -> bool:
     if not isinstance(literal, QuantityLiteral) or not literal.is_spelled or not literal.is_bare:
         return False
     return not (literal.unit or literal.currency or literal.is_age or literal.is_rate)
+
+
+def _is_own_duration(question: str, literal: QuestionLiteral) -> bool:
+    """ "I've been ill for *nine days*": whether the literal measures no document, but somebody in the conversation."""
+    if not isinstance(literal, QuantityLiteral) or not is_time_unit(literal.unit):
+        return False
+    return _OWN_STATE.search(question[: literal.start]) is not None
 
 
 def _attach_comparators(question: str, literals: Sequence[QuestionLiteral]) -> Iterator[QuestionLiteral]:

@@ -16,7 +16,9 @@ from agent.english.function_words import (
     REFERRING_WORDS,
     STOP_WORDS,
     SUMMARY_WORDS,
+    YES_NO_VERBS,
 )
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
 
 HasMeaning = Callable[[int, int], bool]  # whether a noun, a field or a value appears in `text[start:end]`
 
@@ -110,6 +112,12 @@ _ASKING_OR_COMPUTING = AGGREGATE_WORDS | QUESTION_WORDS
 _WORDS_ABOUT_ASKING = ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES
 _TASK_WORDS = LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | QUESTION_WORDS | REFERRING_WORDS
 
+_YES_NO_START = re.compile(
+    rf"(?:(?:and|so|but)\s+)?(?:{'|'.join(sorted(YES_NO_VERBS))}|am)\s+(?:i|we|he|she|it|they|there)\s+\w",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(rf"\d|\b(?:{alternatives_of(NUMBERS_BY_WORD)})\s+[a-z]{{3,}}s\b", re.IGNORECASE)
+
 
 def blank_small_talk(question: str, has_meaning: HasMeaning) -> str:
     """Returns the question, as long as before, with spaces in place of clauses that carry nothing.
@@ -189,6 +197,8 @@ def _is_empty_clause(
         return True
     if is_idle:
         return True
+    if _asks_yes_or_no(clause) or _tells_asked_case(clause, span, text, clauses):
+        return False
     if clause.endswith("?") or not _ASKING_OR_COMPUTING.isdisjoint(words) or words[0] in LIST_VERBS:
         return False
     says_aside = (_PERSONAL_CLAUSE, _REPORTED_WISH, _POSSESSIVE_CLAUSE, _OBJECT_CLAUSE, _HOPE)
@@ -196,6 +206,18 @@ def _is_empty_clause(
     is_strong = text[: span[0]].rstrip().endswith(_STRONG_MARKS)
     is_aside = is_aside or (follows_question and is_strong and _is_statement(words))
     return is_aside and not _refers_and_restricts(words)
+
+
+def _asks_yes_or_no(clause: str) -> bool:
+    """ "*Do I* need a note": asks something without a question mark too; "could you" is a courtesy."""
+    return _YES_NO_START.match(clause) is not None
+
+
+def _tells_asked_case(clause: str, span: tuple[int, int], text: str, clauses: Sequence[tuple[int, int]]) -> bool:
+    """ "*I've been ill for nine days*, do I need a note": whether a rule may depend on the amount in the clause."""
+    if _AMOUNT.search(clause) is None:
+        return False
+    return any(_asks_yes_or_no(text[slice(*other)].strip()) for other in clauses if other != span)
 
 
 def _is_statement(words: Sequence[str]) -> bool:

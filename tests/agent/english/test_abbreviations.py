@@ -8,9 +8,10 @@ from agent.english.abbreviations import acronyms_in, initials_of, may_be_acronym
 @pytest.mark.parametrize(
     ("label", "spelled"),
     [
-        ("Inv date", ["invoice date"]),
+        ("Deliv date", ["delivery date"]),
         ("GPhC Reg", ["GPhC registration", "GPhC registered"]),
-        ("Max temp", ["maximum temp", "highest temp", "peak temp"]),
+        ("Max temp", ["highest temp", "peak temp"]),
+        ("Rent pw", ["Rent", "weekly Rent", "Rent per week"]),
         ("Colour", []),
     ],
 )

@@ -5,6 +5,9 @@ import pytest
 from agent.evidence.stated_limits import verdict_by_limit
 
 _NOTE = "A letter is required only if you are away for longer than three days; hand it in at the gate."
+_GALE = "Work on the tower stops when the wind exceeds 23 miles per hour."
+_FERRY = "The ferry does not leave the quay when the wind exceeds 50 miles per hour."
+_FROM_DAY = "A letter is needed from the eighth day."
 _CARRIED = "Up to 5 unused days can be carried over."
 
 
@@ -21,6 +24,18 @@ _CARRIED = "Up to 5 unused days can be carried over."
         ),
         (_CARRIED, "can I carry over 6 days?", False),
         (_CARRIED, "can I carry over five days?", True),
+        (_GALE, "there's a 27 mph wind, can we carry on up there?", False),
+        (_GALE, "may we work up there at 15 mph?", True),
+        (_FERRY, "can the ferry go out at 60 mph?", False),
+        (_FERRY, "can the ferry go out in a 40mph wind?", True),
+        (_FROM_DAY, "I was away for nine days, do I need a letter?", True),
+        (_FROM_DAY, "do I need a letter for six days?", False),
+        (_FROM_DAY, "do I need a letter for 8 days?", True),
+        ("The hoist carries no more than 2.5 tonnes.", "can the hoist carry 3 tonnes?", False),
+        ("The hoist carries no more than 2.5 tonnes.", "can the hoist carry two tonnes?", True),
+        ("Painting stops when it falls below 12 degrees.", "it's 9°C, can we paint?", False),
+        ("Above £2,000 the wardens must decide.", "do the wardens have to decide on £3k?", True),
+        ("A written offer is needed from £200.", "do I need a written offer for £150?", False),
     ],
 )
 def test_an_amount_is_compared_with_the_limit(sentence: str, claim: str, expected: bool) -> None:
@@ -38,6 +53,10 @@ def test_an_amount_is_compared_with_the_limit(sentence: str, claim: str, expecte
         ("For more than two weeks in one go please ask eight weeks ahead.", "can I take three weeks?"),
         ("You may be abroad for up to 20 working days.", "may I be abroad for 25 days?"),
         ("You need no letter if you are away for more than 2 days.", "do I need a letter for three days?"),
+        (_GALE, "may we paint the tower?"),
+        (_FROM_DAY, "do I need a letter for two weeks?"),
+        ("The pool is not closed when it falls below 12 degrees.", "can we swim at 9 degrees?"),
+        ("Apprentices under 18 do not use the hoist.", "may an apprentice of 17 use the hoist?"),
     ],
 )
 def test_other_sentences_leave_it_open(sentence: str, claim: str) -> None:

@@ -135,34 +135,3 @@ def test_a_noun_of_the_documents_is_no_part_of_a_value_that_shares_its_stem() ->
 
     assert meanings_at(2, "how many seasonal keepers") == {"BucketNoun"}
     assert "PartialMatch" in meanings_at(3, "keepers in their season")
-
-
-def test_initials_stand_for_a_column_and_for_a_value() -> None:
-    item = SchemaField(name=FieldName("item"), type=FieldType.CATEGORY)
-    values = ["Blood pressure monitor", "Fire alarm panel"]
-    lexicon = _lexicon(item, values, ["Skarholm", "Vitgrund", "Elsewhere", "Nowhere", "Anywhere", "Somewhere"])
-
-    assert [match.value for match in _value_matches(lexicon, "when is the bp machine due")] == [values[0]]
-    assert _value_matches(lexicon, "when is the fap due") == []  # has a vowel, so that it may be a word
-
-
-def test_the_words_for_an_acronym_mention_its_column() -> None:
-    received = SchemaField(name=FieldName("RA received"), type=FieldType.FLAG)
-    lexicon = _lexicon(received, [], ["Skarholm", "Vitgrund"])
-    tokens = tokenize_question("who has sent no risk assessment", lexicon.analyser)
-
-    meanings = {(link.first, link.last): link.meaning for link in lexicon.find_links(tokens)}
-
-    assert meanings[4, 6] == FieldMention(FieldName("RA received"))
-
-
-def test_the_plural_of_what_a_column_numbers_names_the_documents() -> None:
-    shift = SchemaField(name=FieldName("Shift"), type=FieldType.CATEGORY)
-    lexicon = _lexicon(shift, ["V001", "V002"], ["Skarholm", "Vitgrund"])
-
-    def names_documents(question: str) -> bool:
-        tokens = tokenize_question(question, lexicon.analyser)
-        return any(link.meaning == BucketNoun() for link in lexicon.find_links(tokens))
-
-    assert names_documents("how many shifts are there")
-    assert not names_documents("which shift is V001")

@@ -174,3 +174,13 @@ def test_a_comparative_of_a_known_scale_after_a_number_is_a_bound(word: str) -> 
 
     assert isinstance(literal, QuantityLiteral)
     assert literal.op is not ComparisonOperator.EQ
+
+
+@pytest.mark.parametrize("question", ["I've been ill for nine days, must I write", "we were away for over 2 weeks"])
+def test_how_long_somebody_in_the_conversation_is_something_measures_no_document(question: str) -> None:
+    assert find_literals(question, TODAY) == ()
+
+
+@pytest.mark.parametrize("question", ["pumps in use for nine days", "tenants we have been billing for nine days"])
+def test_how_long_documents_are_something_is_measured(question: str) -> None:
+    assert len(find_literals(question, TODAY)) == 1

@@ -83,6 +83,19 @@ def test_clauses_that_may_describe_documents_stay(text: str) -> None:
     assert remaining_text(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "remaining"),
+    [
+        ("I've been away for nine days, do I need a letter", "I've been away for nine days, do I need a letter"),
+        ("I've been away for 9 days, do I need a letter?", "I've been away for 9 days, do I need a letter?"),
+        ("I've been away all week, do I need a letter?", "do I need a letter?"),
+        ("I've been away for nine days, which KITES are red?", "which KITES are red?"),
+    ],
+)
+def test_an_amount_on_which_a_rule_may_depend_stays_before_a_yes_or_no_question(text: str, remaining: str) -> None:
+    assert remaining_text(text) == remaining
+
+
 @given(
     st.lists(
         st.sampled_from(
