@@ -8,8 +8,9 @@ document writes it without. The weight of a word is its rarity, lessened if the 
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import permutations
 
 from agent.evidence.calendar_words import CALENDAR_WORDS
@@ -19,7 +20,9 @@ from agent.evidence.text_lines import WORD, TextLine
 from agent.evidence.word_meanings import Likeness, WordMeanings
 from agent.retrieval.relevance import QueryTerm
 from storage.search.analyser import Analyser, fold_text
+from storage.text.everyday_synonyms import SYNONYMS
 from storage.text.irregular_verbs import base_form_of
+from storage.text.snowball_analyser import analyser_for
 
 _SENTENCE_STARTS = frozenset(".:|!?-•")  # what may appear before the first word of a sentence or of a labelled value
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w")  # two words with capital letters
@@ -58,6 +61,7 @@ _OPPOSITES = tuple(
     )
 )
 _REPEATED_LIKENESS = 0.9  # of "open", where the question says "open again", and "reopens"
+_SYNONYM_LIKENESS = 0.9  # of an everyday word and what texts write instead
 _PREFIX_LIKENESS = 0.7  # of words with the same start: "book" and "bookkeeping", "treasurer" and "treasury"
 
 
@@ -84,6 +88,20 @@ class WordStems:
             terms = self.analyser.extract_terms(base_form_of(word))
             self._stem_by_word[word] = terms[0].text if terms else word
         return self._stem_by_word[word]
+
+    def are_synonyms(self, asked: str, told: str) -> bool:
+        """Whether the word of a question with the stem `asked` may stand for one with the stem `told`: "sack",
+        "dismiss". English only.
+        """
+        return self.analyser.language == "en" and told in _synonyms_by_stem().get(asked, frozenset())
+
+
+@lru_cache(maxsize=1)
+def _synonyms_by_stem() -> Mapping[str, frozenset[str]]:
+    word_stems = WordStems(analyser_for("en"))
+    return {
+        word_stems.stem_of(word): frozenset(map(word_stems.stem_of, synonyms)) for word, synonyms in SYNONYMS.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +192,8 @@ class WeighedQuestion:
             return float(stem == weighed.stem)
         if self._is_repetition(weighed, stem):
             return _REPEATED_LIKENESS
+        if self.word_stems.are_synonyms(weighed.stem, stem):
+            return _SYNONYM_LIKENESS
         shared = _PREFIX_LIKENESS if share_start(stem, weighed.stem) else 0.0
         return max(self.likeness.get(weighed.word, {}).get(word, 0.0), shared)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from agent.english.function_words import PRONOUNS_OF_PERSONS, STOP_WORDS, YES_NO_VERBS
 from agent.evidence.calendar_words import weekdays_in
 from agent.outcome import FoundPassage
 from agent.retrieval.quotations import DocumentQuote, split_sentences
@@ -16,6 +17,9 @@ _LABEL = re.compile(r"^\W*(?:[^\W_][^:|.\n]{0,40}?)(?::|\.\.+|\|)\s*")  # "Caret
 _TABLE_RULE = re.compile(r"^\W*-{3,}[\s|:-]*$")  # the line under the names of a table's columns
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _SECTION_NUMBER = re.compile(r"(?P<marks>#*)\s*\d{1,3}(?:\.\d{1,3})*[.)]")  # "5." and "## 5.", which end no sentence
+_FINITE_WORDS = YES_NO_VERBS | PRONOUNS_OF_PERSONS  # no topic is named with one of them
+# "Water hygiene. The year with the laboratory ends in May.": words before a paragraph that say what it is about.
+_RUN_IN_HEADING = re.compile(r"[^\W\d_a-z][\w'’-]*(?:[ ][\w'’-]+){0,3}\.")
 _NUMBERED_LINE = re.compile(r"\n#*\s*\d{1,3}(?:\.\d{1,3})*[.)]\s")
 
 
@@ -61,6 +65,7 @@ def split_lines(passage: FoundPassage) -> list[TextLine]:
 def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
     text, start = passage.hit.text, passage.hit.start
     heading, column_names, previous = "", "", ""
+    run_in, opening, last_block = "", "", -1
     for quote, is_numbered in _join_section_numbers(split_sentences(text, start, passage.hit.page), text, start):
         first, last = quote.start - start, quote.end - start
         opens_section = is_numbered or (
@@ -74,14 +79,28 @@ def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
         elif "|" not in quote.text:
             column_names = ""
         previous = quote.text
+        block = len(_BLANK_LINE.findall(text, 0, first))
+        if block != last_block:
+            run_in, last_block = "", block
+            opening = quote.text if _is_run_in_heading(quote.text, text[last:]) else ""
+        else:
+            run_in, opening = run_in or opening, ""
         yield TextLine(
             passage=passage,
             quote=quote,
-            heading=f"{heading} {column_names}".strip(),
-            block=len(_BLANK_LINE.findall(text, 0, first)),
+            heading=f"{heading} {run_in} {column_names}".strip(),
+            block=block,
             words=words_of(quote.text) | weekdays_in(quote.text),
             is_heading=opens_section,
         )
+
+
+def _is_run_in_heading(sentence: str, following: str) -> bool:
+    """Whether a short first sentence of a paragraph, of which more follows, only names its topic."""
+    if _RUN_IN_HEADING.fullmatch(sentence) is None or not re.match(r"[ ]+\S", following):
+        return False
+    words = [fold_text(word) for word in WORD.findall(sentence)]
+    return words[0] not in STOP_WORDS and not any(word in _FINITE_WORDS or word.endswith("ed") for word in words)
 
 
 def _join_section_numbers(

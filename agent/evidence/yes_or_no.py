@@ -2,7 +2,7 @@
 
 import re
 
-from agent.english.function_words import QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
+from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.english.light_words import is_light_word
 from agent.evidence.calendar_words import months_in, weekdays_in
 from agent.evidence.question_words import share_start
@@ -181,7 +181,12 @@ def _negates_offer(words: list[str], asked: set[str], analyser: Analyser) -> boo
 
 
 def forbids_all(sentence: str, question: str, analyser: Analyser) -> bool:
-    """ "Food is not allowed": whether the clause that says no names nothing that the question does not."""
+    """ "Food is not allowed": whether the clause that says no names nothing that the question does not.
+
+    "He is not dismissed" is no ban: it is about somebody whom another sentence names.
+    """
+    if next(iter(_WORD.findall(fold_text(sentence))), "") in PRONOUNS_OF_PERSONS:
+        return False
     if verdict_of(sentence, question, analyser) is not False or verdict_by_limit(sentence, question) is not None:
         return False
     told = [word for word in _clause_that_tells(sentence, question, analyser) if word not in _OFFERS | _FORBIDDING]

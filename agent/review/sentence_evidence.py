@@ -20,7 +20,14 @@ from agent.evidence.calendar_words import (
 from agent.evidence.english_glosses import WordGlosses, glosses_for
 from agent.evidence.evidence_score import EvidenceFeatures
 from agent.evidence.question_parts import split_question_parts
-from agent.evidence.question_words import LIGHT_WORDS, WeighedQuestion, WeighedWord, read_question, share_start
+from agent.evidence.question_words import (
+    LIGHT_WORDS,
+    WeighedQuestion,
+    WeighedWord,
+    WordStems,
+    read_question,
+    share_start,
+)
 from agent.evidence.sentence_scores import (
     ScoredSentence,
     SentenceScorer,
@@ -29,7 +36,7 @@ from agent.evidence.sentence_scores import (
     text_in_context,
 )
 from agent.evidence.stated_limits import CONTINUING_WORDS, UNIT_WORDS, verdict_by_limit
-from agent.evidence.text_lines import TextLine, split_lines, words_of
+from agent.evidence.text_lines import WORD, TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.evidence.yes_or_no import forbids_all, split_case, verdict_of
 from agent.forms.find_passages import is_rendered_record, rank_leg_passages
@@ -73,12 +80,23 @@ class RankedEvidence:
 
     def verdict_of(self, sentence: ScoredSentence) -> bool | None:
         """Whether the sentence settles a yes-or-no question, and how: see `agent.evidence.yes_or_no`."""
-        text, question = sentence.line.quote.text, self.question
+        text, question = self._in_asked_words(sentence.line.quote.text), self.question
         if self.glosses.is_english:
             return verdict_of(text, question.text, question.word_stems.analyser)
         return verdict_of(
             self.glosses.gloss_sentence(text), self.glosses.gloss_question(question.text), analyser_for("en")
         )
+
+    def _in_asked_words(self, text: str) -> str:
+        """Returns the text with the words of the question for their synonyms: "not *sacked*" for "not dismissed"."""
+        word_stems = self.question.word_stems
+        asked = [word for word in self.question.asked if not word.is_kind]
+
+        def replace_synonym(match: re.Match[str]) -> str:
+            stem = word_stems.stem_of(fold_text(match[0]))
+            return next((word.word for word in asked if word_stems.are_synonyms(word.stem, stem)), match[0])
+
+        return WORD.sub(replace_synonym, text)
 
     def holds_claim(self, sentence: ScoredSentence) -> bool:
         """Whether the sentence, its heading and its title name all that a yes-or-no question does, in its own words.
@@ -87,7 +105,7 @@ class RankedEvidence:
         which the question asks may be in the lines beside it: "… This holds for dogs on a lead as well." So may what
         a ban leaves out: of the exam, where the text is about exams and says "food is not allowed".
         """
-        question, line = self.question, sentence.line
+        question, line, stems = self.question, sentence.line, self.question.word_stems
         claim, case = map(words_of, split_case(question.text))
         if not _names_such_days(question.text, f"{line.heading} {line.passage.hit.title} {line.quote.text}"):
             return False
@@ -102,12 +120,14 @@ class RankedEvidence:
             if _tells_thing(word.word) and not (is_compared and _is_of_amount(word.word))
         ]
         own = [word for word in telling if word.word in claim - case]
-        share = sum(word.weight for word in own if _is_held(word, told)) / (sum(word.weight for word in own) or 1.0)
+        share = sum(word.weight for word in own if _is_held(word, told, stems)) / (
+            sum(word.weight for word in own) or 1.0
+        )
         is_ban = self.glosses.is_english and forbids_all(line.quote.text, question.text, question.word_stems.analyser)
         return (
             share >= (_MIN_SHARE_OF_BAN if is_ban else _MIN_OWN_CLAIM_SHARE)
-            and all(_is_held(word, beside if is_ban else around) for word in own)
-            and all(_is_held(word, beside) for word in telling if word.word in case)
+            and all(_is_held(word, beside if is_ban else around, stems) for word in own)
+            and all(_is_held(word, beside, stems) for word in telling if word.word in case)
         )
 
     def _stems_of(self, words: frozenset[str]) -> frozenset[str]:
@@ -158,8 +178,11 @@ def _names_such_days(question: str, text: str) -> bool:
     return all(not find_days(question) or bool(find_days(text)) for find_days in (weekdays_in, months_in))
 
 
-def _is_held(word: WeighedWord, stems: frozenset[str]) -> bool:
-    return word.stem in stems or any(share_start(word.stem, stem) for stem in stems)
+def _is_held(word: WeighedWord, stems: frozenset[str], word_stems: WordStems) -> bool:
+    return word.stem in stems or any(
+        share_start(word.stem, stem) or (not word.is_name and word_stems.are_synonyms(word.stem, stem))
+        for stem in stems
+    )
 
 
 async def find_sentence_evidence(

@@ -81,3 +81,25 @@ def test_a_word_that_says_again_holds_both_words(text: str, share: float) -> Non
     question = replace(QUESTION, text=text, asked=(_weighed("open"),), likeness={})
 
     assert question.share_of(question.asked, (1.0, frozenset({"reopens"}))) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "are"),
+    [
+        ("sacked", "dismissed", True),
+        ("loo", "toilets", True),
+        ("gp", "doctors", True),
+        ("rang", "called", True),
+        ("holiday", "leave", True),
+        ("leave", "holiday", False),  # "who may leave early"
+        ("goat", "sheep", False),
+    ],
+)
+def test_an_everyday_word_stands_for_what_texts_write(asked: str, told: str, are: bool) -> None:
+    assert STEMS.are_synonyms(STEMS.stem_of(asked), STEMS.stem_of(told)) is are
+
+
+def test_synonyms_are_of_english_alone() -> None:
+    german = WordStems(analyser_for("de"))
+
+    assert not german.are_synonyms("sack", "dismiss")

@@ -39,3 +39,16 @@ def test_a_numbered_sentence_is_no_heading() -> None:
         ("", "5.1 All ropes stay in the tower."),
         ("", "None is lent."),
     ]
+
+
+def test_a_topic_before_a_paragraph_is_its_heading() -> None:
+    text = "Bell ropes. They are worn. We buy new ones.\n\nThe gate sticks. It is oiled.\n\nCarts.\n"
+
+    assert _headings_of(text) == [
+        ("", "Bell ropes."),
+        ("Bell ropes.", "They are worn."),
+        ("Bell ropes.", "We buy new ones."),
+        ("", "The gate sticks."),
+        ("", "It is oiled."),
+        ("", "Carts."),
+    ]

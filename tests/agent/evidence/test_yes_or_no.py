@@ -130,3 +130,7 @@ def test_a_question_word_asks_for_more_than_yes_or_no(question: str) -> None:
 )
 def test_a_ban_names_nothing_that_the_question_does_not(sentence: str, question: str, expected: bool) -> None:
     assert forbids_all(sentence, question, ENGLISH) is expected
+
+
+def test_what_is_said_of_somebody_is_no_ban() -> None:
+    assert not forbids_all("He is suspended, not dismissed.", "is the verger dismissed?", ENGLISH)

@@ -29,6 +29,11 @@ _NOTES = (
         "Ropes of the tower",
         "We buy our bell ropes from Hempwell. The licence of Hempwell ends on 4 May 2031.",
     ),
+    (
+        "Minutes of May",
+        "Bell founder Hempwell. The casting is late again. We are patient.\n\nThorne. His papers ran out yesterday. "
+        "He is suspended, not dismissed. In the meantime the verger mends the pump.",
+    ),
     ("Lamps of the nave", "The licence of the lamp maker ends on 9 August 2032. Lamps are lit at dusk."),
     (
         "Ringers in the tower",
@@ -84,3 +89,18 @@ async def test_that_licence_is_the_one_of_the_part_before(context: AgentContext)
     assert isinstance(outcome, (Answer, Clarify)), outcome
     assert "4 May 2031" in outcome.text
     assert "9 August" not in outcome.text
+
+
+@pytest.mark.asyncio
+async def test_an_everyday_word_is_answered_by_the_word_of_the_minutes(context: AgentContext) -> None:
+    outcome = await answer("Have we sacked Thorne?", context)
+
+    assert isinstance(outcome, Answer), outcome
+    assert outcome.text.startswith("**No**: “He is suspended, not dismissed.”")
+
+
+@pytest.mark.asyncio
+async def test_what_is_said_of_somebody_else_settles_nothing(context: AgentContext) -> None:
+    outcome = await answer("Has the verger been sacked?", context)
+
+    assert isinstance(outcome, Clarify), outcome
