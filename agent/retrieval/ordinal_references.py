@@ -92,7 +92,7 @@ def _page_request_for(reference: OrdinalReference) -> RecordPageRequest:
     return RecordPageRequest(reference.list_leg.search, listed.list_order, limit=before + size, fields=frozenset())
 
 
-def _records_at_positions(reference: OrdinalReference, records: tuple[DocumentRecord, ...]) -> list[DocumentRecord]:
+def _records_at_positions(reference: OrdinalReference, records: Sequence[DocumentRecord]) -> list[DocumentRecord]:
     listed_records: list[DocumentRecord] = []
     listed = records[reference.list_leg.answer_form.list_skip :]
     for place in reference.positions:

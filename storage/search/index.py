@@ -80,7 +80,7 @@ class DocumentRecord:
 class RecordPage:
     """Records in order. `cursor` continues after the last of them; None: there are no more."""
 
-    records: tuple[DocumentRecord, ...]
+    records: Sequence[DocumentRecord]
     cursor: str | None
 
 
@@ -357,6 +357,7 @@ class RecordPageRequest(SearchRequest[RecordPage]):
     means document id also for one bucket. Ties are ordered by document id, by code point. Documents without the value
     come last, in both directions. Strings are ordered by their fold; a flag has false first, and absent means false.
     The pages of a set that does not change contain each document once. `fields` selects the values; None: all values.
+    `decodes_later`: an engine may decode the values when the records of the page are first read, in whatever thread.
     Raises `InvalidCondition` for an order by a list or rows, and for a cursor of another order.
     """
 
@@ -365,6 +366,7 @@ class RecordPageRequest(SearchRequest[RecordPage]):
     limit: int = 1000
     fields: frozenset[FieldName] | None = None
     order_by_id: bool = False
+    decodes_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,15 @@ from storage.search.index import RecordPage, RecordPageRequest, ScopedIndex
 
 
 async def load_pages_ahead(index: ScopedIndex, request: RecordPageRequest) -> AsyncGenerator[RecordPage]:
-    """Yield the page of the request and all later ones. While a page is used, the next is loaded.
+    """Yield the page of the request and all later ones. While a page is decoded and used, the next is loaded.
+
+    Read the records of a page outside the event loop: their values may be decoded then.
 
     Raises what the index raises. Close it at the end of the block that reads it.
     """
 
     async def load_page(cursor: str | None) -> RecordPage:
-        page_request = replace(request, cursor=cursor)
+        page_request = replace(request, cursor=cursor, decodes_later=True)
         return (await index.answer_requests(page_request))[page_request]
 
     page = await load_page(request.cursor)

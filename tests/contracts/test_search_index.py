@@ -1204,7 +1204,9 @@ async def test_pages_return_the_whole_set_in_order(
         a_document("é", date="2024-01-01"),
     )
 
-    assert await _load_all_pages(scoped, RecordPageRequest(ALL, order=order, limit=limit)) == wanted
+    for decodes_later in (False, True):
+        request = RecordPageRequest(ALL, order=order, limit=limit, decodes_later=decodes_later)
+        assert await _load_all_pages(scoped, request) == wanted
 
 
 @also_in_three_shards
@@ -1215,6 +1217,7 @@ async def test_pages_over_several_buckets_are_ordered_by_document_id(index: Sear
     both = a_union({RECEIPTS: MATCH_ALL, "others": MATCH_ALL})
 
     assert await _load_all_pages(scoped, RecordPageRequest(both, limit=1)) == ["a", "b", "c", "d"]
+    assert await _load_all_pages(scoped, RecordPageRequest(both, limit=3, decodes_later=True)) == ["a", "b", "c", "d"]
     assert await _load_all_pages(scoped, RecordPageRequest(both, order=ordered_by("date"), limit=3)) == [
         "c",
         "b",

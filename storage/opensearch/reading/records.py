@@ -7,9 +7,10 @@ type where a value is missing.
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import TypeAlias, cast
+from functools import cached_property
+from typing import TypeAlias, cast, overload
 
 from storage.opensearch.connection import JsonObject
 from storage.opensearch.mapping import BODY, DOCUMENT, MAX_HITS, IndexedField, IndexLayout
@@ -45,6 +46,30 @@ SortValue: TypeAlias = float | str | None  # None: the record has no value
 _MAX_IDS = 1_000  # in one search for documents
 
 
+class DeferredRecords(Sequence[DocumentRecord]):
+    """Records that are decoded when they are first read. Equal to any sequence of the same records."""
+
+    def __init__(self, hits: Sequence[OpenSearchHit], decode_hit: Callable[[OpenSearchHit], DocumentRecord]) -> None:
+        self._hits, self._decode_hit = hits, decode_hit
+
+    @cached_property
+    def _records(self) -> tuple[DocumentRecord, ...]:
+        return tuple(map(self._decode_hit, self._hits))
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    @overload
+    def __getitem__(self, index: int) -> DocumentRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[DocumentRecord]: ...
+    def __getitem__(self, index: int | slice) -> DocumentRecord | Sequence[DocumentRecord]:
+        return self._records[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._records == tuple(cast(Sequence[object], other))
+
+
 def load_record_page(bucket_queries: Sequence[BucketQuery], request: RecordPageRequest) -> QuerySteps[RecordPage]:
     """Returns one page of a set.
 
@@ -62,6 +87,8 @@ def load_record_page(bucket_queries: Sequence[BucketQuery], request: RecordPageR
         _request_for_page(bucket_query, field, sort_order, after, limit, with_values=request.fields != frozenset())
         for bucket_query, field in zip(bucket_queries, fields, strict=True)
     ]
+    if request.decodes_later and len(bucket_queries) == 1:
+        return _page_to_decode(responses[0].hits, bucket_queries[0].layout, fields[0], request, sort_order, limit)
     entries = list[tuple[SortValue, DocumentRecord]]()
     for bucket_query, field, response in zip(bucket_queries, fields, responses, strict=True):
         for hit in response.hits:
@@ -75,6 +102,27 @@ def load_record_page(bucket_queries: Sequence[BucketQuery], request: RecordPageR
         records=tuple(record for _, record in entries[:limit]),
         cursor=None if last_entry is None else _encode_cursor(sort_order, last_entry[0], last_entry[1].doc_id),
     )
+
+
+def _page_to_decode(
+    hits: Sequence[OpenSearchHit],
+    layout: IndexLayout,
+    field: IndexedField | None,
+    request: RecordPageRequest,
+    sort_order: SchemaOrder | None,
+    limit: int,
+) -> RecordPage:
+    """Returns a page of one bucket, in the order of the server, of which only the last record is decoded."""
+
+    def decode_hit(hit: OpenSearchHit) -> DocumentRecord:
+        return _record_from_source(hit.stored_entry, layout, request)
+
+    cursor = None
+    if len(hits) > limit:
+        last_hit, last_record = hits[limit - 1], decode_hit(hits[limit - 1])
+        last_value = _sort_value_of(last_record, last_hit, layout, field, request)
+        cursor = _encode_cursor(sort_order, last_value, last_record.doc_id)
+    return RecordPage(records=DeferredRecords(hits[:limit], decode_hit), cursor=cursor)
 
 
 def _fields_for_order(bucket_queries: Sequence[BucketQuery], sort_order: SchemaOrder) -> list[IndexedField]:

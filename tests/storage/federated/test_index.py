@@ -2,7 +2,7 @@
 
 import base64
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from itertools import count
@@ -181,7 +181,7 @@ def _fold_group_name(item: object) -> object:
 
 async def _load_pages(index: ScopedIndex, request: RecordPageRequest) -> object:
     """Load all pages; return the records of each, or the type of the error."""
-    pages, cursor = list[tuple[DocumentRecord, ...]](), None
+    pages, cursor = list[Sequence[DocumentRecord]](), None
     for _ in range(100):
         page_request = replace(request, cursor=cursor)
         try:
