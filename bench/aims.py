@@ -199,7 +199,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.aims", description=__doc__)
     parser.add_argument("--passages", type=int, default=20_000, help="of shipments in OpenSearch [20,000]")
     parser.add_argument("--documents", type=int, default=500, help="that are loaded [500]")
-    parser.add_argument("--rows", type=int, default=5_000, help="of an export [5,000]")
+    parser.add_argument(
+        "--rows", type=int, default=20_000, help="of an export, a quarter of them several pages [20,000]"
+    )
     parser.add_argument("--turns", type=int, default=500, help="in the inbox [500]")
     parser.add_argument("--questions", type=int, default=30, help="of the demo [30]")
     parser.add_argument("--runs", type=int, default=2, help="how often each is measured [2]")
