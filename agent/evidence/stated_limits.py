@@ -71,6 +71,13 @@ UNIT_WORDS = frozenset(
 )
 # What somebody asks for who wants to go on: "can we *carry on*?".
 CONTINUING_WORDS = frozenset("carry continue keep going proceed work working stay".split())
+_THOUSANDS = re.compile(r"\dk\b", re.IGNORECASE)
+_SIGNS = frozenset("£$€")
+_RANGE = re.compile(
+    r"^ \W* (?:\w+[ ]){0,2} (?: from | between ) [ ] [^ ]+ (?:[ ][a-z]+)? [ ] (?: to | and | up [ ] to ) [ ] [£$€\d]",
+    _FLAGS,
+)
+_MAX_RANGE_OPENING_WORDS = 4  # before the first amount of a sentence that begins with a range
 _ORDINAL = re.compile(
     rf"\b (?P<ordinal> {alternatives_of(ORDINALS_BY_WORD)} | \d{{1,3}}(?:st|nd|rd|th) ) [ ] (?= [a-z]{{3,20}} )", _FLAGS
 )
@@ -117,6 +124,34 @@ def verdict_by_limit(sentence: str, claim: str) -> bool | None:
     needs = needs_asked and _NEED.search(clause) is not None
     leaves = leave_asked and _LEAVE.search(clause) is not None
     return is_met if needs or leaves else None
+
+
+def is_of_other_range(sentence: str, question: str) -> bool:
+    """ "*From £1,000 to £10,000* two offers are needed": whether the sentence begins with a range of amounts, and the
+    amount of the question is not in it. A sentence or a question with other amounts is of no range.
+    """
+    asked = _amounts_in(_normalise_amounts(question))
+    folded = _normalise_amounts(sentence)
+    told = _amounts_in(folded)
+    if len(asked) != 1 or not told or told[0].is_ordinal:
+        return False
+    is_shortened = _THOUSANDS.search(question) is not None and bool(told[0].nouns & _SIGNS)
+    if not (asked[0].is_comparable(told[0]) or is_shortened):
+        return False
+    told = [amount for amount in told if amount.is_comparable(told[0])]
+    before = folded[: told[0].start]
+    if len(before.split()) > _MAX_RANGE_OPENING_WORDS:
+        return False
+    value, low = asked[0].value, told[0].value
+    if len(told) == 2 and _RANGE.search(folded) is not None:
+        return not low <= value <= told[1].value
+    if len(told) > 1:
+        return False
+    if _BEYOND.search(before):
+        return value <= low
+    if _FROM.search(before):
+        return value < low
+    return value > low if _WITHIN.search(before) or _BELOW.search(before) else False
 
 
 def _verdict_by_maximum(clause: str, before: str, asked: "_StatedAmount", told: "_StatedAmount") -> bool | None:

@@ -42,6 +42,7 @@ from agent.evidence.question_parts import refers_to_earlier_part
 from agent.evidence.question_words import WeighedQuestion
 from agent.evidence.sentence_scores import ScoredSentence
 from agent.evidence.stated_causes import asks_for_cause, find_cause
+from agent.evidence.stated_limits import is_of_other_range
 from agent.evidence.text_lines import TextLine, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.evidence.yes_or_no import is_yes_no_question
@@ -294,7 +295,7 @@ def _possible_sentences(evidence: RankedEvidence, decision: Enough | LegClarific
         and (sentence.has_value or not evidence.kinds)
         and (sentence.names_share >= _MIN_NAMES_SHARE or not is_of_named)
         and (sentence.asked_share >= _MIN_POSSIBLE_SHARE or not evidence.kinds)
-        and not _is_demand_for_past(sentence, evidence)
+        and not _is_of_other_case(sentence, evidence)
     ]
 
 
@@ -316,16 +317,19 @@ def _may_answer(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
         return False  # "what do they pay altogether?" is not answered by a fee for each of them
     if asks_for_past_amount(question) and states_rule(text):
         return False  # "how much have we paid for missed visits?" is not answered by what is paid for one
-    if _is_demand_for_past(sentence, evidence):
+    if _is_of_other_case(sentence, evidence):
         return False
     holds_names = sentence.names_share >= _MIN_LIKELY_NAMES_SHARE
     is_of_names = not evidence.question.holds_half_of_name(words_of(f"{hit.title} {hit.doc_id}\n{hit.text}"))
     return holds_names and is_of_names and (sentence.has_value or sentence.own_share > 0)
 
 
-def _is_demand_for_past(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
-    """ "How long were they stuck?" is not answered by how long anybody may be."""
-    return asks_for_past_time(evidence.question.text) and states_demand(sentence.line.quote.text)
+def _is_of_other_case(sentence: ScoredSentence, evidence: RankedEvidence) -> bool:
+    """ "How long were they stuck?" is not answered by how long anybody may be, nor "who places an order for £5,000?"
+    by "up to £1,000 …".
+    """
+    question, text = evidence.question.text, sentence.line.quote.text
+    return (asks_for_past_time(question) and states_demand(text)) or is_of_other_range(text, question)
 
 
 def _show_closest(
@@ -454,7 +458,7 @@ def _best_answer(evidence: RankedEvidence) -> ScoredSentence | None:
             sentence
             for sentence in evidence.sentences
             if _answers(sentence, evidence.kinds)
-            and not _is_demand_for_past(sentence, evidence)
+            and not _is_of_other_case(sentence, evidence)
             and (_may_settle(sentence) or not is_yes_no)
             and sentence.score >= _MIN_ANSWER_SCORE_SHARE * evidence.sentences[0].score
         ),

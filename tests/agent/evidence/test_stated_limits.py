@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.evidence.stated_limits import verdict_by_limit
+from agent.evidence.stated_limits import is_of_other_range, verdict_by_limit
 
 _NOTE = "A letter is required only if you are away for longer than three days; hand it in at the gate."
 _GALE = "Work on the tower stops when the wind exceeds 23 miles per hour."
@@ -61,3 +61,21 @@ def test_an_amount_is_compared_with_the_limit(sentence: str, claim: str, expecte
 )
 def test_other_sentences_leave_it_open(sentence: str, claim: str) -> None:
     assert verdict_by_limit(sentence, claim) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "is_other"),
+    [
+        ("Orders up to £1,000 are placed by the verger.", "who places an order of £5,000?", True),
+        ("Orders up to £1,000 are placed by the verger.", "who places an order of £500?", False),
+        ("From £1,000 to £10,000 two offers are needed.", "what is needed for a 12k order?", True),
+        ("From £1,000 to £10,000 two offers are needed.", "what is needed for an order of £5,000?", False),
+        ("Above £10,000 we need three.", "what is needed for an order of £5,000?", True),
+        ("Above £10,000 we need three.", "what is needed for a 12k order?", False),
+        ("Above £10,000 we need three.", "what is needed for twelve ringers?", False),
+        ("The charge for a visit is up to £18.", "what is paid for a visit of £20?", False),
+        ("Up to 5 days may be carried over.", "what is needed for £20?", False),
+    ],
+)
+def test_an_amount_outside_of_a_range_is_of_another_case(sentence: str, question: str, is_other: bool) -> None:
+    assert is_of_other_range(sentence, question) is is_other
