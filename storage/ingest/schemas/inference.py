@@ -48,6 +48,8 @@ _SIGN_AT_END = re.compile(rf"[\s_]*[(\[]?\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTER
 _SIGN_IN_BRACKETS = re.compile(
     rf"[(\[]\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTERN})\s*[,;]\s*(?P<rest>[^()\[\]]{{1,40}})[)\]]\s*$"
 )  # "Fee (£, no VAT)"
+_SIGN_AT_START = re.compile(rf"^\s*(?P<sign>{BARE_SIGN_PATTERN})\s*(?P<rest>(?:per\b|each\b|/)\s*.*|(?<=\s)[^\d\s].*)$")
+_UNIT_OF_PRICE = re.compile(r"^(?:(?P<slash>/)\s*|(?:per|each)\b)")
 _QUESTION_WORDS = frozenset("is has was had can are does did".split())
 _CURRENCY_NOUNS = {"euro": "eur", "euros": "eur", "franken": "chf"}  # "Betrag in Euro"
 _CODES_THAT_ARE_WORDS = frozenset({"cad", "try", "all"})  # currency codes that are also ordinary words in names
@@ -272,7 +274,17 @@ def _name_without_currency(name: str) -> str:
         return " ".join(_SIGN_AT_END.sub("", name).split())
     if _SIGN_IN_BRACKETS.search(name):
         return " ".join(_SIGN_IN_BRACKETS.sub(lambda match: f"({match['rest'].strip()})", name).split())
+    if (sign := _SIGN_AT_START.search(name)) is not None:
+        return _name_of_price(sign["rest"])
     return _words_before_code(name)
+
+
+def _name_of_price(rest: str) -> str:
+    """ "£ *per unit*", "€ */kg*": returns "price per unit", "price per kg"; other words as they are."""
+    unit = _UNIT_OF_PRICE.search(rest)
+    if unit is None:
+        return " ".join(rest.split())
+    return " ".join(f"price {f'per {rest[unit.end() :]}' if unit['slash'] else rest}".split())
 
 
 def _words_before_code(name: str) -> str:
@@ -283,7 +295,7 @@ def _words_before_code(name: str) -> str:
 
 def currency_suffix_of(name: str) -> str:
     """Returns the currency at the end of a name, as in `salary_eur`, `Fee (€)`, `Fee (€, no VAT)`; else nothing."""
-    if sign := _SIGN_AT_END.search(name) or _SIGN_IN_BRACKETS.search(name):
+    if sign := _SIGN_AT_END.search(name) or _SIGN_IN_BRACKETS.search(name) or _SIGN_AT_START.search(name):
         return currency_of_sign(sign["sign"]) or ""
     *words, last = words_in_name(name) or [""]
     last = _CURRENCY_NOUNS.get(last, last)

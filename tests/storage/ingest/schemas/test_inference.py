@@ -373,6 +373,17 @@ def test_ratings_durations_short_years_and_signs_in_names_are_typed() -> None:
     }
 
 
+def test_a_sign_at_the_beginning_of_a_name_is_the_currency_of_a_price() -> None:
+    names = "£ per unit|€/kg|$ each|£ net|12 £ vouchers".split("|")
+    rows: list[dict[str, str]] = [dict.fromkeys(names, number) for number in ("12", "13", "15")]
+    schema = infer_schema_of(*rows)
+
+    assert [(field.label, field.currency) for field in schema.fields] == [
+        ("Price per unit", "GBP"), ("Price per kg", "EUR"), ("Price each", "USD"), ("Net", "GBP"),
+        ("12 £ vouchers", ""),
+    ]  # fmt: skip
+
+
 def test_ratings_of_several_scales_are_no_number() -> None:
     assert inferred_types({"grade": ["4/5", "7/10", "5/5"]})["grade"] == (FieldType.CATEGORY, "")
 
