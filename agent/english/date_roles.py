@@ -53,3 +53,6 @@ ORIGIN_PARTICIPLES = tuple(
     """born built founded established constructed manufactured made created produced published written launched
     commissioned planted opened acquired bought purchased joined hired since""".split()
 )
+# What somebody did on the first day of being a customer or a member, and words of labels for that day.
+JOINING_VERBS = frozenset("join joins joined joining became become".split())
+JOINING_NAMES = frozenset("since joined joining".split())

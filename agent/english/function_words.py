@@ -142,6 +142,15 @@ HAVING_VERBS = frozenset(
     """hold holds held own owns owned keep keeps kept store stores stored possess possesses possessed run runs operate
     operates carry carries employ employs manage manages handle handles offer offers maintain maintains""".split()
 )
+# Verbs after "where" that ask for the place of a thing; nobody is asked for: "where are the keys *kept*".
+KEEPING_VERBS = frozenset(
+    """keep keeps kept store stores stored stow stowed hold held put live lives sit sits stand stands hang hangs
+    located stashed""".split()
+)
+# Verbs after "where" that ask of whom a thing comes.
+ACQUIRING_VERBS = frozenset(
+    "buy buys bought get gets got order orders ordered purchase purchased source sourced".split()
+)
 # "Throughout the *house*": words before a place that leaves out nothing.
 EVERYWHERE_WORDS = frozenset("anywhere somewhere everywhere throughout wherever".split())
 # They leave out what is over, where documents have a date for their end.

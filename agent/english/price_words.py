@@ -3,6 +3,9 @@
 from collections.abc import Sequence, Set
 from enum import Enum
 
+from storage.quantities.money import CURRENCIES_BY_NAME
+from storage.quantities.units import UNITS_BY_SPELLING
+
 
 class PriceSide(Enum):
     """Whose price it is."""
@@ -28,6 +31,20 @@ _WORDS_OF_SUMS = frozenset(
     """total totals altogether all sum together overall average most least worth stock left cheapest dearest per each
     every month year week day""".split()
 )
+
+
+_COLLOQUIAL_CURRENCIES = {"quid": "GBP", "bucks": "USD"}
+_WORDS_FOR_PIECES = frozenset("unit piece item pair box bottle jar".split())
+
+
+def currency_said(before: str, word: str) -> str:
+    """ "In *pounds*": returns the code of the currency in which an amount is asked for; else nothing."""
+    return (_COLLOQUIAL_CURRENCIES.get(word) or CURRENCIES_BY_NAME.get(word) or "") if before == "in" else ""
+
+
+def is_unit_of_price(before: str, word: str) -> bool:
+    """ "Per *kilo*", "a *litre*": whether the word says of how much a price is."""
+    return before in ("per", "a", "an") and (word in UNITS_BY_SPELLING or word in _WORDS_FOR_PIECES)
 
 
 # They say nothing of the thing whose prices are asked for.

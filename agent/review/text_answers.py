@@ -227,7 +227,9 @@ async def _answer_part(
         sentence: ScoredSentence, features: EvidenceFeatures, others: tuple[_PartAnswer, ...] = ()
     ) -> _PartAnswer:
         score = score_evidence(features)
-        may_answer = bool(possible) and _may_answer(sentence, evidence)
+        may_answer = (
+            bool(possible) and _may_answer(sentence, evidence) and _may_tell_count(sentence, evidence, decision)
+        )
         is_enough = may_answer and (sentence in settling or score >= _floor_for(sentence, evidence, decision))
         doc_id = sentence.line.passage.hit.doc_id
         return _PartAnswer(
@@ -330,6 +332,17 @@ def _is_of_other_case(sentence: ScoredSentence, evidence: RankedEvidence) -> boo
     """
     question, text = evidence.question.text, sentence.line.quote.text
     return (asks_for_past_time(question) and states_demand(text)) or is_of_other_range(text, question)
+
+
+def _may_tell_count(sentence: ScoredSentence, evidence: RankedEvidence, decision: Enough | LegClarification) -> bool:
+    """ "How many brews have we *poured away*": where documents are counted but for words that are not understood,
+    whether the sentence or its heading has one of these words. Else its number is one of something else.
+    """
+    if AnswerType.NUMBER not in evidence.kinds or not isinstance(decision.facts, UnknownWordsFacts):
+        return True
+    line, stem_of = sentence.line, evidence.question.word_stems.stem_of
+    held = {stem_of(word) for word in line.words | words_of(line.heading) | words_of(line.passage.hit.title)}
+    return any(stem_of(word) in held for phrase in decision.facts.words for word in words_of(phrase))
 
 
 def _show_closest(

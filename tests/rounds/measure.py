@@ -68,6 +68,7 @@ _DAYS_LATER = {
     "r53_paper_office": timedelta(days=5),
     "r54_tool_hire": timedelta(days=5),
     "r55_sports_centre": timedelta(days=5),
+    "r56_brewery": timedelta(days=5),
     "r57_surveyors": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})

@@ -66,6 +66,7 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r53_paper_office": (0.725, 0.125),
     "r54_tool_hire": (0.6, 0.15),
     "r55_sports_centre": (0.5, 0.15),
+    "r56_brewery": (0.65, 0.025),
     "r57_surveyors": (0.7, 0.05),
 }
 

@@ -31,11 +31,16 @@ _LATE_WORDS, _EARLY_WORDS = frozenset({"late"}), frozenset({"early"})
 _COMPARING_WORDS = _GREATER_WORDS | _LESS_WORDS | _EQUAL_WORDS | _LATE_WORDS | _EARLY_WORDS
 _JOINING_WORDS = frozenset(
     """than the its their his her it they was were is are being been be as to of by a an that which what had has have
-    date day up went go goes much originally first we they money cost costing""".split()
+    date day up went go goes much originally first we us you they money cost costing""".split()
 )
 _LINKING_WORDS = FORMS_OF_BE | frozenset("went go goes gone going have ran run runs had has have got came".split())
 # Of fields that say how much of a budget or a plan is used.
-_USED_AMOUNT_NAMES = frozenset("actual actuals spent spend spending used cost costs paid invoiced expenditure".split())
+_USED_AMOUNT_NAMES = frozenset(
+    "actual actuals spent spend spending used cost costs paid invoiced expenditure balance owed outstanding".split()
+)
+# "More than the limit *allows*", "over *their* limit": they add nothing to the name of the limit.
+_VERBS_OF_LIMITS = frozenset("allow allows allowed permit permits".split())
+_OWNERS_OF_LIMITS = frozenset("their its his her the our".split())
 _ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _MAX_GAP = 8  # tokens between the two names
 
@@ -161,11 +166,14 @@ def _offset_between(
 
 def _compare_with_only_other(bound: _NamedField, selection: SpanSelection) -> FieldPairComparison | None:
     """ "Went *over budget*": compares the only other field of the kind, if no number follows."""
-    before = selection.tokens[bound.first - 1].word if bound.first else ""
+    start = bound.first
+    while start and selection.tokens[start - 1].word in _OWNERS_OF_LIMITS:
+        start -= 1
+    before = selection.tokens[start - 1].word if start else ""
     follows_number = any(first in (bound.last, bound.last + 1) for _, first, _ in selection.literal_spans)
     if before not in ("over", "under", "above", "below", "beyond", "exceeding") or follows_number:
         return None
-    if bound.first > 1 and selection.tokens[bound.first - 2].word.isdigit():
+    if start > 1 and selection.tokens[start - 2].word.isdigit():
         return None
     lexicon = selection.lexicon
     others = [
@@ -184,7 +192,7 @@ def _compare_with_only_other(bound: _NamedField, selection: SpanSelection) -> Fi
     if len(others) != 1:
         return None
     op = _operator_of([before])
-    first = bound.first - 1
+    first = start - 1
     while first and selection.tokens[first - 1].word in _LINKING_WORDS:  # "have gone over"
         first -= 1
     other = _NamedField(first=first, last=bound.first, field=others[0], row=None)
@@ -212,6 +220,8 @@ def _comparison_of(
 ) -> Condition:
     """Returns the condition, and records what it uses."""
     first, last = min(left.first, right.first), max(left.last, right.last)
+    if last < len(selection.tokens) and selection.tokens[last].word in _VERBS_OF_LIMITS:
+        last += 1
     selection.usage.links |= {field.link for field in (left, right) if field.link is not None}
     selection.usage.tokens |= set(range(first, last))
     words = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]

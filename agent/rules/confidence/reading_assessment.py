@@ -23,7 +23,13 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.english.price_words import MARGIN_WORDS, PRICE_VERBS, side_of_price_name
+from agent.english.price_words import (
+    MARGIN_WORDS,
+    PRICE_VERBS,
+    currency_said,
+    is_unit_of_price,
+    side_of_price_name,
+)
 from agent.english.state_words import name_words_of
 from agent.english.stock_words import names_quantity_at_place
 from agent.review.answer_confidence import ReadingAssessment, ReadingFeatures
@@ -34,6 +40,7 @@ from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.planning.word_coverage import (
     stems_covered_by,
+    used_fields_of,
     words_for_day_column,
     words_for_stock,
     words_of_conditions,
@@ -94,7 +101,7 @@ def _assess_leg(
     linked = frozenset(list_words_linked_to_fields(leg, tokens, lexicons))
     explained = linked | _explained_words(leg, alternatives, planned, lexicons) | _words_beside_identifiers(leg, tokens)
     explained |= _words_for_type_read(leg, lexicons) | _words_for_counted_unit(leg, tokens)
-    explained |= frozenset(list_words_of_portions(tokens))
+    explained |= frozenset(list_words_of_portions(tokens)) | _units_of_amounts(leg, tokens, lexicons)
     explained |= _words_for_all_kinds(leg, tokens, lexicons) | words_for_day_column(leg)
     unused = find_words_left_out(Plan(question=leg.question, legs=(leg,)), explained, lexicons)
     dropped = _find_dropped_clause(leg, tokens, alternatives, lexicons)
@@ -236,6 +243,21 @@ def _words_for_all_kinds(
     }
     pairs = enumerate(itertools.pairwise(tokens), 1)
     return frozenset(token.word for index, (before, token) in pairs if before.word == "all" and index in named)
+
+
+def _units_of_amounts(
+    leg: Leg, tokens: Sequence[QuestionToken], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[str]:
+    """ "In *pounds*", "per *kilo*": returns the words for the currency or the unit of an amount that the leg uses."""
+    fields = [lexicons[bucket].schema.by_name.get(name) for bucket, name in used_fields_of(leg) if bucket in lexicons]
+    if not any(field is not None and field.type is FieldType.MONEY for field in fields):
+        return frozenset()
+    words = [token.word for token in tokens]
+    return frozenset(
+        word
+        for before, word in itertools.pairwise(words)
+        if currency_said(before, word) or is_unit_of_price(before, word)
+    )
 
 
 def _words_beside_identifiers(leg: Leg, tokens: Sequence[QuestionToken]) -> frozenset[str]:

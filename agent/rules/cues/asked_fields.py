@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.english.date_roles import END_DATE_NAMES, END_VERBS, START_DATE_NAMES, START_VERBS
-from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
+from agent.english.function_words import (
+    ACQUIRING_VERBS,
+    FILLER_WORDS,
+    KEEPING_VERBS,
+    MONEY_WORDS,
+    STOP_WORDS,
+    YES_NO_VERBS,
+)
 from agent.rules.cues.question_subject import (
     asked_date_fields,
     find_day_of_payment,
@@ -21,6 +28,7 @@ from storage.search.analyser import fold_text
 from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
+from storage.text.noun_classes import PARTY_NOUNS, SELLER_NOUNS
 
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 _PAYING_VERBS = frozenset("cost costs pay paid charge charged owe owes".split())
@@ -119,6 +127,11 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
         opposite = {*lexicon.find_date_fields(START_DATE_NAMES), *lexicon.find_date_fields(END_DATE_NAMES)} - {*ends}
         mentioned = _mentioned_fields(words, reading, {*lexicon.roles.dates} - opposite)
         return AskedFields(fields=mentioned or ends, is_named=True)  # "when does the *insurance* end"
+    if kind is AskedKind.PLACE and set(words) & KEEPING_VERBS:
+        wider = _without_parties(wider, lexicon)
+        candidates = tuple(dict.fromkeys((*_keeping_fields(lexicon), *_without_parties(candidates, lexicon))))
+    elif kind is AskedKind.PLACE and set(words) & ACQUIRING_VERBS and (sellers := _fields_of_sellers(lexicon)):
+        return AskedFields(fields=sellers, is_named=True)  # "where did we *get* it": of whom
     named = _mentioned_fields(words, reading, wider) or _family_fields(reading, lexicon, wider)
     if kind is AskedKind.PLACE and set(named).isdisjoint(lexicon.roles.places) and (kept := _keeping_fields(lexicon)):
         return AskedFields(fields=kept, is_named=True)
@@ -206,6 +219,19 @@ def _keeping_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
         name
         for name in _naming_fields(lexicon)
         if len(words := lexicon.get_field(name).label.casefold().split()) > 1 and words[-1] in _PLACE_PREPOSITIONS
+    )
+
+
+def _without_parties(names: Iterable[FieldName], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the fields that are not named after a party: nothing is kept in a supplier or in its town."""
+    return tuple(name for name in names if PARTY_NOUNS.isdisjoint(fold_text(lexicon.get_field(name).label).split()))
+
+
+def _fields_of_sellers(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    return tuple(
+        name
+        for name in _naming_fields(lexicon)
+        if (fold_text(lexicon.get_field(name).label).split() or [""])[-1] in SELLER_NOUNS
     )
 
 

@@ -51,6 +51,8 @@ def computed_fields(
     """
     if (said := find_amount_said(words, lexicon)) is not None:
         return (said,)
+    if _asks_for_rate(reading, lexicon, words):
+        return ()
     for mention in _numeric_mentions(reading, lexicon, words):
         if mention.field != excluded_field:
             return (mention.field,)
@@ -75,6 +77,20 @@ def computed_fields(
         name
         for name in lexicon.roles.numbers
         if name != excluded_field and not (is_money and lexicon.get_field(name).unit)
+    )
+
+
+def _asks_for_rate(reading: BucketReading, lexicon: BucketLexicon, words: Sequence[str]) -> bool:
+    """ "How much does she earn *an hour*": whether money for each hour is asked for, of which only hours are known."""
+    if asked_kind(words) is not AskedKind.MONEY or set(words).isdisjoint(_EARNING_WORDS | MONEY_WORDS):
+        return False
+    return any(
+        isinstance(link.meaning, FieldMention)
+        and link.meaning.column is None
+        and words[link.first - 1] in ("a", "an", "per")
+        and link.meaning.field in lexicon.roles.durations
+        for link in reading.links
+        if link.first
     )
 
 

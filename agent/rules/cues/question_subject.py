@@ -11,6 +11,7 @@ from agent.english.function_words import (
     HOW_QUESTION_UNITS,
     MONEY_WORDS,
     ORIGIN_FIELD_WORDS,
+    OWING_WORDS,
     RATE_NOUNS,
     YES_NO_VERBS,
 )
@@ -24,6 +25,7 @@ from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 from storage.text.identifiers import is_identifier
+from storage.text.noun_classes import BUYER_NOUNS
 
 NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
@@ -223,6 +225,8 @@ def leading_persons(words: Sequence[str], reading: BucketReading, lexicon: Bucke
     """ "Who *inspected* most": returns the fields for persons that the verb names, else all, the likeliest first."""
     if words[:1] != ["who"] or has_noun_at(0, reading) or lexicon.roles.holds_people:
         return ()
+    if set(words) & OWING_WORDS and (debtors := _find_debtors(lexicon)) is not None:
+        return debtors
     persons = lexicon.roles.persons
     named = [mention.field for mention in reading.asked_mentions if mention.field in persons]
     named += [name for token in reading.tokens for name in lexicon.roles.fields_of_family(token.word, persons)]
@@ -296,3 +300,16 @@ def is_rate_field(field: SchemaField) -> bool:
     """Whether a sum of the field's values is meaningless."""
     label_words = {word.casefold() for word in (*field.label.split(), *field.name.split("_"))}
     return bool(label_words & (RATE_NOUNS | {"%"})) or field.unit in ("degC", "degF", "K", "percent")
+
+
+def _find_debtors(lexicon: BucketLexicon) -> tuple[FieldName, ...] | None:
+    """ "Who *owes* us the most": the customer of an invoice; nobody beside an account that bears its own name, since
+    the contact of a firm owes nothing. None if the bucket tells neither.
+    """
+    naming = [field for field in lexicon.schema.fields if field.type in (FieldType.CATEGORY, FieldType.TEXT)]
+    buyers = [field for field in naming if BUYER_NOUNS & set(fold_text(field.label).split())]
+    grouped = tuple(field.name for field in buyers if not lexicon.is_identifying(field.name))
+    if grouped:
+        return grouped
+    names = (field for field in naming if lexicon.is_identifying(field.name))
+    return () if any(field in buyers or not lexicon.roles.has_codes(field) for field in names) else None

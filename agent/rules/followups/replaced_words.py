@@ -176,6 +176,8 @@ def _value_spans(fragment: str, question: str, reader: QuestionReader, bucket: B
 def _value_spans_in(fragment: str, question: str, reader: QuestionReader, bucket: BucketId) -> set[tuple[int, int]]:
     reading = reader.read_in_bucket(fragment, bucket)
     values = [link for link in reading.links if isinstance(link.meaning, (ValueMatch, PartialMatch))]
+    if not reading.links and _is_capitalised(fragment, reader):
+        return _spans_of_name_in_place(fragment, question, reader, bucket)
     if len(values) != 1 or not _explains_all(values, reading):
         return set()
     field = values[0].meaning.field if isinstance(values[0].meaning, (ValueMatch, PartialMatch)) else None
@@ -188,6 +190,29 @@ def _value_spans_in(fragment: str, question: str, reader: QuestionReader, bucket
     if not places or not _are_joined(places, asked):
         return set()
     return {(asked.tokens[places[0].first].start, asked.tokens[places[-1].last - 1].end)}
+
+
+def _spans_of_name_in_place(
+    fragment: str, question: str, reader: QuestionReader, bucket: BucketId
+) -> set[tuple[int, int]]:
+    """ "How many did *Ines* brew?", then "and Ruth?": returns where the question has a value in whose place the name
+    means a value of the same field. A first name by itself means nothing.
+    """
+    asked = reader.read_in_bucket(question, bucket)
+    spans: set[tuple[int, int]] = set()
+    for link in asked.links:
+        if not isinstance(link.meaning, (ValueMatch, PartialMatch)):
+            continue
+        start, end = asked.tokens[link.first].start, asked.tokens[link.last - 1].end
+        completed = reader.read_in_bucket(f"{question[:start]}{fragment}{question[end:]}", bucket)
+        if any(
+            isinstance(other.meaning, (ValueMatch, PartialMatch))
+            and other.meaning.field == link.meaning.field
+            and completed.tokens[other.first].start == start
+            for other in completed.links
+        ):
+            spans.add((start, end))
+    return spans
 
 
 def _field_spans(fragment: str, question: str, reader: QuestionReader, bucket: BucketId | None) -> set[tuple[int, int]]:

@@ -31,6 +31,7 @@ from agent.english.function_words import (
     PREPOSITIONS,
     QUESTION_WORDS,
     STOP_WORDS,
+    VAGUE_ADJECTIVES,
     YES_NO_VERBS,
 )
 from agent.english.inflection import PARTICIPLE_ENDINGS
@@ -49,6 +50,7 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema
 
 _MAX_ACRONYM_LETTERS = 4
+_WORDS_OF_NO_NAME = STOP_WORDS | VAGUE_ADJECTIVES | frozenset({"other", "others", "another"})  # "*other* gyles"
 _MAX_LINKED_TEXTS = 128  # whose links are kept: more than one question has
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
 _SUBJECT_PRONOUNS = frozenset("i we you he she they".split())
@@ -304,7 +306,7 @@ class BucketLexicon(PhraseMeanings):
             for last in range(first + 2, min(first + _MAX_ACRONYM_LETTERS, max_last) + 1):
                 mention = self._fields_by_acronym.get("".join(letters[first:last]))
                 span = tokens[first:last]
-                if mention is not None and STOP_WORDS.isdisjoint(other.word for other in span):
+                if mention is not None and _WORDS_OF_NO_NAME.isdisjoint(other.word for other in span):
                     yield SpanLink(first=first, last=last, meaning=mention, weight=_link_weight(mention, span, 0))
             values = self._values_by_initials.get(token.word)
             if values is not None and may_be_acronym(token.word) and not self._knows_stem(token.stem):

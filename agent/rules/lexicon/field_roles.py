@@ -15,7 +15,7 @@ from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
 from storage.search.index import FieldVocabulary
 from storage.search.schema import FieldType, Schema, SchemaField
-from storage.text.noun_classes import PERSON_NOUNS, PLACE_NOUNS
+from storage.text.noun_classes import PARTY_NOUNS, PERSON_NOUNS, PLACE_NOUNS
 
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
 _COORDINATE_NOUNS = frozenset(
@@ -107,14 +107,14 @@ class FieldRoles:
         names = (
             field
             for field in self._fields
-            if field.type in _NAMING_TYPES and self._is_identifying(field.name) and not self._has_codes(field)
+            if field.type in _NAMING_TYPES and self._is_identifying(field.name) and not self.has_codes(field)
         )
         own_name = next(names, None)  # a contact behind the name of a firm is not what the row is
         if own_name is None or own_name.name in self.places or not self._has_person_values(own_name):
             return False
         return any(_words_of(field) & _PERSON_ATTRIBUTES for field in self._fields)
 
-    def _has_codes(self, field: SchemaField) -> bool:
+    def has_codes(self, field: SchemaField) -> bool:
         """Whether most values hold a digit, as numbers of employees do."""
         values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]
         return 2 * sum(any(map(str.isdigit, value)) for value in values) > len(values)
@@ -126,7 +126,7 @@ class FieldRoles:
 
     @cached_property
     def places(self) -> tuple[FieldName, ...]:
-        return self._names_where(lambda field: field.type in _NAMING_TYPES and bool(_words_of(field) & PLACE_NOUNS))
+        return self._names_where(lambda field: field.type in _NAMING_TYPES and self._names_place(field))
 
     def fields_of_role(self, noun: str) -> tuple[FieldName, ...]:
         """ "Branch", "people": returns the fields for places if the noun is one for a place, or those for persons."""
@@ -308,6 +308,14 @@ class FieldRoles:
         if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS or tuple(label_words) in _LABELS_OF_HOLDERS:
             return True
         return field.name not in self.places and self._has_person_values(field)  # "Castle Street" is not a person
+
+    def _names_place(self, field: SchemaField) -> bool:
+        """Whether the label has a noun for a place, or a synonym of it has and the label names no party and no state:
+        one buys of a vendor and at a shop, but nothing is kept there.
+        """
+        label_words = _label_words_of(field)
+        is_other = bool(label_words & (PARTY_NOUNS | _KIND_WORDS))
+        return bool(label_words & PLACE_NOUNS) or (not is_other and bool(_words_of(field) & PLACE_NOUNS))
 
     def _follows_key(self, field: SchemaField) -> bool:
         """Whether an earlier field identifies the documents too: "Owner" behind "Berth" names nobody's record."""

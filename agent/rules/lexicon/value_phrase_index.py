@@ -26,6 +26,8 @@ _MIN_PROSE_TERMS = 5  # terms per value, on average, above which the values are 
 
 _APOSTROPHE = re.compile(r"(?<=\w)['’ʼ](?=\w)")
 _LANGUAGES_OF_STATES = frozenset({"fr", "es"})  # a state begins with a preposition: "en cours" is not "cours"
+_PURPOSE_PREPOSITIONS = frozenset({"at", "for", "in"})
+_MIN_HEAD_TERMS = 2
 _AND = re.compile(r"\s(?:&|and)\s", re.IGNORECASE)
 FieldKey: TypeAlias = tuple[FieldName, FieldName | None]  # a field, or a column of a rows field
 
@@ -127,6 +129,7 @@ class ValuePhraseIndex:
 
     def _index_phrases(self, phrases: Sequence[str], field_key: FieldKey, style: ValueStyle) -> None:
         add_phrase, add_position = self._phrase_list.append, self._phrase_positions.append
+        whole = frozenset(phrases) if style is ValueStyle.NAMES else frozenset[str]()
         for index, phrase in enumerate(phrases, self._value_count):
             if not phrase or phrase.count(" ") >= MAX_PHRASE_TERMS:
                 continue
@@ -139,6 +142,10 @@ class ValuePhraseIndex:
                     add_position(index)
                     if style is ValueStyle.PLAIN:
                         self._head_phrases.add((field_key, form))
+            elif style is ValueStyle.NAMES and (form := _head_before_purpose(phrase)) and form not in whole:
+                add_phrase(form)
+                add_position(index)
+                self._head_phrases.add((field_key, form))
 
     def _index_terms(self, phrases: Sequence[str], *, include_single_terms: bool) -> None:
         """Adds a posting for each term; `include_single_terms`: also for values of a single term."""
@@ -245,6 +252,13 @@ def _classify_style(
         return ValueStyle.NAMES
     capitalised_count = sum(any(c.isupper() or c.isdigit() for c in value.value) for value in values)
     return ValueStyle.NAMES if 2 * capitalised_count > len(values) else ValueStyle.PLAIN
+
+
+def _head_before_purpose(phrase: str) -> str:
+    """ "*First aid* at work": returns the words before a preposition of place or purpose, if there are several."""
+    terms = phrase.split()
+    end = next((index for index, term in enumerate(terms) if term in _PURPOSE_PREPOSITIONS), 0)
+    return " ".join(terms[:end]) if _MIN_HEAD_TERMS <= end < len(terms) - 1 else ""
 
 
 def _shortened_forms(terms: Sequence[str], style: ValueStyle) -> Iterator[str]:

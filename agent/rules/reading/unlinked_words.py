@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from agent.english.amount_names import TAX_WORDS, WORDS_BEFORE_TAXES
-from agent.english.date_roles import SETTLED_WORDS
+from agent.english.date_roles import JOINING_NAMES, JOINING_VERBS, SETTLED_WORDS
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
@@ -27,6 +27,7 @@ from agent.english.function_words import (
     YES_NO_VERBS,
 )
 from agent.english.light_words import is_particle, is_returned
+from agent.english.price_words import currency_said, is_unit_of_price
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
@@ -82,6 +83,9 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
             or _is_document_part(selection, first, last)
             or _is_word_for_amount(selection, first, last)
             or _names_own_bucket(selection, first, last)
+            or _is_deed_of_rows(selection, first, last)
+            or _is_beginning(selection, first, last)
+            or _is_unit_of_amount(selection, first, last)
         ):
             continue
         text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
@@ -111,6 +115,44 @@ def _names_own_bucket(selection: SpanSelection, first: int, last: int) -> bool:
         return False
     stems = selection.lexicon.stems_in(_NO_LETTERS.sub(" ", selection.lexicon.schema.bucket))
     return all(token.stem in stems for token in selection.tokens[first:last])
+
+
+def _is_deed_of_rows(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "Which beer have we *brewed*" of brews: whether the verb says what every row is."""
+    token = selection.tokens[first]
+    return (
+        last - first == 1
+        and first not in selection.negated_tokens
+        and token.word.endswith("ed")
+        and token.stem in selection.lexicon.noun_stems
+        and not token.is_quoted
+    )
+
+
+def _is_beginning(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "Who *joined* us in 2024", of a column "customer since": whether the verb says what the day or year is."""
+    lexicon = selection.lexicon
+    return (
+        last - first == 1
+        and first not in selection.negated_tokens
+        and selection.tokens[first].word in JOINING_VERBS
+        and bool(selection.literal_spans)
+        and any(
+            not JOINING_NAMES.isdisjoint(lexicon.get_field(name).label.casefold().split())
+            for name in (*lexicon.roles.dates, *lexicon.roles.years)
+        )
+    )
+
+
+def _is_unit_of_amount(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "In *pounds*", "per *kilo*": whether the word is the currency of an amount, or what a price is of."""
+    word, before = selection.tokens[first].word, selection.tokens[first - 1].word if first else ""
+    if last - first != 1:
+        return False
+    amounts = [field for field in selection.lexicon.schema.fields if field.type is FieldType.MONEY]
+    if code := currency_said(before, word):
+        return bool(amounts) and all(field.currency in ("", code) and not field.currency_field for field in amounts)
+    return is_unit_of_price(before, word) and any("per" in field.label.casefold().split() for field in amounts)
 
 
 def _is_compound(selection: SpanSelection, first: int, last: int) -> bool:
@@ -328,6 +370,8 @@ def _is_word_for_amount(selection: SpanSelection, first: int, last: int) -> bool
 def _is_requested_count(selection: SpanSelection, first: int, last: int) -> bool:
     """ "5 panels", "top 3", "how long": whether the words say how many or what is asked; no document contains them."""
     word_before = selection.tokens[first - 1].word if first else ""
+    if word_before in ("most", "least") and selection.tokens[first].word in ("often", "frequently"):
+        return True
     if word_before == "how" or (word_before in GROUPING_WORDS and selection.tokens[first].word in PERIOD_WORDS):
         return True
     if last - first != 1 or not (

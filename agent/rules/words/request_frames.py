@@ -109,6 +109,8 @@ _STANDING = re.compile(
 _AT_PRESENT = re.compile(
     r"\b(?:right\s+now|at\s+the\s+moment|at\s+present|at\s+this\s+moment|as\s+of\s+today|these\s+days)\b", re.IGNORECASE
 )
+# "Which of us checked it" asks for a person.
+_WHICH_OF_US = re.compile(r"\bwhich\s+(?:one\s+)?of\s+(?:us|you)(?:\s+(?:all|lot|guys))?(?=\s+[a-z])", re.IGNORECASE)
 _WITH_THE_FIRM = re.compile(r"\bwith\s+(?:the|our)\s+(?:company|firm|organi[sz]ation|business)\b", re.IGNORECASE)
 _ON_OUR_SIDE = re.compile(r"\s(?:on|at|from)\s+our\s+(?:side|end)\b", re.IGNORECASE)
 # "How far are we with the roof": as long as what takes its place, or longer
@@ -147,6 +149,7 @@ def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMea
     question = _STANDING.sub(lambda match: "now".ljust(len(match[0])), question)
     question = _AT_PRESENT.sub(lambda match: "currently".ljust(len(match[0])), question)
     question = _WHERE_IT_STANDS.sub(lambda match: "what status has".ljust(len(match[0])), question)
+    question = _WHICH_OF_US.sub(lambda match: "who".ljust(len(match[0])), question)
     question = _WITH_THE_FIRM.sub(lambda match: "with us".ljust(len(match[0])), question)
     question = _ON_OUR_SIDE.sub(lambda match: " " * len(match[0]), question)
     question = _DIRECTLY.sub(lambda match: " " * len(match[0]), question)
