@@ -18,6 +18,16 @@ _SPELLED_OUT: Mapping[str, tuple[str, ...]] = {
 _PERIODS: Mapping[str, tuple[str, str]] = {
     "pw": ("week", "weekly"), "pcm": ("month", "monthly"), "pm": ("month", "monthly"), "pa": ("year", "annual"),
 }  # fmt: skip
+# The last word of a street's name, as it is written in short and in full: "Harbour St"
+_STREETS = {
+    "st": "street", "rd": "road", "ave": "avenue", "ln": "lane", "sq": "square", "cl": "close", "cres": "crescent",
+    "gdns": "gardens", "pl": "place", "ct": "court", "dr": "drive", "blvd": "boulevard", "hse": "house",
+}  # fmt: skip
+OTHER_WORD_OF_STREET: Mapping[str, str] = _STREETS | {full: short for short, full in _STREETS.items()}
+# Short forms that are written in small letters and are not the initials of a name
+_SHORT_WORDS = frozenset(_STREETS) | frozenset(
+    "mr ms mrs hr hrs wk wks yr yrs kg km cm mm ft lb lbs nr pls plz thx ltd th nd pt pts tbc btw pp vs".split()
+)
 _MAX_SPELLINGS = 6  # of a label with several abbreviations
 _MIN_ACRONYM_LETTERS, _MAX_ACRONYM_LETTERS = 2, 4
 _VOWELS = frozenset("aeiou")
@@ -57,6 +67,6 @@ def initials_of(words: str) -> Iterator[str]:
 
 
 def may_be_acronym(word: str) -> bool:
-    """Whether a word in lower case can be no English word: it has no vowel, as "bp" and "cctv"."""
+    """Whether a word in lower case can be no English word: it has no vowel, as "bp" and "cctv", nor a short form."""
     is_short = _MIN_ACRONYM_LETTERS <= len(word) <= _MAX_ACRONYM_LETTERS
-    return is_short and word.isalpha() and word.isascii() and _VOWELS.isdisjoint(word)
+    return is_short and word not in _SHORT_WORDS and word.isalpha() and word.isascii() and _VOWELS.isdisjoint(word)

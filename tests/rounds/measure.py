@@ -70,6 +70,7 @@ _DAYS_LATER = {
     "r55_sports_centre": timedelta(days=5),
     "r56_brewery": timedelta(days=5),
     "r57_surveyors": timedelta(days=5),
+    "r58_nurseries": timedelta(days=5),
 }  # after the other rounds
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_TITLES = 60  # no truth lists more names

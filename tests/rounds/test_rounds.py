@@ -68,6 +68,7 @@ SCORES = {  # the share right or asked back, and the share wrong
     "r55_sports_centre": (0.5, 0.15),
     "r56_brewery": (0.65, 0.025),
     "r57_surveyors": (0.7, 0.05),
+    "r58_nurseries": (0.35, 0.075),
 }
 
 

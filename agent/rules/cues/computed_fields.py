@@ -58,6 +58,8 @@ def computed_fields(
             return (mention.field,)
     hinted = field_of_unlinked_words(reading, lexicon)
     amounts = lexicon.roles.amounts
+    if set(words) & _EARNING_WORDS and hinted not in (*amounts, *lexicon.roles.amounts_without_currency):
+        hinted = None  # "how much does she earn an hour" is no number of hours
     if asked_kind(words) is AskedKind.MONEY and hinted not in amounts and len(amounts) == 1:
         return amounts
     if hinted is not None and hinted != excluded_field:
@@ -69,7 +71,7 @@ def computed_fields(
     if amounts and not _names_other_measure(reading, phrases, words) and _speaks_of_money(phrases, words):
         return amounts
     if set(words) & _EARNING_WORDS:
-        return ()  # "how much does she earn" is no number of hours
+        return ()
     if not _NOUNS_OF_MONEY.isdisjoint(words) and not amounts:  # "how much is the rent" is no number of beds
         return tuple(sorted(lexicon.roles.amounts_without_currency))
     is_money = not _SPENDING_WORDS.isdisjoint(words)  # "how much have we spent" is no number of days

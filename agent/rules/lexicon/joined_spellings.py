@@ -1,4 +1,4 @@
-"""Words that are written as one or as two: "webshop" for the value "web shop", "e-mail" for "email"."""
+"""Words that are written as one or as two, and names of streets in short: "webshop" for "web shop", "Harbour St"."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from agent.english.abbreviations import OTHER_WORD_OF_STREET
 from agent.english.function_words import STOP_WORDS
 from agent.rules.words.tokens import QuestionToken
 from storage.search.analyser import Analyser
@@ -15,6 +16,7 @@ _Phrase: TypeAlias = tuple[str, ...]
 _GAP = re.compile(r"[\s\-‐–/]+")
 _MIN_JOINED_LETTERS = 5
 _MAX_JOINED_WORDS = 3
+_MAX_WORDS_OF_STREET = 3  # before "street"
 _MAX_NAMES = 50_000  # more names have too many words that are joined by chance
 
 
@@ -38,6 +40,7 @@ class JoinedSpellings:
                 yield index, index + 1, phrase
         words = tuple(token.word for token in tokens)
         yield from ((index, index + 2, (term,)) for index, term in _join_pairs(words, self._analyser))
+        yield from _spell_streets(words, self._analyser)
 
 
 @lru_cache(maxsize=256)
@@ -51,6 +54,20 @@ def _join_pairs(words: tuple[str, ...], analyser: Analyser) -> Sequence[tuple[in
     joined = [(index, text) for index, text in pairs if len(text) >= _MIN_JOINED_LETTERS and text.isalpha()]
     terms = analyser.joined_terms_of([text for _, text in joined])
     return [(index, term) for (index, _), term in zip(joined, terms, strict=True)]
+
+
+@lru_cache(maxsize=256)
+def _spell_streets(words: tuple[str, ...], analyser: Analyser) -> Sequence[tuple[int, int, _Phrase]]:
+    """ "Harbour St": returns names of streets with their last word in full, or in short where it is in full."""
+    names = [
+        (first, last + 1, " ".join((*words[first:last], OTHER_WORD_OF_STREET[word])))
+        for last, word in enumerate(words)
+        if word in OTHER_WORD_OF_STREET
+        for first in range(max(last - _MAX_WORDS_OF_STREET, 0), last)
+        if words[first] not in STOP_WORDS
+    ]
+    phrases = analyser.joined_terms_of([name for _, _, name in names])
+    return [(first, last, tuple(phrase.split())) for (first, last, _), phrase in zip(names, phrases, strict=True)]
 
 
 def _divided_names(names: Iterable[str]) -> Iterator[str]:

@@ -57,7 +57,7 @@ _ACCOUNT_HOLDERS = frozenset(
 )  # each row of accounts is one
 _STOCK_NAMES = frozenset({"stock", "inventory"})  # "frames stock" has frames, but "shop stock" has no shops
 _ROTA_WORDS = frozenset("rota roster".split())
-_MONTH_WORDS = frozenset(ENGLISH_MONTH_NUMBERS)
+_PERIOD_WORDS = frozenset(ENGLISH_MONTH_NUMBERS) | frozenset("spring summer autumn winter ytd fy".split())
 _MAX_TABLE_NOUN_WORDS = 3
 _EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
 _PERSON_AND_PLACE_QUESTIONS = (f"who {QUESTION_GAP}", f"whose {QUESTION_GAP}", f"where {QUESTION_GAP}")
@@ -130,11 +130,11 @@ def add_synonyms(schema: Schema, has_value: HasValue, table_names: Iterable[str]
 def _nouns_for_table(name: str, schema: Schema, has_value: HasValue) -> tuple[str, ...]:
     """ "works orders 2026.xlsx": returns the nouns that the name of a table gives its rows; nothing without a plural.
 
-    A month, a number and a word for a file at its end are not a part of the noun. A name in singular may be that of the
-    person or the place that the table is for.
+    A month, a season, a number and a word for a file at its end are not a part of the noun. A name in singular may be
+    that of the person or the place that the table is for.
     """
     words = words_in_name(name)
-    while words and (words[-1] in _CONTAINER_WORDS | _MONTH_WORDS or not words[-1].isalpha()):
+    while words and (words[-1] in _CONTAINER_WORDS | _PERIOD_WORDS or not words[-1].isalpha()):
         is_list = words.pop() in _CONTAINER_WORDS
         if words and is_list and words[-1].isalpha():
             words[-1] = singular_and_plural_of(words[-1])[1]  # "berth list"
@@ -161,7 +161,7 @@ def nouns_for_bucket(
     """
     words = words_in_name(bucket)
     while len(words) > 1 and (
-        words[-1] in _CONTAINER_WORDS | _MONTH_WORDS or _is_dated(words[-1]) or _is_participle_of_plural(words)
+        words[-1] in _CONTAINER_WORDS | _PERIOD_WORDS or _is_dated(words[-1]) or _is_participle_of_plural(words)
     ):
         words.pop()
     if not words or not words[-1].isalpha():
@@ -189,7 +189,7 @@ def nouns_for_bucket(
 def _is_dated(word: str) -> bool:
     """ "2031", "nov31", "q3": a year or a part of one; not "aisle12"."""
     return word.isdigit() or (
-        _DATED_WORD.fullmatch(word) is not None and (word[0] in "qh" or word.rstrip("0123456789") in _MONTH_WORDS)
+        _DATED_WORD.fullmatch(word) is not None and (word[0] in "qh" or word.rstrip("0123456789") in _PERIOD_WORDS)
     )
 
 
