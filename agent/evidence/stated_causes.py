@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from agent.evidence.text_lines import TextLine
+from storage.quantities.days import ENGLISH_MONTH_PATTERN
 from storage.text.irregular_verbs import base_form_of
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
@@ -26,8 +27,8 @@ _INDIRECT_QUESTION = re.compile(
     _FLAGS,
 )
 _OWN_CAUSE = re.compile(
-    r"""\b because \b | \b since [ ] (?! \d | (?:then|when|the [ ] (?:start|end|beginning)|last|early|mid|late)\b
-            | (?:january|february|march|april|may|june|july|august|september|october|november|december)\b )
+    rf"""\b because \b | \b since [ ] (?! \d | (?:then|when|the [ ] (?:start|end|beginning)|last|early|mid|late)\b
+            | {ENGLISH_MONTH_PATTERN} \b )
         | , [ ] (?:as|for) [ ] (?:he|she|it|they|we|there|this|that|the|their|his|her|its|nobody|no) \b
         | \b so [ ] that \b | \b in [ ] order [ ] to \b | \b to [ ] (?:avoid|prevent) \b | \b otherwise \b""",
     _FLAGS,
