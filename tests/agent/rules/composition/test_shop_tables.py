@@ -5,11 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from agent.context import AgentContext
-from agent.loop import answer
 from agent.outcome import Answer, Clarify
-from agent.rules.reasoner import RuleReasoner
-from tests.agent.rules.nested.mining import MiningHome, open_home_of
+from tests.agent.rules.nested.mining import MiningHome, answer_in, open_home_of
 
 _STOCK = """Item Code,Maker,Model,Colour,Cost,Selling Price,Qty NB,Qty DL,Qty RK,Last Counted
 B01,Ostra,Finch,Red,£40.00,£95.00,2,0,1,2026-01-05
@@ -53,12 +50,6 @@ async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Mining
         yield opened
 
 
-async def _ask(home: MiningHome, question: str) -> Answer | Clarify:
-    outcome = await answer(question, AgentContext(index=home.index, reasoner=RuleReasoner(), now=home.context.now))
-    assert isinstance(outcome, Answer | Clarify)
-    return outcome
-
-
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -71,14 +62,14 @@ async def _ask(home: MiningHome, question: str) -> Answer | Clarify:
     ],
 )
 async def test_a_price_that_all_rows_share_is_told(home: MiningHome, question: str, expected: str) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert isinstance(outcome, Answer)
     assert expected in outcome.text
 
 
 async def test_prices_of_things_of_one_name_are_not_added_up(home: MiningHome) -> None:
-    outcome = await _ask(home, "how much is the Wren?")
+    outcome = await answer_in(home, "how much is the Wren?")
 
     assert "169" not in outcome.text
     assert isinstance(outcome, Clarify) or ("120.00" in outcome.text and "49.00" in outcome.text)
@@ -99,7 +90,7 @@ async def test_prices_of_things_of_one_name_are_not_added_up(home: MiningHome) -
 async def test_words_for_the_list_and_for_what_is_late_are_understood(
     home: MiningHome, question: str, expected: str
 ) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert isinstance(outcome, Answer)
     assert expected in outcome.text
@@ -116,7 +107,7 @@ async def test_words_for_the_list_and_for_what_is_late_are_understood(
     ],
 )
 async def test_the_name_of_a_place_is_found_by_its_code(home: MiningHome, question: str, expected: str) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert isinstance(outcome, Answer)
     assert expected in outcome.text
@@ -142,7 +133,7 @@ async def test_the_name_of_a_place_is_found_by_its_code(home: MiningHome, questi
 async def test_people_of_a_rota_are_known_by_first_names_and_by_days(
     home: MiningHome, question: str, expected: list[str], missing: list[str]
 ) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert isinstance(outcome, Answer)
     text = f"{outcome.text} {[document.title for leg in outcome.legs for document in leg.records]}"

@@ -5,11 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from agent.context import AgentContext
-from agent.loop import answer
-from agent.outcome import Answer, Clarify
-from agent.rules.reasoner import RuleReasoner
-from tests.agent.rules.nested.mining import MiningHome, open_home_of
+from agent.outcome import Answer
+from tests.agent.rules.nested.mining import MiningHome, answer_in, open_home_of
 
 _INVOICES = """No,Issued,Member,Club,To pay,Due,Paid on
 81,2026-09-01,Ada Finch,Mill St,40.00,2026-09-15,2026-09-10
@@ -45,12 +42,6 @@ async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Mining
         yield opened
 
 
-async def _ask(home: MiningHome, question: str) -> Answer | Clarify:
-    outcome = await answer(question, AgentContext(index=home.index, reasoner=RuleReasoner(), now=home.context.now))
-    assert isinstance(outcome, Answer | Clarify)
-    return outcome
-
-
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -63,7 +54,7 @@ async def _ask(home: MiningHome, question: str) -> Answer | Clarify:
     ],
 )
 async def test_short_names_are_understood(home: MiningHome, question: str, expected: str) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert isinstance(outcome, Answer)
     assert expected in outcome.text
@@ -78,6 +69,6 @@ async def test_short_names_are_understood(home: MiningHome, question: str, expec
     ],
 )
 async def test_a_short_name_is_no_initials_and_pay_is_no_hours(home: MiningHome, question: str, wrong: str) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert not isinstance(outcome, Answer) or wrong not in outcome.text

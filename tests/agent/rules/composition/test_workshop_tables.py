@@ -7,9 +7,9 @@ import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer
-from agent.outcome import Answer, Clarify
+from agent.outcome import Answer
 from agent.rules.reasoner import RuleReasoner
-from tests.agent.rules.nested.mining import MiningHome, open_home_of
+from tests.agent.rules.nested.mining import MiningHome, answer_in, open_home_of
 
 _SHELVES = """Part,Kind,Supplier,In stock,Unit,Reorder at,£ per unit,Kept in,Last counted
 Oil filter,Filters,Pennine Spares,30,each,10,4.20,Rack A1,2026-11-02
@@ -56,12 +56,6 @@ async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Mining
         yield opened
 
 
-async def _ask(home: MiningHome, question: str) -> Answer | Clarify:
-    outcome = await answer(question, AgentContext(index=home.index, reasoner=RuleReasoner(), now=home.context.now))
-    assert isinstance(outcome, Answer | Clarify)
-    return outcome
-
-
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -82,7 +76,7 @@ async def _ask(home: MiningHome, question: str) -> Answer | Clarify:
 async def test_a_question_word_is_answered_by_a_field_of_its_kind(
     home: MiningHome, question: str, expected: str
 ) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert isinstance(outcome, Answer)
     assert expected in outcome.text
@@ -98,7 +92,7 @@ async def test_a_question_word_is_answered_by_a_field_of_its_kind(
     ],
 )
 async def test_what_no_field_of_the_kind_tells_is_not_answered(home: MiningHome, question: str, wrong: str) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert not isinstance(outcome, Answer) or wrong not in outcome.text
 
@@ -118,20 +112,20 @@ async def test_what_no_field_of_the_kind_tells_is_not_answered(home: MiningHome,
 async def test_words_that_what_is_found_explains_are_not_asked_about(
     home: MiningHome, question: str, expected: str
 ) -> None:
-    outcome = await _ask(home, question)
+    outcome = await answer_in(home, question)
 
     assert expected in outcome.text
 
 
 async def test_another_currency_than_that_of_the_amounts_is_not_passed_over(home: MiningHome) -> None:
-    outcome = await _ask(home, "how much did Vale Taxis pay in October, in yen")
+    outcome = await answer_in(home, "how much did Vale Taxis pay in October, in yen")
 
     assert not isinstance(outcome, Answer)
 
 
 @pytest.mark.parametrize(("message", "expected"), [("and Tomas?", "2 jobs"), ("and Sam?", "1 job")])
 async def test_a_first_name_replaces_that_of_another_person(home: MiningHome, message: str, expected: str) -> None:
-    first = await _ask(home, "how many jobs did Priya do this year?")
+    first = await answer_in(home, "how many jobs did Priya do this year?")
     context = AgentContext(index=home.index, reasoner=RuleReasoner(), now=home.context.now, last_plan=first.plan)
 
     outcome = await answer(message, context)

@@ -7,7 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from agent.context import AgentContext
 from agent.decomposition import PlannedQuestion, QuestionContext
+from agent.loop import answer
+from agent.outcome import Answer, Clarify
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.extract.rule_extractor import RuleExtractor
@@ -94,3 +97,10 @@ async def open_home_of(folder: Path, files: Mapping[str, str], buckets: frozense
         yield MiningHome(scoped, context)
     finally:
         await index.close()
+
+
+async def answer_in(home: MiningHome, question: str) -> Answer | Clarify:
+    """Answers a question by the rules; anything else than an answer or a clarification fails."""
+    outcome = await answer(question, AgentContext(index=home.index, reasoner=RuleReasoner(), now=home.context.now))
+    assert isinstance(outcome, Answer | Clarify)
+    return outcome
